@@ -1,77 +1,35 @@
 /** The SQL that creates the tables, for operators who do not let a program create them. */
-import {
-  type Dialect,
-  DummyDriver,
-  Kysely,
-  MysqlAdapter,
-  MysqlIntrospector,
-  MysqlQueryCompiler,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  sql,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely';
-import type { EngineKind } from '../database/engines/engine.js';
+import { DummyDriver, Kysely, sql } from 'kysely';
+import { SCHEMES } from '../database/engines/address.js';
+import { ENGINES } from '../database/engines/engines.js';
+import { MYSQL_COLLATIONS } from '../database/engines/mysql.js';
 import { DATABASE_LAYOUT } from '../database/tables/layout.js';
 import { onlineIndexStatement } from '../database/tables/online_indices.js';
-import {
-  indices,
-  metadataRows,
-  MYSQL_COLLATIONS,
-  tableStatements,
-} from '../database/tables/schema.js';
+import { indices, metadataRows, tableStatements } from '../database/tables/schema.js';
 import { withTableNames } from '../database/tables/renaming.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import type { Tables } from '../database/tables/tables.js';
 import { invalid } from '../errors/invalid.js';
 
-const DIALECT_PARTS: Readonly<
-  Record<EngineKind, Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>>
-> = {
-  sqlite: {
-    createAdapter: () => new SqliteAdapter(),
-    createIntrospector: (database) => new SqliteIntrospector(database),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-  postgresql: {
-    createAdapter: () => new PostgresAdapter(),
-    createIntrospector: (database) => new PostgresIntrospector(database),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-  mysql: {
-    createAdapter: () => new MysqlAdapter(),
-    createIntrospector: (database) => new MysqlIntrospector(database),
-    createQueryCompiler: () => new MysqlQueryCompiler(),
-  },
-};
-
-const ENGINES: Readonly<Record<string, EngineKind>> = {
-  sqlite: 'sqlite',
-  postgresql: 'postgresql',
-  mysql: 'mysql',
-  mariadb: 'mysql',
-};
-
 /**
  * Returns the SQL that creates the tables and indices. Indices are created without blocking writers: on
  * PostgreSQL this must run outside of a transaction.
  *
+ * @param name the engine: a scheme of a URL
  * @throws SessionError `invalid_argument` if the engine is unknown or a name is invalid
  */
 export function schemaSql(
-  engine: string | undefined,
+  name: string | undefined,
   options: { schema?: string | undefined; tablePrefix?: string | undefined },
 ): string {
-  const kind = engine !== undefined && Object.hasOwn(ENGINES, engine) ? ENGINES[engine] : undefined;
+  const kind = SCHEMES.get(name ?? '');
   if (kind === undefined) throw invalid('ENGINE', 'must be sqlite, postgresql, mysql or mariadb');
   const names = requireTableNames(kind, options);
-  const dialect = { ...DIALECT_PARTS[kind], createDriver: () => new DummyDriver() };
+  const engine = ENGINES[kind];
+  const dialect = { ...engine.dialect, createDriver: () => new DummyDriver() };
   const database = withTableNames(new Kysely<Tables>({ dialect }), names, true);
-  const schema = { kind, layout: DATABASE_LAYOUT, names };
-  const collation = engine === 'mariadb' ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;
+  const schema = { engine, layout: DATABASE_LAYOUT, names };
+  const collation = name === 'mariadb' ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;
   const statements = [
     ...tableStatements(database, schema, collation).map((statement) => statement.compile().sql),
     ...metadataRows(DATABASE_LAYOUT).map(([key, value]) => {

@@ -153,14 +153,14 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   read(request: ReadRequest): Rows | Promise<Rows> {
-    if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
+    if (!fitsKey(this.#parts.engine, request.key)) return { events: [] };
     return this.#run('read', request, ({ statements }) =>
       read(statements, this.#revisions, request),
     );
   }
 
   async readParsed(request: ReadRequest): Promise<OwnRows> {
-    if (!fitsKey(this.#parts.engine.kind, request.key)) return { events: [] };
+    if (!fitsKey(this.#parts.engine, request.key)) return { events: [] };
     const found = await this.#run('read', request, ({ statements }) =>
       readParsed(statements, this.#revisions, request),
     );
@@ -169,13 +169,13 @@ export class DatabaseAdapter implements OwnAdapter {
 
   list(request: ListRequest): Listing | Promise<Listing> {
     const { engine } = this.#parts;
-    if (!fitsKey(engine.kind, request)) return { sessions: [], users: [], total: 0 };
+    if (!fitsKey(engine, request)) return { sessions: [], users: [], total: 0 };
     return this.#run('read', request, ({ statements }) => list(statements, request));
   }
 
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
     const { engine } = this.#parts;
-    if (!fitsKey(engine.kind, request.key)) return;
+    if (!fitsKey(engine, request.key)) return;
     return this.#run('write', request, (opened) => {
       opened.lastWrites?.clear();
       return remove(this.#writeContext(opened), request);
@@ -188,7 +188,7 @@ export class DatabaseAdapter implements OwnAdapter {
     decide: Decide,
   ): void | Promise<void> {
     const { engine } = this.#parts;
-    checkIds(engine.kind, request);
+    checkIds(engine, request);
     return this.#run('write', request, (opened) => {
       opened.lastWrites?.clear();
       return replaced(this.#writeContext(opened), request, decide);
@@ -249,7 +249,7 @@ export class DatabaseAdapter implements OwnAdapter {
     isCreate: boolean,
     options: Abortable = {},
   ): void | Promise<void> {
-    for (const { request } of writes) checkIds(this.#parts.engine.kind, request);
+    for (const { request } of writes) checkIds(this.#parts.engine, request);
     return this.#run('write', options, (opened) =>
       write(this.#writeContext(opened), writes, isCreate),
     );

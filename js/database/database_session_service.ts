@@ -9,10 +9,11 @@ import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { IN_MEMORY, parseAddress } from './engines/address.js';
+import { isDurable, parseAddress } from './engines/address.js';
 import { connect, throughKysely } from './connections/connect.js';
 import { DatabaseAdapter, type DatabaseParts } from './database_adapter.js';
-import { type EngineKind, ENGINES } from './engines/engine.js';
+import type { Engine, EngineKind } from './engines/engine.js';
+import { ENGINES } from './engines/engines.js';
 import { openTables } from './tables/opening.js';
 import type { TableOptions } from './table_options.js';
 import { requireTableNames } from './tables/table_names.js';
@@ -216,11 +217,11 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
   const address = parseAddress(options.url);
   const engine = ENGINES[address.kind];
   const { durability = 'strict', driverOptions = {} } = options;
-  requireDurability(durability, address.kind);
-  requireDriverOptions(driverOptions, address.kind);
+  requireDurability(durability, engine);
+  requireDriverOptions(driverOptions, engine);
   return {
     engine,
-    durable: address.kind !== 'sqlite' || address.path !== IN_MEMORY,
+    durable: isDurable(address),
     connect: () => connect(address, { durability, driverOptions, waits }),
     openTables: openingOf(address.kind, options, waits),
     owns: true,
@@ -266,24 +267,22 @@ function isKysely(value: unknown): value is Database {
   return typeof (Object(value) as Partial<Database>).withoutPlugins === 'function';
 }
 
-function requireDriverOptions(options: object, kind: EngineKind): void {
+function requireDriverOptions(options: object, { acceptsSslText }: Engine): void {
   requireOptions(options);
   const { ssl } = options as { ssl?: unknown };
-  // Given a string, `pg` fails outside of any call, and the program ends.
-  if (kind === 'postgresql' && typeof ssl === 'string') {
+  if (typeof ssl === 'string' && !acceptsSslText) {
     throw invalid('driverOptions.ssl', 'must be true, false or an object of options for TLS');
   }
 }
 
-function requireDurability(durability: unknown, kind: EngineKind): void {
+function requireDurability(durability: unknown, { name, durabilitySetting }: Engine): void {
   if (durability !== 'strict' && durability !== 'relaxed') {
     throw invalid(
       'durability',
       `must be 'strict' or 'relaxed'; it is ${describeValue(durability)}`,
     );
   }
-  if (durability === 'relaxed' && kind === 'mysql') {
-    const setting = 'innodb_flush_log_at_trx_commit';
-    throw invalid('durability', `is the server's on ${ENGINES[kind].name}: set ${setting} there`);
+  if (durability === 'relaxed' && durabilitySetting !== undefined) {
+    throw invalid('durability', `is the server's on ${name}: set ${durabilitySetting} there`);
   }
 }

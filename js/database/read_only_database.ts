@@ -1,10 +1,11 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import { invalid } from '../errors/invalid.js';
 import type { Rows, StorageKey } from '../storage/adapter.js';
-import { type Address, IN_MEMORY, parseAddress } from './engines/address.js';
+import { type Address, isDurable, parseAddress } from './engines/address.js';
 import { connect, type Connected, throughKysely } from './connections/connect.js';
 import { DatabaseAdapter } from './database_adapter.js';
-import { type Engine, ENGINES } from './engines/engine.js';
+import type { Engine } from './engines/engine.js';
+import { ENGINES } from './engines/engines.js';
 import { openTablesToRead } from './tables/opening.js';
 import { withTableNames } from './tables/renaming.js';
 import { Waits } from './transactions/waits.js';
@@ -34,7 +35,7 @@ export class ReadOnlyDatabase {
   constructor(url: string, options: NameOptions = {}) {
     const address = parseAddress(url);
     this.#names = requireTableNames(address.kind, options);
-    if (address.kind === 'sqlite' && address.path === IN_MEMORY) {
+    if (!isDurable(address)) {
       throw invalid('url', 'names a database in memory, which is empty; name a file: sqlite:PATH');
     }
     this.#address = address;
@@ -154,10 +155,14 @@ async function* paged(
 }
 
 async function connectOnce(address: Address, waits: Waits): Promise<Connected> {
-  if (address.kind !== 'sqlite') {
-    return connect(address, { durability: 'strict', driverOptions: {}, waits });
+  switch (address.kind) {
+    case 'sqlite': {
+      const database = await openSqlite(address.path, {}, true);
+      const dialect = new SqliteDialect({ database });
+      return throughKysely(new Kysely({ dialect }), ENGINES.sqlite, waits);
+    }
+    case 'postgresql':
+    case 'mysql':
+      return connect(address, { durability: 'strict', driverOptions: {}, waits });
   }
-  const database = await openSqlite(address.path, {}, true);
-  const dialect = new SqliteDialect({ database });
-  return throughKysely(new Kysely({ dialect }), ENGINES.sqlite, waits);
 }

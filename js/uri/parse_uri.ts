@@ -2,7 +2,7 @@
  * Parses the URI of a session service. No error shows any part of it: a text without a known scheme may be a
  * password.
  */
-import { IN_MEMORY, parseAddress, SCHEMES } from '../database/engines/address.js';
+import { isDurable, parseAddress, SCHEMES } from '../database/engines/address.js';
 import { requireId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
 import { invalid } from '../errors/invalid.js';
@@ -35,10 +35,9 @@ export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
   if (typeof uri !== 'string') throw invalid(argument, `must be a string; it is ${kindOf(uri)}`);
   const [, scheme = '', rest = ''] = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(uri) ?? [];
   const name = scheme.toLowerCase();
-  if (Object.hasOwn(SCHEMES, name)) {
+  if (SCHEMES.has(name)) {
     const address = parseAddress(uri);
-    const durable = address.kind !== 'sqlite' || address.path !== IN_MEMORY;
-    return { kind: 'database', engine: address.kind, durable, url: uri };
+    return { kind: 'database', engine: address.kind, durable: isDurable(address), url: uri };
   }
   switch (name) {
     case 'memory':

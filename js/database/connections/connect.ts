@@ -1,7 +1,8 @@
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { type Address, IN_MEMORY } from '../engines/address.js';
 import { loadDriver } from '../engines/load_driver.js';
-import { type Engine, ENGINES } from '../engines/engine.js';
+import type { Engine } from '../engines/engine.js';
+import { ENGINES } from '../engines/engines.js';
 import { failureKind } from '../engines/failure.js';
 import { LastWrites } from '../verbs/last_writes.js';
 import { sqliteRunner } from '../transactions/sqlite_runner.js';

@@ -1,16 +1,5 @@
 /** Runs Kysely's queries over our own connections, which limit every wait. */
-import {
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  MysqlAdapter,
-  MysqlIntrospector,
-  MysqlQueryCompiler,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-} from 'kysely';
+import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely';
 import type { Engine } from '../engines/engine.js';
 import { Lease, type ServerPool } from '../transactions/lease.js';
 import type { Waits } from '../transactions/waits.js';
@@ -20,13 +9,8 @@ const INDEX_FACTOR = 20;
 
 /** Returns a dialect of Kysely over the pool. */
 export function serverDialect(pool: ServerPool, engine: Engine, waits: Waits): Dialect {
-  const isPostgres = engine.kind === 'postgresql';
   return {
-    createAdapter: () => (isPostgres ? new PostgresAdapter() : new MysqlAdapter()),
-    createQueryCompiler: () =>
-      isPostgres ? new PostgresQueryCompiler() : new MysqlQueryCompiler(),
-    createIntrospector: (database) =>
-      isPostgres ? new PostgresIntrospector(database) : new MysqlIntrospector(database),
+    ...engine.dialect,
     createDriver: (): Driver => ({
       init: () => Promise.resolve(),
       acquireConnection: async () =>

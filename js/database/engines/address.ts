@@ -7,25 +7,35 @@
  */
 import { invalid } from '../../errors/invalid.js';
 import { kindOf } from '../../json/rules.js';
-import type { EngineKind } from './engine.js';
+import type { EngineKind, FileKind, ServerKind } from './engine.js';
 import { serverUrl } from './server_url.js';
 
 /** The place of a database: a file or a server. */
 export type Address =
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: Exclude<EngineKind, 'sqlite'>; readonly url: string };
+  | { readonly kind: FileKind; readonly path: string }
+  | { readonly kind: ServerKind; readonly url: string };
 
 /** The path of a database in memory. */
 export const IN_MEMORY = ':memory:';
 
-/** The engine of each scheme. */
-export const SCHEMES: Readonly<Record<string, EngineKind>> = {
-  sqlite: 'sqlite',
-  postgresql: 'postgresql',
-  postgres: 'postgresql',
-  mysql: 'mysql',
-  mariadb: 'mysql',
+/** Whether the database outlives its connection. */
+export function isDurable(address: Address): boolean {
+  return !('path' in address) || address.path !== IN_MEMORY;
+}
+
+/** The schemes of each engine. */
+const ENGINE_SCHEMES: Readonly<Record<EngineKind, readonly string[]>> = {
+  sqlite: ['sqlite'],
+  postgresql: ['postgresql', 'postgres'],
+  mysql: ['mysql', 'mariadb'],
 };
+
+/** The engine of each scheme. */
+export const SCHEMES: ReadonlyMap<string, EngineKind> = new Map(
+  (Object.keys(ENGINE_SCHEMES) as EngineKind[]).flatMap((kind) =>
+    ENGINE_SCHEMES[kind].map((scheme) => [scheme, kind]),
+  ),
+);
 
 const KNOWN = 'sqlite:, postgresql://, mysql:// or mariadb://';
 
@@ -34,10 +44,16 @@ export function parseAddress(url: unknown): Address {
   if (typeof url !== 'string') throw invalid('url', `must be a string; it is ${kindOf(url)}`);
   const match = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(url);
   const [, scheme = '', rest = ''] = match ?? [];
-  const name = scheme.toLowerCase();
-  const kind = Object.hasOwn(SCHEMES, name) ? SCHEMES[name] : undefined;
-  if (kind === undefined) throw invalid('url', `must begin with ${KNOWN}`);
-  return kind === 'sqlite' ? { kind, path: pathOf(rest) } : { kind, url: serverUrl(kind, rest) };
+  const kind = SCHEMES.get(scheme.toLowerCase());
+  switch (kind) {
+    case 'sqlite':
+      return { kind, path: pathOf(rest) };
+    case 'postgresql':
+    case 'mysql':
+      return { kind, url: serverUrl(kind, rest) };
+    case undefined:
+      throw invalid('url', `must begin with ${KNOWN}`);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { markUnwritten } from '../../errors/unwritten.js';
-import type { Engine, EngineKind, Failure } from './engine.js';
+import type { Engine, Failure } from './engine.js';
 
 const STORED_ONCE = 'Try again: an append that was stored after all is not stored twice.';
 
@@ -105,13 +105,6 @@ export function failureKind(engine: Engine, error: unknown): Failure {
     : 'other';
 }
 
-/** The codes of an engine's own refusals. All other codes come from this side of the connection. */
-const REFUSALS: Readonly<Record<EngineKind, RegExp>> = {
-  sqlite: /^SQLITE_/,
-  postgresql: /^(?!E)[0-9A-Z]{5}$/,
-  mysql: /^ER_/,
-};
-
 /**
  * Whether the engine itself answered with this error and still runs. Nothing of the transaction was then
  * written, even if its commit had been sent.
@@ -119,7 +112,7 @@ const REFUSALS: Readonly<Record<EngineKind, RegExp>> = {
 export function isRefusal(engine: Engine, error: unknown): boolean {
   if (isSessionError(error) || failureKind(engine, error) === 'lost') return false;
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown };
-  return typeof errcode === 'number' || REFUSALS[engine.kind].test(String(code));
+  return typeof errcode === 'number' || engine.refusalCode.test(String(code));
 }
 
 /** Converts a driver's error to a `SessionError`. */
@@ -127,10 +120,10 @@ export function databaseError(engine: Engine, error: unknown): SessionError {
   if (isSessionError(error)) return error;
   const failure = failureKind(engine, error);
   const [code, ofServer, ofFile = ofServer] = CODES[failure];
-  const whatToDo = engine.kind === 'sqlite' ? ofFile : ofServer;
+  const whatToDo = engine.isFile ? ofFile : ofServer;
   const message = `The ${engine.name} database failed: ${reasonOf(error)}. ${whatToDo}`;
   const made = new SessionError(code, message, { storage: engine.kind, cause: error });
-  if (failure === 'lost' && engine.kind !== 'sqlite') markUnwritten(made);
+  if (failure === 'lost' && !engine.isFile) markUnwritten(made);
   return made;
 }
 

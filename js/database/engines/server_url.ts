@@ -3,9 +3,7 @@
  * `mysql2` ignore a parameter that they do not know, or fail on it outside of any call.
  */
 import { invalid } from '../../errors/invalid.js';
-import type { EngineKind } from './engine.js';
-
-type ServerKind = Exclude<EngineKind, 'sqlite'>;
+import type { ServerKind } from './engine.js';
 
 /** Stands for the host if the URL names a socket: `new URL` refuses `//user@/database`. */
 const NO_HOST = 'localhost';
@@ -62,17 +60,27 @@ function isComplete(text: string): boolean {
   }
 }
 
+/** Translates a parameter, by the engine whose driver reads it. */
+const TRANSLATIONS: Readonly<
+  Record<ServerKind, (name: string, value: string, parameter: string) => string>
+> = {
+  postgresql(name, value, parameter) {
+    if (name === 'ssl') return sslParameter(value.toLowerCase());
+    // `pg8000` names the socket itself, `pg` the folder that contains it.
+    if (name === 'unix_sock') return `host=${value.replace(/(?:\/|%2F)\.s\.PGSQL\.\d+$/i, '')}`;
+    return parameter;
+  },
+  mysql: (name, value, parameter) => (name === 'unix_socket' ? `socketPath=${value}` : parameter),
+};
+
 function translated(kind: ServerKind, parameter: string): string {
   const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(parameter) ?? [];
-  if (kind === 'mysql') return name === 'unix_socket' ? `socketPath=${value}` : parameter;
-  if (name === 'ssl') {
-    const mode = value.toLowerCase();
-    const known = Object.hasOwn(SSL_PARAMETERS, mode) ? SSL_PARAMETERS[mode] : undefined;
-    if (known !== undefined) return known;
-    const modes = Object.keys(SSL_PARAMETERS).join(', ');
-    throw invalid('url', `must have one of ${modes} as its parameter ssl`);
-  }
-  // `pg8000` names the socket itself, `pg` the folder that contains it.
-  if (name === 'unix_sock') return `host=${value.replace(/(?:\/|%2F)\.s\.PGSQL\.\d+$/i, '')}`;
-  return parameter;
+  return TRANSLATIONS[kind](name, value, parameter);
+}
+
+function sslParameter(mode: string): string {
+  const known = Object.hasOwn(SSL_PARAMETERS, mode) ? SSL_PARAMETERS[mode] : undefined;
+  if (known !== undefined) return known;
+  const modes = Object.keys(SSL_PARAMETERS).join(', ');
+  throw invalid('url', `must have one of ${modes} as its parameter ssl`);
 }

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { SessionError } from '../../errors/errors.js';
 import type { EngineKind } from '../engines/engine.js';
-import { exactCollation } from './schema.js';
+import { readMysqlCollation } from '../engines/mysql.js';
 import { fullName, type TableNames } from './table_names.js';
 import type { Database } from './tables.js';
 
@@ -20,7 +20,6 @@ export interface Column {
 
 /** The columns to check, and the maker of an error about them. */
 interface Checked {
-  readonly kind: EngineKind;
   readonly names: TableNames;
   /** The columns of Python's tables. */
   readonly columns: readonly Column[];
@@ -30,35 +29,47 @@ interface Checked {
 
 export const isTime = (name: string) => ['timestamp', 'create_time', 'update_time'].includes(name);
 export const isText = (name: string) => name === 'state' || name === 'event_data';
-const isId = (name: string) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
+const isId = ({ name }: Column) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
+
+type Check = (connection: Database, checked: Checked) => Promise<void>;
 
 /**
- * Requires that the columns of the ids compare them exactly.
- *
- * @throws SessionError the error that `refuse` makes, with the statements that correct the tables if there
- *   are any
+ * The checks of an engine's columns. Each fails with the error that `refuse` makes, with the statements that
+ * correct the tables if there are any.
  */
-export async function requireExactIds(connection: Database, checked: Checked): Promise<void> {
-  const ids = checked.columns.filter(({ name }) => isId(name));
-  switch (checked.kind) {
-    case 'sqlite':
-      return requireNoCollation(connection, checked, ids);
-    case 'postgresql':
-      return requireDeterministic(connection, checked, ids);
-    case 'mysql': {
-      const exact = await exactCollation(connection);
-      if (ids.every(({ collation }) => collation === exact)) return;
-      return requireExactColumns(connection, checked);
-    }
-  }
+interface Checks {
+  /** Requires that the columns of the ids compare them exactly. */
+  readonly toRead: Check;
+  /** Requires that of the tables of `@google/adk`, whose columns differ. */
+  readonly toReadOfAdk: Check;
+  /** Requires also that no column loses data. */
+  readonly toWrite: Check;
 }
+
+export const EXACTNESS: Readonly<Record<EngineKind, Checks>> = {
+  sqlite: {
+    toRead: requireNoCollation,
+    toReadOfAdk: requireNoCollation,
+    toWrite: requireNoCollation,
+  },
+  postgresql: {
+    toRead: requireDeterministic,
+    toReadOfAdk: requireDeterministic,
+    toWrite: requireDeterministic,
+  },
+  mysql: {
+    toRead: requireExactIds,
+    toReadOfAdk: requireDistinctIds,
+    toWrite: requireExactColumns,
+  },
+};
 
 /** Reads the collations from the statements that created the tables: SQLite keeps them nowhere else. */
 async function requireNoCollation(
   connection: Database,
-  { names, refuse }: Checked,
-  ids: readonly Column[],
+  { names, columns, refuse }: Checked,
 ): Promise<void> {
+  const ids = columns.filter(isId);
   const tables = [...new Set(ids.map(({ table }) => names.prefix + table))];
   if (tables.length === 0) return;
   const { rows } = await sql<{ name: string; text: string }>`
@@ -77,9 +88,9 @@ async function requireNoCollation(
 /** Checks the collations that columns name. The default collation of a database is always deterministic. */
 async function requireDeterministic(
   connection: Database,
-  { names, refuse }: Checked,
-  ids: readonly Column[],
+  { names, columns, refuse }: Checked,
 ): Promise<void> {
+  const ids = columns.filter(isId);
   const named = ids.flatMap(({ collation }) => collation ?? []);
   if (named.length === 0) return;
   // Read through JSON, since older servers lack this column, and with it such collations.
@@ -98,15 +109,22 @@ async function requireDeterministic(
   );
 }
 
+/** On MySQL and MariaDB only the collation of {@link readMysqlCollation} compares exactly. */
+async function requireExactIds(connection: Database, checked: Checked): Promise<void> {
+  const exact = await readMysqlCollation(connection);
+  if (checked.columns.filter(isId).every(({ collation }) => collation === exact)) return;
+  return requireExactColumns(connection, checked);
+}
+
 /**
  * Requires columns that lose nothing, on MySQL and MariaDB. In tables that Python made there, times may be
  * kept to the second and long texts cut off. `Alice` may also find `alice`'s session.
  */
-export async function requireExactColumns(
+async function requireExactColumns(
   connection: Database,
   { names, columns, refuse }: Checked,
 ): Promise<void> {
-  const exact = await exactCollation(connection);
+  const exact = await readMysqlCollation(connection);
   const wrong = columns.filter(({ name, type, collation }) => {
     if (isTime(name)) return type !== 'datetime(6)';
     if (isText(name)) return type !== 'longtext';
@@ -134,10 +152,8 @@ export async function requireExactColumns(
 /**
  * Requires that no two ids are equal under the columns' collation. The tables of `@google/adk` itself on
  * MySQL and MariaDB compare ids without case. They can be read only if no two stored ids are equal that way.
- *
- * @throws SessionError the error that `refuse` makes
  */
-export async function requireDistinctIds(
+async function requireDistinctIds(
   connection: Database,
   { names, columns, refuse }: Checked,
 ): Promise<void> {

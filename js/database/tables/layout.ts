@@ -75,17 +75,21 @@ export const ADK_LAYOUT: Layout = {
   service: '@google/adk',
   engineOf(engine) {
     const { kind, time } = engine;
-    if (kind === 'sqlite') return { ...engine, time: (column) => sql`${column} / 1000.0` };
-    if (kind === 'mysql') {
-      const order = [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`];
-      // A column of the type JSON would be parsed by the driver.
-      return { ...engine, json: (column) => sql`concat(${column}, '')`, eventOrder: order };
+    switch (kind) {
+      case 'sqlite':
+        return { ...engine, time: (column) => sql`${column} / 1000.0` };
+      case 'postgresql':
+        return {
+          ...engine,
+          time: (column) => time(sql`(${column} at time zone 'UTC')`),
+          // Orders events of one millisecond by their place in the table, which is the order of their appends.
+          eventOrder: [sql`events.timestamp`, sql`ctid`],
+        };
+      case 'mysql': {
+        const order = [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`];
+        // A column of the type JSON would be parsed by the driver.
+        return { ...engine, json: (column) => sql`concat(${column}, '')`, eventOrder: order };
+      }
     }
-    return {
-      ...engine,
-      time: (column) => time(sql`(${column} at time zone 'UTC')`),
-      // Orders events of one millisecond by their place in the table, which is the order of their appends.
-      eventOrder: [sql`events.timestamp`, sql`ctid`],
-    };
   },
 };

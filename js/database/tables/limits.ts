@@ -5,14 +5,14 @@ import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { invalid } from '../../errors/invalid.js';
 import type { Changes, Found, StorageKey, WriteRequest } from '../../storage/adapter.js';
-import { type EngineKind, ENGINES } from '../engines/engine.js';
+import type { Engine } from '../engines/engine.js';
 
 const MAX_ID = 128;
 const MAX_INVOCATION_ID = 256;
 
 /** Whether a row with this key can exist. */
-export function fitsKey(kind: EngineKind, key: StorageKey): boolean {
-  if (kind === 'sqlite') return true;
+export function fitsKey({ limitsIds }: Engine, key: StorageKey): boolean {
+  if (!limitsIds) return true;
   const ids = [key.appName, key.userId ?? '', key.sessionId ?? ''];
   return ids.every((id) => fits(id, MAX_ID));
 }
@@ -23,29 +23,29 @@ function fits(id: string, most: number): boolean {
 }
 
 /** @throws SessionError `invalid_argument` if an id is too long or contains NUL */
-export function checkIds(kind: EngineKind, { key, eventIds }: WriteRequest): void {
-  if (kind === 'sqlite') return;
+export function checkIds(engine: Engine, { key, eventIds }: WriteRequest): void {
+  if (!engine.limitsIds) return;
   for (const [name, id] of Object.entries(key) as [string, string][])
-    requireFitting(kind, name, id, MAX_ID);
-  for (const id of eventIds) requireFitting(kind, 'event.id', id, MAX_ID);
+    requireFitting(engine, name, id, MAX_ID);
+  for (const id of eventIds) requireFitting(engine, 'event.id', id, MAX_ID);
 }
 
 /**
  * @throws SessionError `invalid_argument` if the invocationId is too long or contains NUL; `unserializable`
- *   if the text contains U+0000, which JSONB cannot hold
+ *   if the text contains U+0000, which the engine's JSON cannot hold
  */
-export function checkEvent(kind: EngineKind, invocationId: string, text: string): void {
-  if (kind === 'sqlite') return;
-  requireFitting(kind, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
-  if (kind === 'postgresql') requireNoNul(text);
+export function checkEvent(engine: Engine, invocationId: string, text: string): void {
+  if (engine.limitsIds)
+    requireFitting(engine, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
+  if (engine.refusesNul !== undefined) requireNoNul(text, engine.refusesNul);
 }
 
-/** @throws SessionError `unserializable` if a state contains U+0000, which JSONB cannot hold */
-export function checkStates(kind: EngineKind, changes: Changes): void {
-  if (kind !== 'postgresql') return;
+/** @throws SessionError `unserializable` if a state contains U+0000, which the engine's JSON cannot hold */
+export function checkStates({ refusesNul }: Engine, changes: Changes): void {
+  if (refusesNul === undefined) return;
   for (const [scope, prefix] of SCOPES) {
     const { state } = changes[scope] ?? {};
-    if (state !== undefined) requireNoNul(state, prefix);
+    if (state !== undefined) requireNoNul(state, refusesNul, prefix);
   }
 }
 
@@ -78,22 +78,19 @@ export function checkMergeable(found: Found, changes: Changes): void {
 
 const CUTS_OFF = "at which google-adk's SqliteSessionService would cut it off";
 
-function requireFitting(kind: EngineKind, name: string, id: string, most: number): void {
+function requireFitting({ name: engine }: Engine, name: string, id: string, most: number): void {
   if (fits(id, most)) return;
-  throw invalid(
-    name,
-    `must be of at most ${most} characters and without NUL for ${ENGINES[kind].name}`,
-  );
+  throw invalid(name, `must be of at most ${most} characters and without NUL for ${engine}`);
 }
 
 /** @param prefix the prefix of the state's keys */
-function requireNoNul(text: string, prefix = ''): void {
+function requireNoNul(text: string, why: string, prefix = ''): void {
   if (!text.includes('\\u0000')) return;
   const path = pathToNul(JSON.parse(text));
   if (path === undefined) return;
   const [first = '', ...rest] = path;
   const whole = prefix === '' ? path : [`${prefix}${first}`, ...rest];
-  throw holdsNul(whole, "which PostgreSQL's JSONB cannot hold");
+  throw holdsNul(whole, why);
 }
 
 function holdsNul(path: readonly PathSegment[], why: string): SessionError {

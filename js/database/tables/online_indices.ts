@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineKind } from '../engines/engine.js';
 import { type Index, indices, type Schema } from './schema.js';
+import type { TableNames } from './table_names.js';
 import type { Database } from './tables.js';
 
 /**
@@ -19,24 +20,15 @@ export async function missingIndices(connection: Database, schema: Schema): Prom
  */
 export async function buildOnline(
   database: Database,
-  { kind, names }: Schema,
+  { engine, names }: Schema,
   missing: readonly Index[],
 ): Promise<void> {
-  // SQLite would lock the whole file.
-  if (kind === 'sqlite') return;
+  const build = BUILDS[engine.kind];
+  if (build === undefined) return;
   for (const index of missing) {
     await database
       .connection()
-      .execute(async (connection) => {
-        if (kind === 'mysql') return buildOnMysql(connection, index);
-        const schema = names.schema ?? sql`current_schema()`;
-        const table = names.prefix + index.table;
-        if (await isBeingBuilt(connection, schema, table)) return;
-        await sql`drop index concurrently if exists ${inSchema(names.schema, index.name)}`.execute(
-          connection,
-        );
-        await onlineIndexStatement(kind, index).execute(connection);
-      })
+      .execute((connection) => build(connection, index, names))
       .catch(() => undefined);
   }
 }
@@ -56,6 +48,18 @@ export function onlineIndexStatement(kind: EngineKind, index: Index): RawBuilder
   }[kind];
 }
 
+/** Builds an index on PostgreSQL. An interrupted build has left an invalid index of the same name. */
+async function buildOnPostgres(
+  connection: Database,
+  index: Index,
+  { schema, prefix }: TableNames,
+): Promise<void> {
+  const place = schema ?? sql`current_schema()`;
+  if (await isBeingBuilt(connection, place, prefix + index.table)) return;
+  await sql`drop index concurrently if exists ${inSchema(schema, index.name)}`.execute(connection);
+  await onlineIndexStatement('postgresql', index).execute(connection);
+}
+
 /**
  * Builds an index on MySQL. The statement waits for transactions that use the table, and writers wait behind
  * it. The limit of one second bounds that.
@@ -68,6 +72,18 @@ async function buildOnMysql(connection: Database, index: Index): Promise<void> {
     await sql`set session lock_wait_timeout = default`.execute(connection);
   }
 }
+
+/** Builds an index while others write; `undefined` if that would lock the whole database. */
+const BUILDS: Readonly<
+  Record<
+    EngineKind,
+    ((connection: Database, index: Index, names: TableNames) => Promise<void>) | undefined
+  >
+> = {
+  sqlite: undefined,
+  postgresql: buildOnPostgres,
+  mysql: buildOnMysql,
+};
 
 /**
  * Whether another connection is building an index of the table. Its index is invalid until the build ends,
@@ -92,7 +108,7 @@ function inSchema(schema: string | undefined, name: string): RawBuilder<unknown>
   return schema === undefined ? sql.ref(name) : sql.id(schema, name);
 }
 
-async function indexNames(connection: Database, { kind, names }: Schema): Promise<Set<string>> {
+async function indexNames(connection: Database, { engine, names }: Schema): Promise<Set<string>> {
   const { schema } = names;
   const query = {
     sqlite: sql<{ known: string }>`select name as known from sqlite_master where type = 'index'`,
@@ -103,6 +119,6 @@ async function indexNames(connection: Database, { kind, names }: Schema): Promis
     mysql: sql<{ known: string }>`
       select index_name as known from information_schema.statistics
       where table_schema = ${schema ?? sql`database()`}`,
-  }[kind];
+  }[engine.kind];
   return new Set((await query.execute(connection)).rows.map(({ known }) => known));
 }

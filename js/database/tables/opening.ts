@@ -3,17 +3,10 @@
  */
 import { sql } from 'kysely';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
-import { type Engine, type EngineKind, ENGINES } from '../engines/engine.js';
+import type { Engine } from '../engines/engine.js';
 import { KnownFailure } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import {
-  type Column,
-  isText,
-  isTime,
-  requireDistinctIds,
-  requireExactColumns,
-  requireExactIds,
-} from './exactness.js';
+import { type Column, EXACTNESS, isText, isTime } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
@@ -58,13 +51,12 @@ export async function openTables(
   engine: Engine,
   { names, createTables: isToCreate, waits }: OpeningOptions,
 ): Promise<OpenedTables> {
-  const { kind } = engine;
   const named = withTableNames(database, names, true);
   const checked = await inKyselyTransaction(
     named,
     engine,
     'read',
-    (connection) => check(connection, kind, names, false),
+    (connection) => check(connection, engine, names, false),
     waits,
   );
   const { layout, isWhole, tables } = checked;
@@ -72,7 +64,7 @@ export async function openTables(
     layout,
     database: named,
     buildIndices: isToCreate
-      ? () => buildOnline(named, { kind, layout, names }, missing)
+      ? () => buildOnline(named, { engine, layout, names }, missing)
       : undefined,
   });
   if (isWhole) return whole(layout, checked.missing);
@@ -81,8 +73,8 @@ export async function openTables(
     return { layout, database: withTableNames(database, names, tables.has(OURS)), refusal };
   };
   if (!isToCreate) {
-    const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${kind}`;
-    return toRead(refused(kind, what));
+    const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${engine.kind}`;
+    return toRead(refused(engine, what));
   }
   try {
     const made = await makeTables(named, engine, names, waits);
@@ -102,13 +94,12 @@ async function makeTables(
   names: TableNames,
   waits: Waits | undefined,
 ): Promise<Pick<Checked, 'layout' | 'missing'>> {
-  const { kind } = engine;
   // Checks again under the lock, since others may be opening the database too.
   const work = (connection: Database) =>
     alone(connection, engine, async () => {
-      const { isWhole, layout, tables, missing } = await check(connection, kind, names, true);
+      const { isWhole, layout, tables, missing } = await check(connection, engine, names, true);
       if (isWhole) return { layout, missing };
-      const schema = { kind, layout, names };
+      const schema = { engine, layout, names };
       const absent = await missingIndices(connection, schema);
       return { layout, missing: await createTables(connection, schema, tables, absent) };
     });
@@ -128,53 +119,45 @@ export async function openTablesToRead(
   engine: Engine,
   names: TableNames,
 ): Promise<OpenedTables> {
-  const { kind } = engine;
   const named = withTableNames(database, names, true);
   return inKyselyTransaction(named, engine, 'read', async (connection) => {
-    const looked = await look(connection, kind, names);
-    requireLayout(looked, kind);
+    const looked = await look(connection, engine, names);
+    requireLayout(looked, engine);
     const { columns, tables } = looked;
     const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
     if (missing.length > 0) {
       throw refused(
-        kind,
+        engine,
         `has no sessions of google-adk: the tables ${missing.join(', ')} are missing`,
       );
     }
-    const layout = layoutOf(columns, kind);
-    const checked = checkedColumns(columns, kind, names);
-    if (layout === ADK_LAYOUT && kind === 'mysql') await requireDistinctIds(connection, checked);
-    else await requireExactIds(connection, checked);
+    const layout = layoutOf(columns, engine);
+    const checked = checkedColumns(columns, engine, names);
+    const { toRead, toReadOfAdk } = EXACTNESS[engine.kind];
+    await (layout === ADK_LAYOUT ? toReadOfAdk : toRead)(connection, checked);
     return {
       layout,
       database: withTableNames(database, names, tables.has(OURS)),
-      refusal: refused(kind, 'was opened to be read'),
+      refusal: refused(engine, 'was opened to be read'),
     };
   });
 }
 
-/**
- * Runs `work` while nobody else creates the tables. On MySQL a statement that creates a table is part of no
- * transaction, so others would see half-made tables; a named lock keeps them out. On the other engines the
- * transaction does.
- */
+/** Runs `work` while nobody else creates the tables. */
 async function alone<T>(
   connection: Database,
-  { kind }: Engine,
+  { creationLock }: Engine,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (kind !== 'mysql') return work();
-  const name = 'adk_session_wasm';
-  const { rows } = await sql<{ locked: unknown }>`select get_lock(${name}, 1) as locked`.execute(
-    connection,
-  );
+  if (creationLock === undefined) return work();
+  const { rows } = await creationLock.acquire.execute(connection);
   if (Number(rows[0]?.locked) !== 1) {
     throw new KnownFailure('others are opening it', 'conflict');
   }
   try {
     return await work();
   } finally {
-    await sql`select release_lock(${name})`.execute(connection).catch(() => undefined);
+    await creationLock.release.execute(connection).catch(() => undefined);
   }
 }
 
@@ -191,30 +174,29 @@ interface Checked {
 /** @param isAlone whether nobody else can be creating the tables now */
 async function check(
   connection: Database,
-  kind: EngineKind,
+  engine: Engine,
   names: TableNames,
   isAlone: boolean,
 ): Promise<Checked> {
-  const looked = await look(connection, kind, names);
+  const looked = await look(connection, engine, names);
   const { columns, tables, version } = looked;
   const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
   if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, tables, isWhole: false, missing: [] };
-  requireLayout(looked, kind);
-  const layout = layoutOf(columns, kind);
-  if (layout === ADK_LAYOUT) throw ofAdk(kind);
-  const checked = checkedColumns(columns, kind, names);
-  await requireExactIds(connection, checked);
-  if (kind === 'mysql') await requireExactColumns(connection, checked);
+  requireLayout(looked, engine);
+  const layout = layoutOf(columns, engine);
+  if (layout === ADK_LAYOUT) throw ofAdk(engine);
+  const checked = checkedColumns(columns, engine, names);
+  await EXACTNESS[engine.kind].toWrite(connection, checked);
   const isWhole =
     [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
     (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
-  const missing = isWhole ? await missingIndices(connection, { kind, layout, names }) : [];
+  const missing = isWhole ? await missingIndices(connection, { engine, layout, names }) : [];
   return { layout, tables, isWhole, missing };
 }
 
-function checkedColumns(columns: readonly Column[], kind: EngineKind, names: TableNames) {
+function checkedColumns(columns: readonly Column[], engine: Engine, names: TableNames) {
   const theirs = columns.filter(({ table }) => table !== OURS);
-  return { kind, names, columns: theirs, refuse: (what: string) => refused(kind, what) };
+  return { names, columns: theirs, refuse: (what: string) => refused(engine, what) };
 }
 
 /** The tables and columns that exist. */
@@ -225,9 +207,9 @@ interface Looked {
   readonly version: string | undefined;
 }
 
-async function look(connection: Database, kind: EngineKind, names: TableNames): Promise<Looked> {
-  const columns = await readColumns(connection, kind, names);
-  if (columns.length === 0) await requireSchema(connection, kind, names);
+async function look(connection: Database, engine: Engine, names: TableNames): Promise<Looked> {
+  const columns = await readColumns(connection, engine, names);
+  if (columns.length === 0) await requireSchema(connection, engine, names);
   const tables = new Set(columns.map(({ table }) => table));
   const { metadata } = DATABASE_LAYOUT;
   const version = tables.has(metadata)
@@ -238,26 +220,26 @@ async function look(connection: Database, kind: EngineKind, names: TableNames): 
 
 async function requireSchema(
   connection: Database,
-  kind: EngineKind,
+  engine: Engine,
   { schema }: TableNames,
 ): Promise<void> {
   if (schema === undefined) return;
   const { rows } = await sql`
     select 1 from information_schema.schemata where schema_name = ${schema}`.execute(connection);
   if (rows.length === 0)
-    throw refused(kind, `has no schema ${schema}; run: CREATE SCHEMA ${schema}`);
+    throw refused(engine, `has no schema ${schema}; run: CREATE SCHEMA ${schema}`);
 }
 
 /** Refuses tables of an unknown layout. */
-function requireLayout({ columns, tables, version }: Looked, kind: EngineKind): void {
-  if (tables.has(DATABASE_LAYOUT.metadata)) requireVersion(version, kind);
-  if (tables.has('events')) requireEventData(columns, kind);
+function requireLayout({ columns, tables, version }: Looked, engine: Engine): void {
+  if (tables.has(DATABASE_LAYOUT.metadata)) requireVersion(version, engine);
+  if (tables.has('events')) requireEventData(columns, engine);
 }
 
-function requireVersion(value: string | undefined, kind: EngineKind): void {
+function requireVersion(value: string | undefined, engine: Engine): void {
   if (value === undefined) {
     throw refused(
-      kind,
+      engine,
       `has a table adk_internal_metadata without the row '${METADATA.version}', and may be damaged`,
     );
   }
@@ -265,61 +247,66 @@ function requireVersion(value: string | undefined, kind: EngineKind): void {
   if (version === SCHEMA_VERSION) return;
   if (version > SCHEMA_VERSION) {
     throw refused(
-      kind,
+      engine,
       `is of schema version ${version}; install a newer adk-session-wasm`,
       'storage_newer',
     );
   }
-  throw pickled(kind);
+  throw pickled(engine);
 }
 
 /** Without a version in the metadata, goes by the columns of `events`, as Python does. */
-function requireEventData(columns: readonly Column[], kind: EngineKind): void {
+function requireEventData(columns: readonly Column[], engine: Engine): void {
   const names = columns.filter(({ table }) => table === 'events').map(({ name }) => name);
   if (names.includes('event_data')) return;
-  if (names.includes('actions')) throw pickled(kind);
-  throw refused(kind, 'has a table events that google-adk did not make');
+  if (names.includes('actions')) throw pickled(engine);
+  throw refused(engine, 'has a table events that google-adk did not make');
 }
 
 /**
  * Determines the layout from any of the tables. Python's `SqliteSessionService` creates them one by one, and
  * may have been interrupted.
  */
-function layoutOf(columns: readonly Column[], kind: EngineKind): Layout {
-  if (columns.some((column) => isOfAdk(column, kind))) return ADK_LAYOUT;
-  const times = columns.filter(({ table, name }) => PYTHON_TABLES.includes(table) && isTime(name));
-  const numbers = times.filter(({ type }) => type.toUpperCase() === 'REAL');
-  if (kind !== 'sqlite' || numbers.length === 0) return DATABASE_LAYOUT;
-  if (numbers.length === times.length) return SQLITE_LAYOUT;
+function layoutOf(columns: readonly Column[], engine: Engine): Layout {
+  const layouts = new Set(columns.map((column) => layoutOfColumn(column, engine)));
+  if (layouts.has(ADK_LAYOUT)) return ADK_LAYOUT;
+  if (!layouts.has(SQLITE_LAYOUT)) return DATABASE_LAYOUT;
+  if (!layouts.has(DATABASE_LAYOUT)) return SQLITE_LAYOUT;
   throw refused(
-    kind,
+    engine,
     "has some tables of google-adk's SqliteSessionService and some of its DatabaseSessionService, and may be damaged",
   );
 }
 
-/** Whether `@google/adk` made the column. Python's tables have another type there. */
-function isOfAdk({ table, name, type }: Column, kind: EngineKind): boolean {
-  if (!PYTHON_TABLES.includes(table)) return false;
+/** Returns the layout that the type of the column tells; `undefined` if it tells none. */
+function layoutOfColumn(
+  { table, name, type: written }: Column,
+  { kind }: Engine,
+): Layout | undefined {
+  if (!PYTHON_TABLES.includes(table)) return undefined;
+  const type = written.toLowerCase();
   switch (kind) {
     case 'sqlite':
-      return isText(name) && type.toLowerCase() === 'json';
+      if (isText(name) && type === 'json') return ADK_LAYOUT;
+      if (!isTime(name)) return undefined;
+      return type === 'real' ? SQLITE_LAYOUT : DATABASE_LAYOUT;
     case 'postgresql':
-      return isTime(name) && type === 'timestamp with time zone';
+      return isTime(name) && type === 'timestamp with time zone' ? ADK_LAYOUT : undefined;
     case 'mysql':
-      return name === 'app_name' && type === 'varchar(191)';
+      return name === 'app_name' && type === 'varchar(191)' ? ADK_LAYOUT : undefined;
   }
 }
 
-function ofAdk(kind: EngineKind): SessionError {
+function ofAdk(engine: Engine): SessionError {
   return refused(
-    kind,
+    engine,
     "has tables of @google/adk's own DatabaseSessionService, which can only be read; copy them: npx adk-session-wasm migrate FROM TO",
   );
 }
 
-function pickled(kind: EngineKind): SessionError {
+function pickled(engine: Engine): SessionError {
   return refused(
-    kind,
+    engine,
     'is of schema version 0, whose events are Python pickles; migrate it with google-adk for Python: adk migrate session --source_db_url SOURCE --dest_db_url DESTINATION',
   );
 }
@@ -327,7 +314,7 @@ function pickled(kind: EngineKind): SessionError {
 /** Reads the columns of the known tables. The tables' names come without the prefix. */
 async function readColumns(
   connection: Database,
-  kind: EngineKind,
+  engine: Engine,
   { schema, prefix }: TableNames,
 ): Promise<Column[]> {
   const known = [...PYTHON_TABLES, ...METADATA_TABLES, OURS];
@@ -349,15 +336,15 @@ async function readColumns(
       from information_schema.columns
       where table_schema = ${schema ?? sql`database()`}
         and table_name in (${tables})`,
-  }[kind];
+  }[engine.kind];
   const { rows } = await query.execute(connection);
   return rows.map((column) => ({ ...column, table: column.table.slice(prefix.length) }));
 }
 
 function refused(
-  kind: EngineKind,
+  engine: Engine,
   what: string,
   code: SessionErrorCode = 'storage_unavailable',
 ): SessionError {
-  return new SessionError(code, `The ${ENGINES[kind].name} database ${what}.`, { storage: kind });
+  return new SessionError(code, `The ${engine.name} database ${what}.`, { storage: engine.kind });
 }

@@ -1,6 +1,6 @@
 /** Creates the missing tables, those of Python as google-adk would have made them. */
-import { type ColumnDataType, type Compilable, type RawBuilder, sql } from 'kysely';
-import type { EngineKind } from '../engines/engine.js';
+import { type Compilable, sql } from 'kysely';
+import type { ColumnTypes, Engine } from '../engines/engine.js';
 import type { Layout } from './layout.js';
 import { OURS, type TableNames } from './table_names.js';
 import { type Database, floorText, METADATA, readMetadata, type Tables } from './tables.js';
@@ -8,67 +8,21 @@ import { type Database, floorText, METADATA, readMetadata, type Tables } from '.
 /** The only schema version of `DatabaseSessionService` that is written. */
 export const SCHEMA_VERSION = 1;
 
-type Type = RawBuilder<unknown> | ColumnDataType;
-
-interface Types {
-  readonly id: Type;
-  readonly invocationId: Type;
-  readonly json: Type;
-  readonly time: Type;
-  readonly word: Type;
-}
-
-/**
- * Returns the types of the columns. On MySQL and MariaDB ids are compared by their bytes, trailing blanks
- * included. The default collation does not do that. The two engines have different names for the collation.
- */
-function columnTypes(kind: EngineKind, { service }: Layout, collation: string): Types {
-  if (service === 'SqliteSessionService') {
-    return { id: 'text', invocationId: 'text', json: 'text', time: 'real', word: 'text' };
-  }
-  if (kind === 'postgresql') {
-    return {
-      id: 'varchar(128)',
-      invocationId: 'varchar(256)',
-      json: 'jsonb',
-      time: sql`timestamp without time zone`,
-      word: 'varchar(256)',
-    };
-  }
-  if (kind === 'sqlite') {
-    return {
-      id: 'varchar(128)',
-      invocationId: 'varchar(256)',
-      json: 'text',
-      time: 'datetime',
-      word: 'varchar(256)',
-    };
-  }
-  const exact = sql.raw(`character set utf8mb4 collate ${collation}`);
-  return {
-    id: sql`varchar(128) ${exact}`,
-    invocationId: sql`varchar(256) ${exact}`,
-    json: sql`longtext ${exact}`,
-    time: sql`datetime(6)`,
-    word: sql`varchar(256) ${exact}`,
-  };
-}
-
-/** The collations that compare text by its bytes, trailing blanks included. */
-export const MYSQL_COLLATIONS = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
-
-/** Returns the collation of {@link MYSQL_COLLATIONS} that the server has. */
-export async function exactCollation(connection: Database): Promise<string> {
-  const { rows } = await sql<{ version: string }>`select version() as version`.execute(connection);
-  return MYSQL_COLLATIONS[/mariadb/i.test(rows[0]?.version ?? '') ? 'mariadb' : 'mysql'];
-}
+/** The types of the columns of Python's `SqliteSessionService`. */
+const SQLITE_SERVICE_TYPES: ColumnTypes = {
+  id: 'text',
+  invocationId: 'text',
+  json: 'text',
+  time: 'real',
+  word: 'text',
+};
 
 const SESSION_KEY = ['app_name', 'user_id', 'id'] as const;
 const EVENT_SESSION = ['app_name', 'user_id', 'session_id'] as const;
 
 /** The engine, layout and names of the tables to create. */
 export interface Schema {
-  readonly kind: EngineKind;
+  readonly engine: Engine;
   readonly layout: Layout;
   readonly names: TableNames;
 }
@@ -76,15 +30,17 @@ export interface Schema {
 /**
  * Returns one statement per table, which creates it unless it exists.
  *
- * @param collation the collation of ids on MySQL and MariaDB
+ * @param collation for {@link Engine.columnTypes}
  */
 export function tableStatements(
   database: Database,
-  { kind, layout, names }: Schema,
+  { engine, layout, names }: Schema,
   collation: string,
 ): Compilable[] {
-  const { id, invocationId, json, time, word } = columnTypes(kind, layout, collation);
   const isSqliteService = layout.service === 'SqliteSessionService';
+  const { id, invocationId, json, time, word } = isSqliteService
+    ? SQLITE_SERVICE_TYPES
+    : engine.columnTypes(collation);
   const table = (name: keyof Tables) => database.schema.createTable(name).ifNotExists();
   const named = (name: string) => names.prefix + name;
   return [
@@ -160,7 +116,7 @@ export function metadataRows({
 
 /**
  * Creates the missing tables with their rows of metadata. Also creates the missing indices of new tables, and
- * on SQLite all missing indices.
+ * all missing indices on an engine that has only one writer in any case.
  *
  * @param existing the tables that exist
  * @param missing the indices that do not exist
@@ -172,13 +128,12 @@ export async function createTables(
   existing: ReadonlySet<string>,
   missing: readonly Index[],
 ): Promise<Index[]> {
-  const { kind, layout } = schema;
-  const collation = kind === 'mysql' ? await exactCollation(connection) : '';
+  const { engine, layout } = schema;
+  const collation = (await engine.readCollation?.(connection)) ?? '';
   for (const statement of tableStatements(connection, schema, collation)) {
     await connection.executeQuery(statement.compile());
   }
-  // SQLite has only one writer at a time in any case.
-  const isEmpty = ({ table }: Index) => kind === 'sqlite' || !existing.has(table);
+  const isEmpty = ({ table }: Index) => !engine.locksRows || !existing.has(table);
   for (const index of missing.filter(isEmpty)) {
     await connection.executeQuery(indexStatement(connection, index).compile());
   }
@@ -198,10 +153,10 @@ export interface Index {
 
 /**
  * Returns the indices of the tables. The first is Python's. Its `SqliteSessionService` lacks it, and we need
- * it for the time of the newest event. The others are ours, for lists by time. On SQLite one more serves the
- * events of a session in append order, since SQLite's indices end in the `rowid`.
+ * it for the time of the newest event. The others are ours, for lists by time. One more serves the
+ * events of a session on an engine that knows append order: SQLite's indices end in the `rowid`.
  */
-export function indices({ kind, names }: Schema): Index[] {
+export function indices({ engine, names }: Schema): Index[] {
   const index = (name: string, table: keyof Tables, ...columns: string[]): Index => {
     return { name: names.prefix + name, table, columns };
   };
@@ -213,7 +168,9 @@ export function indices({ kind, names }: Schema): Index[] {
     // One user's sessions. Through the indices above a page of them would visit all sessions of the app.
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
     index('adk_session_wasm_by_user_last', OURS, 'app_name', 'user_id', 'last_update_time'),
-    ...(kind === 'sqlite' ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)] : []),
+    ...(engine.knowsAppendOrder
+      ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)]
+      : []),
   ];
 }
 

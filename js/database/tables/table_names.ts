@@ -30,10 +30,20 @@ const MAX_PREFIX = 20;
 const MAX_SCHEMA = 63;
 
 /**
+ * The name of an engine without schemas; `undefined` for the others. No member of `Engine`, since a page checks
+ * these options without Kysely.
+ */
+const WITHOUT_SCHEMAS: Readonly<Record<EngineKind, string | undefined>> = {
+  sqlite: 'SQLite',
+  postgresql: undefined,
+  mysql: undefined,
+};
+
+/**
  * Checks the options.
  *
  * @throws SessionError `invalid_argument` if a name is too long or has other characters than letters,
- *   digits and `_`, or if SQLite is given a schema
+ *   digits and `_`, or if the engine has no schemas
  */
 export function requireTableNames(
   kind: EngineKind,
@@ -46,7 +56,8 @@ export function requireTableNames(
     );
   }
   if (schema === undefined) return { schema, prefix: tablePrefix };
-  if (kind === 'sqlite') throw invalid('schema', 'is not for SQLite; give a tablePrefix');
+  const name = WITHOUT_SCHEMAS[kind];
+  if (name !== undefined) throw invalid('schema', `is not for ${name}; give a tablePrefix`);
   if (isName(schema, MAX_SCHEMA)) return { schema, prefix: tablePrefix };
   throw invalid(
     'schema',

@@ -212,7 +212,7 @@ function currentRows(
       session,
       app,
       user,
-      events: timed && session ? inRevision(engine.kind, timed, session, events) : [],
+      events: timed && session ? inRevision(engine, timed, session, events) : [],
       changed: [],
       // Python stores an event's own time in the column, which may be later than the session's `update_time`.
       floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
@@ -223,16 +223,16 @@ function currentRows(
 }
 
 /**
- * Gives the event at the session's `update_time` the session's revision as its `seq`, on SQLite. There events
- * are read in append order, so a handle's last event may have a time that Python set back.
+ * Gives the event at the session's `update_time` the session's revision as its `seq`, if events are read in
+ * append order. There a handle's last event may have a time that Python set back.
  */
 function inRevision(
-  kind: Engine['kind'],
+  { knowsAppendOrder }: Engine,
   { revision: updated }: SessionRow,
   { revision }: SessionRow,
   events: EventRow[],
 ): EventRow[] {
-  if (kind !== 'sqlite' || updated === revision) return events;
+  if (!knowsAppendOrder || updated === revision) return events;
   return events.map((row) => (row.seq === updated ? { ...row, seq: revision } : row));
 }
 

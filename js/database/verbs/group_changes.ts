@@ -57,7 +57,7 @@ export class GroupChanges {
   add(request: WriteRequest, rows: CurrentRows, changes: Changes): void {
     const { engine, layout, now } = this.#context;
     const { found } = rows;
-    checkStates(engine.kind, changes);
+    checkStates(engine, changes);
     if (layout.mergesInSql) checkMergeable(found, changes);
     // Python cannot append without these rows.
     const absent = this.#isCreate
@@ -140,7 +140,7 @@ export class GroupChanges {
     for (const { id, seq, revision, text } of last) {
       const isReplaced = revision !== seq;
       const { invocationId, eventData } = toEventData(text, isReplaced ? revision : undefined);
-      checkEvent(engine.kind, invocationId, text);
+      checkEvent(engine, invocationId, text);
       const values = {
         app,
         user,

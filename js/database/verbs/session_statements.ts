@@ -117,7 +117,7 @@ export function selectEventDataInOrder(
   value: (name: keyof Key) => string,
 ): Compilable<{ id: string; event_data: string }> {
   const select = selectEventData(database, engine, value);
-  if (engine.kind !== 'postgresql') return inOrder(engine, select, 'asc');
+  if (!engine.ordersBeforeText) return inOrder(engine, select, 'asc');
   const columns = eventsOfSession(database, value).select(['id', 'event_data', 'timestamp']);
   // `offset(0)` keeps the subquery separate. The second `order by` costs nothing, since the rows are in
   // order.

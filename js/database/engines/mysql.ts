@@ -1,0 +1,81 @@
+import {
+  MysqlAdapter,
+  MysqlIntrospector,
+  MysqlQueryCompiler,
+  type QueryExecutorProvider,
+  sql,
+} from 'kysely';
+import type { Engine, StoredTime } from './engine.js';
+import { BROKEN_OFF, failures, NO_WAY, UNTRUSTED } from './failure_codes.js';
+
+/** The collations that compare text by its bytes, trailing blanks included. The default collation does not. */
+export const MYSQL_COLLATIONS = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
+
+/** Returns the collation of {@link MYSQL_COLLATIONS} that the server has. */
+export async function readMysqlCollation(connection: QueryExecutorProvider): Promise<string> {
+  const { rows } = await sql<{ version: string }>`select version() as version`.execute(connection);
+  return MYSQL_COLLATIONS[/mariadb/i.test(rows[0]?.version ?? '') ? 'mariadb' : 'mysql'];
+}
+
+export const MYSQL: Engine = {
+  kind: 'mysql',
+  name: 'MySQL or MariaDB',
+  driver: 'mysql2',
+  dialect: {
+    createAdapter: () => new MysqlAdapter(),
+    createIntrospector: (database) => new MysqlIntrospector(database),
+    createQueryCompiler: () => new MysqlQueryCompiler(),
+  },
+  isFile: false,
+  durabilitySetting: 'innodb_flush_log_at_trx_commit',
+  acceptsSslText: true,
+  columnTypes(collation) {
+    const exact = sql.raw(`character set utf8mb4 collate ${collation}`);
+    return {
+      id: sql`varchar(128) ${exact}`,
+      invocationId: sql`varchar(256) ${exact}`,
+      json: sql`longtext ${exact}`,
+      time: sql`datetime(6)`,
+      word: sql`varchar(256) ${exact}`,
+    };
+  },
+  readCollation: readMysqlCollation,
+  limitsIds: true,
+  refusesNul: undefined,
+  beginWrite: ['set transaction isolation level read committed', 'start transaction'],
+  beginRead: [
+    'set transaction isolation level repeatable read',
+    'start transaction with consistent snapshot, read only',
+  ],
+  // A statement that creates a table is part of no transaction.
+  creationLock: {
+    acquire: sql<{ locked: unknown }>`select get_lock('adk_session_wasm', 1) as locked`,
+    release: sql`select release_lock('adk_session_wasm')`,
+  },
+  locksRows: true,
+  locksDeletedRows: true,
+  readsJsonRows: false,
+  eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
+  knowsAppendOrder: false,
+  ordersBeforeText: false,
+  json: (column) => sql<string>`${column}`,
+  time: (column) => sql<string>`cast(${column} as char)`,
+  mayBeSince: (json, seconds) =>
+    sql<boolean>`case when json_valid(${json}) and json_type(json_extract(${json}, '$.timestamp')) in ('INTEGER', 'DOUBLE', 'DECIMAL')
+      then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
+  failureOfCode: failures({
+    conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
+    duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
+    slow: 'ER_STATEMENT_TIMEOUT ER_QUERY_TIMEOUT ER_QUERY_INTERRUPTED',
+    full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
+    lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,
+    readonly:
+      'ER_OPTION_PREVENTS_STATEMENT ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ER_READ_ONLY_MODE',
+    unsupported: 'ER_PARSE_ERROR ER_NOT_SUPPORTED_YET',
+    untrusted: `HANDSHAKE_SSL_ERROR ${UNTRUSTED}`,
+    noTls: 'HANDSHAKE_NO_SSL_SUPPORT',
+    exhausted: 'ER_CON_COUNT',
+    unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,
+  }),
+  refusalCode: /^ER_/,
+};

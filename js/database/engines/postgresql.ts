@@ -1,0 +1,59 @@
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
+import type { Engine } from './engine.js';
+import { BROKEN_OFF, failures, NO_WAY, UNTRUSTED } from './failure_codes.js';
+
+export const POSTGRESQL: Engine = {
+  kind: 'postgresql',
+  name: 'PostgreSQL',
+  driver: 'pg',
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (database) => new PostgresIntrospector(database),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+  isFile: false,
+  durabilitySetting: undefined,
+  // Given a string, `pg` fails outside of any call, and the program ends.
+  acceptsSslText: false,
+  columnTypes: () => ({
+    id: 'varchar(128)',
+    invocationId: 'varchar(256)',
+    json: 'jsonb',
+    time: sql`timestamp without time zone`,
+    word: 'varchar(256)',
+  }),
+  readCollation: undefined,
+  limitsIds: true,
+  refusesNul: "which PostgreSQL's JSONB cannot hold",
+  beginWrite: ['begin isolation level read committed'],
+  beginRead: ['begin isolation level repeatable read, read only'],
+  creationLock: undefined,
+  locksRows: true,
+  locksDeletedRows: false,
+  readsJsonRows: true,
+  eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
+  knowsAppendOrder: false,
+  ordersBeforeText: true,
+  json: (column) => sql<string>`cast(${column} as text)`,
+  // As text, since the driver would read the column as local time in milliseconds.
+  time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
+  mayBeSince: (json, seconds) =>
+    sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
+      then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
+  failureOfCode: failures({
+    conflict: '40001 40P01 CR000 55P03',
+    duplicate: '23505 42P07',
+    slow: '57014',
+    full: '53100',
+    // 40003: it is unknown whether the transaction was committed.
+    lost: `08 40003 57P01 57P02 57P05 25P03 25P04 ${BROKEN_OFF}`,
+    readonly: '25006',
+    unsupported: '0A000 42601 42883',
+    // A violation of the protocol, which a retry would repeat.
+    other: '08P01',
+    untrusted: UNTRUSTED,
+    exhausted: '53300',
+    unreachable: `28 3D000 3F000 42501 57P03 08001 08004 ${NO_WAY}`,
+  }),
+  refusalCode: /^(?!E)[0-9A-Z]{5}$/,
+};

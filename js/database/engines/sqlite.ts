@@ -1,0 +1,50 @@
+import { sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import type { Engine, StoredTime } from './engine.js';
+import { failures } from './failure_codes.js';
+
+export const SQLITE: Engine = {
+  kind: 'sqlite',
+  name: 'SQLite',
+  driver: 'better-sqlite3',
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+  isFile: true,
+  durabilitySetting: undefined,
+  acceptsSslText: true,
+  columnTypes: () => ({
+    id: 'varchar(128)',
+    invocationId: 'varchar(256)',
+    json: 'text',
+    time: 'datetime',
+    word: 'varchar(256)',
+  }),
+  readCollation: undefined,
+  limitsIds: false,
+  refusesNul: undefined,
+  beginWrite: ['begin immediate'],
+  beginRead: ['begin'],
+  creationLock: undefined,
+  locksRows: false,
+  locksDeletedRows: false,
+  readsJsonRows: false,
+  eventOrder: [sql`rowid`],
+  knowsAppendOrder: true,
+  ordersBeforeText: false,
+  json: (column) => sql<string>`${column}`,
+  time: (column) => sql<StoredTime>`${column}`,
+  mayBeSince: (json, seconds) =>
+    sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
+      then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
+  failureOfCode: failures({
+    conflict: 'SQLITE_BUSY SQLITE_LOCKED',
+    duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
+    full: 'SQLITE_FULL SQLITE_IOERR_WRITE',
+    lost: 'SQLITE_IOERR',
+    readonly: 'SQLITE_READONLY',
+    unreachable: 'SQLITE_CANTOPEN SQLITE_NOTADB SQLITE_PERM SQLITE_AUTH',
+  }),
+  refusalCode: /^SQLITE_/,
+};
