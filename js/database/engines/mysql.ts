@@ -5,7 +5,7 @@ import {
   type QueryExecutorProvider,
   sql,
 } from 'kysely';
-import type { Engine, StoredTime } from './engine.js';
+import type { Engine } from './engine.js';
 import { BROKEN_OFF, failures, NO_WAY, UNTRUSTED } from './failure_codes.js';
 
 /** The collations that compare text by its bytes, trailing blanks included. The default collation does not. */
