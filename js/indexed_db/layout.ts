@@ -39,17 +39,3 @@ export interface EventRecord {
   /** Only in a page: {@link MARKS} numbers for each event. */
   readonly marks?: unknown;
 }
-
-/** A record of the store `sessions`. Each field may be damaged except the ids, which are its key. */
-export interface SessionRecord {
-  readonly userId: string;
-  readonly sessionId: string;
-  readonly number?: unknown;
-  /** Missing in records of version 1. */
-  readonly numberCopy?: unknown;
-  readonly created?: unknown;
-  readonly revision?: unknown;
-  readonly lastUpdateTime?: unknown;
-  /** The JSON object of the session's own state. */
-  readonly state?: unknown;
-}

@@ -3,7 +3,6 @@
  * user and app states that the sessions share. Each handle gets a state of its own here.
  */
 import { SessionError } from '../errors/errors.js';
-import type { SessionRecord } from '../indexed_db/layout.js';
 import { defineMember } from '../members/member.js';
 import { memberOf } from '../members/own.js';
 import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
@@ -11,7 +10,7 @@ import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { isTime } from '../model/snapshot.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { ListedTuple, SharedStates } from '../storage/session_store.js';
+import type { ListedSession, ListedTuple, SharedStates } from '../storage/session_store.js';
 import type { Handles } from '../handle/handle.js';
 
 /**
@@ -26,7 +25,7 @@ const MAX_COPIED_VALUES = 2 ** 25;
  * @throws SessionError `corrupt_record` naming the first record that cannot be read
  */
 export function makeHandles<S extends StateShape>(
-  records: readonly (SessionRecord | ListedTuple)[],
+  records: readonly (ListedSession | ListedTuple)[],
   appName: string,
   [appState, ...pairs]: SharedStates,
   handles: Handles,
@@ -65,11 +64,11 @@ export function makeHandles<S extends StateShape>(
   });
 }
 
-function isTuple(listed: SessionRecord | ListedTuple): listed is ListedTuple {
+function isTuple(listed: ListedSession | ListedTuple): listed is ListedTuple {
   return Array.isArray(listed);
 }
 
-function toRecord(listed: ListedTuple): SessionRecord {
+function toRecord(listed: ListedTuple): ListedSession {
   const [sessionId, userId, created, revision, lastUpdateTime, state] = listed;
   return { sessionId, userId, number: 0, created, revision, lastUpdateTime, state };
 }
@@ -108,7 +107,7 @@ function makeCopier(): (value: unknown) => unknown {
   };
 }
 
-function parseState(record: SessionRecord, appName: string): StateShape {
+function parseState(record: ListedSession, appName: string): StateShape {
   const state = parseObject(record.state);
   if (!(state instanceof SyntaxError)) return state;
   throw corruptSession(record, appName, 'its state is not the JSON of an object', state);
@@ -128,7 +127,7 @@ function parseObject(text: unknown): StateShape | SyntaxError {
 }
 
 function corruptSession(
-  { userId, sessionId }: SessionRecord,
+  { userId, sessionId }: ListedSession,
   appName: string,
   reason: string,
   cause?: unknown,

@@ -1,4 +1,3 @@
-import type { SessionRecord } from '../indexed_db/layout.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
 import type { Append } from '../wasm/appends.js';
@@ -29,7 +28,24 @@ export type ReadSession = [
 /** A session that was created, without events, and the new revisions of user and app state. */
 export type CreatedSession = [...ReadSession, ...Scopes];
 
-/** A {@link SessionRecord} as memory returns it. */
+/**
+ * A session in a list. Over IndexedDB it is the stored record, in which each field except the ids may be
+ * damaged.
+ */
+export interface ListedSession {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly number?: unknown;
+  /** Missing in records of version 1. */
+  readonly numberCopy?: unknown;
+  readonly created?: unknown;
+  readonly revision?: unknown;
+  readonly lastUpdateTime?: unknown;
+  /** The JSON object of the session's own state. */
+  readonly state?: unknown;
+}
+
+/** A {@link ListedSession} as memory returns it. */
 export type ListedTuple = readonly [
   sessionId: string,
   userId: string,
@@ -46,7 +62,7 @@ export type SharedStates = readonly [app: string | undefined, ...pairs: string[]
 
 /** A page of sessions; see `listing_to_javascript` in `src/bindings/values.rs`. */
 export type ReadPage = [
-  sessions: (SessionRecord | ListedTuple)[],
+  sessions: (ListedSession | ListedTuple)[],
   page: number,
   limit: number,
   totalItems: number,

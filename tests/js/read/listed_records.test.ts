@@ -4,16 +4,15 @@ import { describe, it } from 'node:test';
 import { isSessionError } from '../../../js/index.js';
 import { Handles } from '../../../js/handle/handle.js';
 import { makeHandles } from '../../../js/read/listed_records.js';
-import type { SessionRecord } from '../../../js/indexed_db/layout.js';
-import type { SharedStates } from '../../../js/storage/session_store.js';
+import type { ListedSession, SharedStates } from '../../../js/storage/session_store.js';
 
-function record(changes: Partial<Record<keyof SessionRecord, unknown>> = {}): SessionRecord {
+function record(changes: Partial<Record<keyof ListedSession, unknown>> = {}): ListedSession {
   const numbers = { number: 7, created: 1, revision: 3, lastUpdateTime: 1000.5 };
   const names = { userId: 'ada', sessionId: 'one' };
-  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as SessionRecord;
+  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as ListedSession;
 }
 
-function open(records: SessionRecord[], shared: SharedStates = ['{}']) {
+function open(records: ListedSession[], shared: SharedStates = ['{}']) {
   return makeHandles(records, 'app', shared, new Handles());
 }
 
