@@ -99,8 +99,8 @@ function wasmTests(name, where) {
  */
 function nodeTests(name, folder, tools) {
   // Two files at a time, because most wait for a server or a browser. Node's default is one less than the cores.
-  const faster = ['--import', './tests/toolchain/without_async_hooks.mjs'];
-  const runner = ['node', '--enable-source-maps', ...faster, '--test', '--test-reporter', 'spec'];
+  const preload = ['--import', './tests/toolchain/test_hook.mjs'];
+  const runner = ['node', '--enable-source-maps', ...preload, '--test', '--test-reporter', 'spec'];
   return {
     name,
     kind: 'node',

@@ -10,6 +10,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { withoutTestHook } from '../toolchain/without_test_hook.js';
 import { CaseRunner, firstSeedOfWorld } from './cases/case.js';
 import type { Target } from './cases/world.js';
 
@@ -59,7 +60,7 @@ export function repeat(
 ): void {
   if (onlyTarget && onlyTarget !== name) return;
   const [from, to] = seedsOf(count);
-  it(`${name} withstands the attacks of seeds ${from} to ${to}`, async () => {
+  const runAll = async (): Promise<void> => {
     process.on('unhandledRejection', note).on('uncaughtException', note);
     try {
       for (let seed = from; seed <= to; seed += 1) {
@@ -79,5 +80,6 @@ export function repeat(
     } finally {
       process.off('unhandledRejection', note).off('uncaughtException', note);
     }
-  });
+  };
+  it(`${name} withstands the attacks of seeds ${from} to ${to}`, () => withoutTestHook(runAll));
 }

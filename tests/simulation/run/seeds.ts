@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Boundary } from './boundary.js';
 import { type Listen, report, runSeed, shortest } from './run_seed.js';
+import { withoutTestHook } from '../../toolchain/without_test_hook.js';
 import { TimeLimits } from './time_limits.js';
 
 const { SEED, BOUNDARY } = process.env;
@@ -34,9 +35,10 @@ export function simulate(boundary: Boundary, seeds: number, first = 0): void {
   describe(`A storage whose requests fail at the boundary "${name}"`, () => {
     for (let from = first; from < first + seeds; from += CHUNK) {
       const end = Math.min(from + CHUNK, first + seeds);
-      it(`keeps the contract with the seeds from ${from} to ${end - 1}`, async () => {
-        for (let seed = from; seed < end; seed += 1) await requireSound(boundary, seed);
-      });
+      it(`keeps the contract with the seeds from ${from} to ${end - 1}`, () =>
+        withoutTestHook(async () => {
+          for (let seed = from; seed < end; seed += 1) await requireSound(boundary, seed);
+        }));
     }
   });
 }
@@ -59,7 +61,7 @@ export function simulateTogether(
   const chosen = SEED === undefined ? undefined : Number(SEED);
   if (chosen !== undefined && BOUNDARY !== name) return;
   const [first, end] = chosen === undefined ? [from, from + seeds] : [chosen, chosen + 1];
-  it(`keeps the contract with the seeds from ${first} to ${end - 1} of ${name}`, async () => {
+  const run = async (): Promise<void> => {
     const reports: string[] = [];
     const stop = listen((error) => reports.push(`unhandled error: ${String(error)}`));
     const restore = TimeLimits.install();
@@ -75,7 +77,9 @@ export function simulateTogether(
     restore();
     stop();
     assert.equal(reports.length, 0, reports.join('\n\n'));
-  });
+  };
+  it(`keeps the contract with the seeds from ${first} to ${end - 1} of ${name}`, () =>
+    withoutTestHook(run));
 }
 
 async function requireSound(boundary: Boundary, seed: number): Promise<void> {
