@@ -91,7 +91,10 @@ function record(
         hear?.call(transaction, event);
       },
       (cause: unknown) => {
-        const error = lost(`the mirror did not take what was written: ${String(cause)}`);
+        // Not `quota_exceeded`, which says that nothing was written: the database itself has it.
+        const isFull = (cause as Error).name === 'QuotaExceededError';
+        const advice = isFull ? 'its mirror has no room: delete sessions first' : String(cause);
+        const error = lost(`the database has what was written, but not its mirror: ${advice}`);
         const event = { type: 'abort', target: { error } } as unknown as Event;
         transaction.onabort?.call(transaction, event);
       },

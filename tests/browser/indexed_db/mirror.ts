@@ -67,12 +67,16 @@ export function mirror(context: Context, engine: EngineName): void {
   });
 
   it('an append that the mirror refuses is connection_lost, and reaches it at the next opening', async () => {
-    for (const isLost of [false, true]) {
+    for (const [isLost, reason, advice] of [
+      [false, 'QuotaExceededError', /its mirror has no room: delete sessions first/],
+      [true, 'UnknownError', /UnknownError: not now/],
+    ] as const) {
       const name = newName();
       await inTab(context, async (tab) => {
         await tab.call('writeMuch', { name, mirror: true }, 'one');
-        const { code } = await tab.call('appendWithoutMirror', name, 'half');
+        const { code, message } = await tab.call('appendWithoutMirror', name, 'half', reason);
         assert.equal(code, 'connection_lost');
+        assert.match(message, advice);
         if (isLost) await tab.call('giveUp', name);
       });
       await inTab(context, async (tab) => {

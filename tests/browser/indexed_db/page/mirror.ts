@@ -121,13 +121,17 @@ export async function readAll(
   return { sessions: all, lost };
 }
 
-/** Appends while the mirror cannot be written. Returns the error. */
-export async function appendWithoutMirror(name: string, id: string): Promise<Failure> {
+/** Appends while the mirror cannot be written, for a reason of that name. Returns the error. */
+export async function appendWithoutMirror(
+  name: string,
+  id: string,
+  reason: string,
+): Promise<Failure> {
   const service = new IndexedDbSessionService({ name, mirror: true });
   const session = await service.getOrCreateSession(keyOf('long'));
   const end = around(IDBDatabase.prototype, 'transaction', (database, values, proceed) => {
     const isMirror = database.objectStoreNames.contains('records');
-    if (isMirror) throw new DOMException('not now', 'UnknownError');
+    if (isMirror && values[1] === 'readwrite') throw new DOMException('not now', reason);
     return proceed(...values);
   });
   const failed = await failure(() => service.appendEvent({ session, event: mark(id) }));
