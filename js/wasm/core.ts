@@ -213,6 +213,7 @@ export function requireRoom(state: number, text = 0): void {
 interface ThrownByRust {
   code: SessionErrorCode;
   message: string;
+  key?: string;
   path?: string;
   record?: string;
   expectedRevision?: number;

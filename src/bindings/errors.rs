@@ -15,6 +15,7 @@ impl From<Error> for JsValue {
         let thrown =
             Object::default().text("code", error.code()).text("message", &error.to_string());
         let thrown = match error {
+            Error::InvalidArgument { argument, .. } => thrown.text("key", argument),
             Error::StaleSession { expected, actual, .. } => thrown
                 .number("expectedRevision", expected as f64)
                 .number("actualRevision", actual as f64),

@@ -401,6 +401,7 @@ for (const [title, rows] of [
           typeof names === 'string' ? error.message.includes(names) : names.test(error.message),
           `${error.message}\ndoes not name ${String(names)}`,
         );
+        if (code === invalid) assert.equal(typeof error.key, 'string', error.message);
         if (code === 'unserializable' && typeof names === 'string' && what.endsWith(' within')) {
           assert.ok(error.path?.startsWith(names), error.path);
         }
