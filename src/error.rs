@@ -75,12 +75,13 @@ pub enum Error {
     },
     /// The storage does not support that operation.
     Unsupported(&'static str),
-    /// A storage returned an invalid result.
+    /// A storage broke its rules: it returned an invalid result. A fault of the storage itself is
+    /// [`Error::Storage`].
     StorageFailed {
         /// The invalid result.
         reason: String,
     },
-    /// A storage failed.
+    /// The storage itself failed, for example its disk is full.
     Storage {
         /// The kind of failure.
         problem: StorageProblem,

@@ -6,10 +6,11 @@ use std::cell::Cell;
 use adk_session_wasm::error::StorageProblem;
 use adk_session_wasm::service::StoredSessionService;
 use adk_session_wasm::session::Window;
+use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{
     Deletion, ListRequest, Listing, MemoryStorage, Rows, Storage, Target, Write,
 };
-use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
+use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
 /// Keeps nothing while its disk is full.
 #[derive(Default)]
@@ -77,5 +78,50 @@ async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), 
     let session_id = session.id().to_owned();
     let read = service.get(GetRequest { app_name, user_id, session_id, ..GetRequest::default() });
     assert_eq!(read.await?.events().len(), 1);
+    Ok(())
+}
+
+/// Answers writes without asking what to write.
+struct Undecided(MemoryStorage);
+
+impl Storage for Undecided {
+    type Failure = Error;
+
+    async fn write(&self, write: Write) -> Result<Write, Error> {
+        Ok(write)
+    }
+
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
+        self.0.read(target, window).await
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
+        self.0.list(request).await
+    }
+
+    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
+        self.0.delete(deletion).await
+    }
+}
+
+#[tokio::test]
+async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
+    let service = StoredSessionService::over(Undecided(MemoryStorage::new()));
+    let key = SessionKey::new("shop", "ada", "s1")?;
+    let create = CreateRequest {
+        app_name: "shop".into(),
+        user_id: "ada".into(),
+        ..CreateRequest::default()
+    };
+    let delta = Delta::parse(r#"{"app:a":1}"#)?;
+    let errors = [
+        service.create(create).await.err(),
+        service.append_event_to(&key, Event::new("first")).await.err(),
+        service.update_state("shop".into(), None, delta).await.err().map(Error::from),
+    ];
+    for error in errors {
+        let message = error.map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(message, "the storage failed: it never called decide");
+    }
     Ok(())
 }

@@ -76,8 +76,9 @@ export function kindOf(value: unknown): string {
   }
 }
 
-/** Returns the message of a thrown value, or its kind if it is not an Error. Never throws. */
+/** Returns the message of a thrown Error, a thrown string, or the kind of another value. Never throws. */
 export function messageOf(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown;
   try {
     if (thrown instanceof Error) return String(thrown.message);
   } catch {

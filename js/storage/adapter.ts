@@ -2,28 +2,15 @@
  * The interface of a storage: five verbs, each of them one transaction, and an optional one for groups of
  * appends. A storage holds no rules.
  *
- * An adapter must keep these rules:
- * 1. Each verb is atomic, and no other write comes between its reads and its writes.
- * 2. `create` and `append` call `decide` with the rows that they read, and write exactly the
- *    changes that it returns. If it returns `undefined` they write nothing. If it throws they let
- *    the error through. They may call it again when the transaction starts over; only the last
- *    result counts.
- * 3. A verb resolves only when its write is as durable as the storage can make it.
- * 4. Texts are returned as they were given: states unchanged, events as the same JSON value. Ids
- *    compare exactly.
- * 5. Events are ordered by `seq`. An event whose `id` the session already has replaces the stored
- *    one.
- * 6. `floor` is never below the revision of anything that was ever deleted. One number for the
- *    whole storage is enough.
- * 7. The cost of `list` grows with `offset + limit` only: it reads no session beyond that. Totals
- *    are counted on create and delete.
+ * The rules of an adapter, their numbers and allowed exceptions are in `docs/writing_an_adapter.md`.
  *
  * @module
  */
 
 /**
  * The key of an app, a user or a session. A user's key has no `sessionId`, an app's key has no
- * `userId` either.
+ * `userId` either. An id is 1 to 512 bytes of well-formed text with any characters, also `/` and
+ * NUL. Ids that differ only in case are different.
  *
  * @example
  * ```ts
@@ -123,16 +110,22 @@ export interface WriteRequest {
    * The key of a session. For `append` also the key of a user or an app, to change its state alone.
    */
   readonly key: StorageKey;
-  /** The states that the write changes or returns. */
+  /**
+   * The states that the write changes or returns. {@link Found.session} is always returned; without
+   * `'session'` here only its `state` is not needed.
+   */
   readonly scopes: readonly ('session' | 'user' | 'app')[];
   /** Ids to look up among the session's stored events. */
   readonly eventIds: readonly string[];
-  /** Asks also for the session's events with a later `revision`. */
+  /**
+   * Asks also for the session's events with a later `revision`. `Number.MAX_SAFE_INTEGER` asks for
+   * none.
+   */
   readonly since: number;
   /**
    * The `lastUpdateTime` that the session gets unless its stored one is later, in milliseconds
-   * since 1970. A storage whose revisions are times can choose {@link Found.floor} by it. Absent or
-   * 0: not known.
+   * since 1970. Most adapters ignore it. A storage whose revisions are times can choose
+   * {@link Found.floor} by it. Absent or 0: not known.
    */
   readonly lastUpdateTime?: number;
   /**
@@ -166,13 +159,14 @@ export interface Found {
   readonly changed: readonly EventRow[];
   /**
    * The highest revision that was ever deleted, at first 0. Revisions up to this one are never
-   * given again.
+   * given again. So a handle of a deleted session cannot write into a new session with the same id.
    */
   readonly floor: number;
 }
 
 /**
- * The changes to write: whole rows that replace the stored ones. An absent row stays unchanged.
+ * The changes to write: whole rows that replace the stored ones. An absent row stays unchanged. A
+ * write may hold all four members at once, and happens completely or not at all.
  *
  * @example
  * ```ts
@@ -307,7 +301,7 @@ export interface ListRequest {
  */
 export interface Listing {
   readonly sessions: readonly SessionRow[];
-  /** The stored states of those sessions' users. */
+  /** The stored states of those sessions' users, each user once. */
   readonly users: readonly (ScopeRow & { readonly userId: string })[];
   readonly app?: ScopeRow | undefined;
   /** The number of sessions on all pages. Optional if {@link ListRequest.withTotal} is `false`. */
@@ -355,8 +349,12 @@ export interface Deleted {
 }
 
 /**
- * A storage of your own. Its rules are in the module's documentation; the suite in
- * `adk-session-wasm/testing` checks them. A verb may return its result or a promise.
+ * A storage of your own. Its rules are in `docs/writing_an_adapter.md`; the suite in
+ * `adk-session-wasm/testing` checks them. A verb may return its result or a promise. The service
+ * calls verbs while others run: the adapter locks or queues.
+ *
+ * A verb may throw. A `SessionError` reaches the caller unchanged, everything else becomes
+ * `storage_failed`.
  *
  * @example
  * ```ts
@@ -372,7 +370,9 @@ export interface StorageAdapter {
   readonly kind?: string;
   /** The value of `service.storage.durable`; default `true`. */
   readonly durable?: boolean;
+  /** May be the same function as `append`. It tells that no session is expected. */
   create(request: WriteRequest, decide: Decide): void | Promise<void>;
+  /** May be called again for the same append, if the decision needs other rows. */
   append(request: WriteRequest, decide: Decide): void | Promise<void>;
   /**
    * Optional: appends to different sessions in one transaction, so that many appends share one commit. The

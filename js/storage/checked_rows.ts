@@ -21,7 +21,7 @@ export type EventTuple = [
 export function contractViolation(verb: string, violation: string): SessionError {
   return new SessionError(
     'storage_failed',
-    `The storage's ${verb} ${violation}. Correct the adapter; the suite in adk-session-wasm/testing shows where.`,
+    `The storage's ${verb} ${violation}. Correct the adapter; docs/writing_an_adapter.md has its rules.`,
   );
 }
 
@@ -57,12 +57,23 @@ export function isRevision(value: unknown): value is number {
 /** @param row see {@link requireString} */
 export function requireCounter(verb: string, row: string, field: string, value: unknown): number {
   if (isRevision(value)) return value;
-  throw contractViolation(verb, `gave ${pathOf(row, field)} that is not a whole number from 0 up`);
+  throw contractViolation(
+    verb,
+    `gave ${pathOf(row, field)} that is ${shown(value)}, not a whole number from 0 up`,
+  );
 }
 
 function requireTime(verb: string, row: string, field: string, value: unknown): number {
   if (isTime(value)) return value;
-  throw contractViolation(verb, `gave ${pathOf(row, field)} that is not a time`);
+  throw contractViolation(
+    verb,
+    `gave ${pathOf(row, field)} that is ${shown(value)}, not milliseconds since 1970`,
+  );
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `the string ${JSON.stringify(value.slice(0, 40))}`;
+  return typeof value === 'number' ? `the number ${value}` : kindOf(value);
 }
 
 function pathOf(row: string, field: string): string {

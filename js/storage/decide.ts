@@ -1,4 +1,5 @@
 import { type AdapterWrite, callCore, requireRoom } from '../wasm/core.js';
+import { kindOf } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
@@ -28,7 +29,7 @@ export function decide(
   found: Found,
 ): Changes | undefined {
   if (typeof found !== 'object' || (found as unknown) === null) {
-    throw contractViolation(verb, 'called decide without an object of rows');
+    throw contractViolation(verb, `called decide with ${kindOf(found)} in place of the rows`);
   }
   const floor = requireCounter(verb, '', 'floor', found.floor);
   const session = optionalTuple(memberOf(found, 'session'), (row) =>

@@ -1,3 +1,7 @@
+/**
+ * The interface of a store, which a service calls for each of its methods. A store runs the rules
+ * over a storage: memory, IndexedDB, or a user's adapter. A storage knows no rules.
+ */
 import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
 import type { Append } from '../wasm/appends.js';

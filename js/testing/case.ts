@@ -8,6 +8,8 @@ export interface Case {
   readonly name: string;
   /** The service's option `stale`; absent: `'merge'`. */
   readonly stale?: 'merge' | 'append' | 'reject';
+  /** What an adapter does wrong when only this case and cases like it fail. */
+  readonly hint?: string;
   readonly steps: readonly JsonObject[];
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/rules.js';
 /** Compares `null` or a session. Only the expected members are compared. */
 export function expectSession(expected: unknown, actual: unknown, at = ''): void {
   if (!isObject(expected) || !isObject(actual)) {
-    exact(at, expected, actual ?? null);
+    expectEqual(at, expected, actual ?? null);
     return;
   }
   const events = listOf(actual.events);
@@ -18,15 +18,15 @@ export function expectSession(expected: unknown, actual: unknown, at = ''): void
       });
     } else if (part === 'eventSet') {
       const ids = events.map((event) => (event as JsonObject).id as string);
-      exact(place, [...(value as string[])].sort(), ids.sort());
+      expectEqual(place, [...(value as string[])].sort(), ids.sort());
     } else if (part === 'keys') {
       const keys = value as string[];
       const named = Object.keys(actual.state as JsonObject).filter((key) => keys.includes(key));
-      exact(place, keys, named);
+      expectEqual(place, keys, named);
     } else if (part === 'state') {
       expectState(value, actual.state, place);
     } else {
-      exact(place, value, actual[part]);
+      expectEqual(place, value, actual[part]);
     }
   }
 }
@@ -34,12 +34,12 @@ export function expectSession(expected: unknown, actual: unknown, at = ''): void
 /** Compares a page of sessions. Only the expected members are compared. */
 export function expectPage(expected: unknown, actual: unknown): void {
   if (!isObject(expected) || !isObject(actual)) {
-    exact('', expected, actual);
+    expectEqual('', expected, actual);
     return;
   }
   for (const [part, value] of Object.entries(expected)) {
     if (part !== 'sessions') {
-      exact(`.${part}`, value, actual[part]);
+      expectEqual(`.${part}`, value, actual[part]);
       continue;
     }
     const sessions = listOf(actual.sessions);
@@ -53,14 +53,14 @@ export function expectPage(expected: unknown, actual: unknown): void {
 /** Compares a state exactly, with its keys in any order. */
 export function expectState(expected: unknown, actual: unknown, at = 'the state'): void {
   if (!isObject(expected) || !isObject(actual)) {
-    exact(at, expected, actual);
+    expectEqual(at, expected, actual);
     return;
   }
   for (const [key, value] of Object.entries(expected)) {
     if (!Object.hasOwn(actual, key)) {
       throw new Error(`${at} has no key ${JSON.stringify(key)}, but should`);
     }
-    exact(`${at}[${JSON.stringify(key)}]`, value, actual[key]);
+    expectEqual(`${at}[${JSON.stringify(key)}]`, value, actual[key]);
   }
   for (const key of Object.keys(actual)) {
     if (!Object.hasOwn(expected, key)) {
@@ -70,7 +70,8 @@ export function expectState(expected: unknown, actual: unknown, at = 'the state'
 }
 
 function compareParts(at: string, expected: JsonObject, actual: JsonObject): void {
-  for (const [part, value] of Object.entries(expected)) exact(`${at}.${part}`, value, actual[part]);
+  for (const [part, value] of Object.entries(expected))
+    expectEqual(`${at}.${part}`, value, actual[part]);
 }
 
 /** Compares the ids of a list and their order. An item that is expected without an id matches any id. */
@@ -79,11 +80,11 @@ function compareIds(at: string, expected: readonly unknown[], actual: readonly u
   const expectedIds = expected.map((thing, number) =>
     isObject(thing) ? (thing.id ?? ids[number] ?? '(any)') : thing,
   );
-  exact(at, expectedIds, ids);
+  expectEqual(at, expectedIds, ids);
 }
 
 /** Compares values as JSON text: the order of members matters. */
-function exact(at: string, expected: unknown, actual: unknown): void {
+export function expectEqual(at: string, expected: unknown, actual: unknown): void {
   const [should, is] = [expected, actual].map((value) => JSON.stringify(value) ?? 'undefined');
   if (should === is) return;
   throw new Error(`${at || 'the answer'} is ${short(is)}, but should be ${short(should)}`);

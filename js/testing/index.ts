@@ -4,7 +4,8 @@
  * @module adk-session-wasm/testing
  */
 import cases from './cases.js';
-import { type OpenStorage, runCase } from './run_case.js';
+import { type OpenStorage, runCase, runVerbCase } from './run_case.js';
+import { verbCases } from './verb_cases.js';
 
 export type { OpenStorage } from './run_case.js';
 
@@ -27,7 +28,7 @@ export interface ConformanceCase {
 
 /**
  * Returns the suite for a storage: one case for each test of your test runner. The suite itself needs no test
- * runner.
+ * runner. The cases whose name begins with `verbs:` need an adapter; they do nothing over a service.
  *
  * @param openStorage is called once for each case, and returns an empty storage, or a service over one. At
  *   the end of the case the service is closed, and the adapter too if it has a `close`
@@ -44,8 +45,14 @@ export interface ConformanceCase {
  * ```
  */
 export function conformance(openStorage: OpenStorage): ConformanceCase[] {
-  return cases.map((testCase) => ({
-    name: testCase.name,
-    run: () => runCase(testCase, openStorage),
-  }));
+  return [
+    ...cases.map((testCase) => ({
+      name: testCase.name,
+      run: () => runCase(testCase, openStorage),
+    })),
+    ...verbCases.map((testCase) => ({
+      name: testCase.name,
+      run: () => runVerbCase(testCase, openStorage),
+    })),
+  ];
 }

@@ -8,9 +8,10 @@ import {
   type SessionServiceOptions,
   type StorageAdapter,
 } from '../index.js';
-import type { JsonObject } from '../json/rules.js';
+import { type JsonObject, messageOf } from '../json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
 import { expectPage, expectSession, expectState } from './expect.js';
+import type { VerbCase } from './verb_cases.js';
 
 /**
  * Returns an empty storage: an adapter or `'memory'`. It may also return a service over an empty storage,
@@ -32,7 +33,7 @@ export type OpenStorage = (
 ) => OpenedStorage | Promise<OpenedStorage>;
 type OpenedStorage = 'memory' | StorageAdapter | BaseSessionService;
 
-/** Runs a case. Throws an error that names the step that failed. */
+/** Runs a case. Throws an error with the failed step, its call, and the hint of the case. */
 export async function runCase(testCase: Case, openStorage: OpenStorage): Promise<void> {
   const clock = { now: 1000 };
   const options = { clock: () => clock.now, stale: testCase.stale };
@@ -42,13 +43,36 @@ export async function runCase(testCase: Case, openStorage: OpenStorage): Promise
     const run = new Run(service, clock);
     for (const [number, step] of readSteps(testCase.steps).entries()) {
       await run.step(step).catch((cause: unknown) => {
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        throw new Error(`step ${number + 1}: ${reason}`, { cause });
+        const hint = testCase.hint === undefined ? '' : `\n  hint: ${testCase.hint}`;
+        const message = `step ${number + 1}: ${messageOf(cause)}\n  call: ${callOf(step)}${hint}`;
+        throw new Error(message, { cause });
       });
     }
   } finally {
     await service.close();
   }
+}
+
+/** Runs a case of the verbs over an adapter. Does nothing for a service: that has no verbs. */
+export async function runVerbCase(testCase: VerbCase, openStorage: OpenStorage): Promise<void> {
+  const storage = await openStorage({ clock: () => 1000, stale: 'merge' });
+  if (storage === 'memory') return;
+  try {
+    if (!isService(storage)) await testCase.run(storage);
+  } catch (cause) {
+    const rule = `rule ${testCase.rule} in docs/writing_an_adapter.md`;
+    throw new Error(`${messageOf(cause)}\n  hint: ${rule}`, { cause });
+  } finally {
+    await storage.close?.();
+  }
+}
+
+function callOf(step: Step): string {
+  if (!('call' in step)) return `${step.calls.length} calls at once`;
+  const { op, handle, with: request } = step.call;
+  const call = `${op} ${JSON.stringify(request)}`;
+  const through = handle === undefined ? '' : ` through handle ${handle}`;
+  return (call.length > 200 ? `${call.slice(0, 200)}…` : call) + through;
 }
 
 function isService(storage: OpenedStorage): storage is BaseSessionService {

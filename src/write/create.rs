@@ -4,15 +4,16 @@ use crate::error::Error;
 use crate::session::SessionHead;
 use crate::state::{Delta, ScopedState, StateChanges};
 use crate::write::changes::{Changes, ScopeChange, ScopeRevisions, SessionChange};
-use crate::write::merged;
 use crate::write::rows::{Found, ScopeRow};
+use crate::write::{merged, never_decided};
 
 /// The rule that creates a session if its key is free.
 #[derive(Debug)]
 pub(super) struct Create {
     state: Delta,
     now: f64,
-    created: Result<Option<Created>, Error>,
+    /// `None` until the storage calls `decide`.
+    created: Option<Result<Option<Created>, Error>>,
 }
 
 /// A created session: its head, its merged state, and the new revisions of user and app state.
@@ -20,18 +21,18 @@ pub(crate) type Created = (SessionHead, String, ScopeRevisions);
 
 impl Create {
     pub(super) fn new(state: Delta, now: f64) -> Self {
-        Self { state, now, created: Ok(None) }
+        Self { state, now, created: None }
     }
 
     /// Returns the new session; `None` if the key was taken.
     pub(super) fn created(self) -> Result<Option<Created>, Error> {
-        self.created
+        self.created.ok_or_else(never_decided)?
     }
 }
 
 impl Create {
     pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
-        self.created = Ok(None);
+        self.created = Some(Ok(None));
         if found.session.is_some() {
             return None;
         }
@@ -44,13 +45,13 @@ impl Create {
         let state = match merged(&session_state, Some(&user_state), Some(&app_state)) {
             Ok(state) => state,
             Err(error) => {
-                self.created = Err(error);
+                self.created = Some(Err(error));
                 return None;
             }
         };
         let session = Some(SessionChange { head, state: self.state.session.clone() });
         let changes = Changes { session, user, app, events: Vec::new() };
-        self.created = Ok(Some((head, state, changes.scope_revisions())));
+        self.created = Some(Ok(Some((head, state, changes.scope_revisions()))));
         Some(changes)
     }
 }

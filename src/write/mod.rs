@@ -157,7 +157,7 @@ impl Write {
         }
     }
 
-    /// Returns the row to store for an event's change; `None` if this write has no such event.
+    /// Returns the row to store for an event's change; `None` only for a change of another write.
     pub fn row(&self, change: &EventChange) -> Option<EventRow> {
         let EventChange { index, seq, revision } = *change;
         let NewEvent { id, timestamp, text, .. } = self.events.get(index)?;
@@ -223,7 +223,7 @@ impl Write {
     /// Returns the new revisions of the states that an update changed.
     pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
         match self.rule {
-            Rule::Update(update) => Ok(update.updated()),
+            Rule::Update(update) => update.updated(),
             _ => Err(never_decided()),
         }
     }

@@ -58,7 +58,7 @@ pub struct Plan {
     pub event_ids: Vec<Rc<str>>,
     /// Whether `event_ids` are the ids of new events, which are hardly ever stored already. A
     /// storage with unique ids may first decide as if none were stored. It looks them up only if
-    /// the write fails.
+    /// the write fails. May be ignored.
     pub ids_are_new: bool,
     /// The write needs the events written after this revision.
     pub since: Revision,

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::session::check_id;
 use crate::state::Delta;
 use crate::write::changes::{Changes, ScopeChange, ScopeRevisions};
+use crate::write::never_decided;
 use crate::write::plan::ScopeSet;
 use crate::write::rows::Found;
 
@@ -11,7 +12,8 @@ use crate::write::rows::Found;
 #[derive(Debug)]
 pub(super) struct Update {
     delta: Delta,
-    updated: ScopeRevisions,
+    /// `None` until the storage calls `decide`.
+    updated: Option<ScopeRevisions>,
 }
 
 impl Update {
@@ -32,12 +34,12 @@ impl Update {
                 format!("holds \"user:{name}\", a user's key; name the userId as well"),
             ));
         }
-        Ok(Self { delta, updated: ScopeRevisions::default() })
+        Ok(Self { delta, updated: None })
     }
 
     /// Returns the new revisions of the states that it changed.
-    pub(super) fn updated(self) -> ScopeRevisions {
-        self.updated
+    pub(super) fn updated(self) -> Result<ScopeRevisions, Error> {
+        self.updated.ok_or_else(never_decided)
     }
 
     pub(super) fn scopes(&self) -> ScopeSet {
@@ -52,7 +54,8 @@ impl Update {
         let user = ScopeChange::of(found.user, self.delta.user.clone(), found.floor);
         let app = ScopeChange::of(found.app, self.delta.app.clone(), found.floor);
         let changes = Changes { session: None, user, app, events: Vec::new() };
-        self.updated = changes.scope_revisions();
-        (self.updated != ScopeRevisions::default()).then_some(changes)
+        let updated = changes.scope_revisions();
+        self.updated = Some(updated);
+        (updated != ScopeRevisions::default()).then_some(changes)
     }
 }

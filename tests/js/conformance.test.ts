@@ -6,9 +6,10 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { mapAdapter } from '../../js/examples/map_adapter.js';
-import { InMemorySessionService, type StorageAdapter } from '../../js/index.js';
+import { type Found, InMemorySessionService, type StorageAdapter } from '../../js/index.js';
 import type { Case } from '../../js/testing/case.js';
-import { type OpenStorage, runCase } from '../../js/testing/run_case.js';
+import { type OpenStorage, runCase, runVerbCase } from '../../js/testing/run_case.js';
+import { verbCases } from '../../js/testing/verb_cases.js';
 
 const file = new URL('../../src/storage/conformance/cases.json', import.meta.url);
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
@@ -16,6 +17,7 @@ const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 function conforms(title: string, openStorage: OpenStorage): void {
   describe(title, { concurrency: 8 }, () => {
     for (const testCase of cases) it(testCase.name, () => runCase(testCase, openStorage));
+    for (const testCase of verbCases) it(testCase.name, () => runVerbCase(testCase, openStorage));
   });
 }
 
@@ -75,7 +77,181 @@ conforms('a map that stores groups', () => grouping(mapAdapter(), false));
 conforms('a map that stores groups and answers late', () => grouping(late(), false));
 conforms('a map that stores parts of groups', () => grouping(mapAdapter(), true));
 
+/** Writes states as they are printed after parsing. */
+function reparsing(): StorageAdapter {
+  const adapter = mapAdapter();
+  const reparsed = <Row extends { state: string }>(row: Row | undefined) =>
+    row && { ...row, state: JSON.stringify(JSON.parse(row.state)) };
+  const write: StorageAdapter['append'] = (request, decide) =>
+    adapter.append(request, (found) => {
+      const changes = decide(found);
+      if (changes === undefined) return undefined;
+      const { session, user, app } = changes;
+      return { ...changes, session: reparsed(session), user: reparsed(user), app: reparsed(app) };
+    });
+  return { ...adapter, create: write, append: write };
+}
+
+/** Shows `decide` other rows than the stored ones. */
+function showing(change: (found: Found) => Partial<Found>, adapter = mapAdapter()): StorageAdapter {
+  const write: StorageAdapter['append'] = (request, decide) =>
+    adapter.append(request, (found) => decide({ ...found, ...change(found) }));
+  return { ...adapter, create: write, append: write };
+}
+
+/** A floor that leaves out deleted states. */
+function forgetsStates(): StorageAdapter {
+  const adapter = mapAdapter();
+  let floor = 0;
+  const showingFloor = showing(() => ({ floor }), adapter);
+  return {
+    ...showingFloor,
+    async delete(request) {
+      const deleted = await adapter.delete(request);
+      if (request.what === 'session' || request.what === 'user') floor = deleted?.floor ?? 0;
+    },
+  };
+}
+
+/** A wrong adapter, a case that finds it, and what the message says. */
+const WRONG: [name: string, make: () => StorageAdapter, testCase: string, message: RegExp][] = [
+  [
+    'parses states and writes them again',
+    reparsing,
+    'verbs: a write is stored whole, and texts come back as they were written',
+    /state text is .* but should be .*\n {2}hint: rule 5 in docs\/writing_an_adapter\.md/,
+  ],
+  [
+    'has a floor below deleted states',
+    forgetsStates,
+    'verbs: floor is not below a deleted state',
+    /floor is 0, but revision 40 was deleted\n {2}hint: rule 7/,
+  ],
+  [
+    'has a floor of 0',
+    () => showing(() => ({ floor: 0 })),
+    'verbs: floor is not below a deleted session',
+    /floor is 0, but revision 50 was deleted\n {2}hint: rule 7/,
+  ],
+  [
+    'has a floor of 0',
+    () => showing(() => ({ floor: 0 })),
+    'a handle of a deleted session cannot append, even if the id exists again',
+    /appendEvent ended with ok.*\n {2}call: appendEvent .* through handle \w+\n {2}hint: .*`floor`.*rule 7/,
+  ],
+  [
+    'has an appendMany that rejects',
+    () => ({ ...mapAdapter(), appendMany: () => Promise.reject(new Error('busy')) }),
+    'verbs: appendMany, if there is one, decides and stores appends to several sessions',
+    /appendMany failed: Error: busy/,
+  ],
+  [
+    'has an appendMany that decides nothing',
+    () => ({ ...mapAdapter(), appendMany: () => undefined }),
+    'verbs: appendMany, if there is one, decides and stores appends to several sessions',
+    /appendMany called no decide/,
+  ],
+  [
+    'has an appendMany that stores nothing',
+    () => {
+      const adapter = mapAdapter();
+      const appendMany: StorageAdapter['appendMany'] = async (writes) => {
+        for (const { request, decide } of writes) {
+          await adapter.append(request, (found) => void decide(found));
+        }
+      };
+      return { ...adapter, appendMany };
+    },
+    'verbs: appendMany, if there is one, decides and stores appends to several sessions',
+    /revision and events of s1 is \[1,0\], but should be \[2,1\]/,
+  ],
+  [
+    'writes although decide refuses',
+    () => {
+      const adapter = mapAdapter();
+      const write: StorageAdapter['append'] = (request, decide) =>
+        adapter.append(request, (found) => {
+          const { session } = found;
+          return decide(found) ?? { session: session && { ...session, revision: 9 }, events: [] };
+        });
+      return { ...adapter, create: write, append: write };
+    },
+    'verbs: a refusal writes nothing',
+    /the session is \[1,9,1000\.25\], but should be \[1,1,1000\.25\]\n {2}hint: rule 2/,
+  ],
+  [
+    'does not look up event ids',
+    () => showing(() => ({ events: [] })),
+    'verbs: decide gets the stored rows that the request asks for',
+    /events is \[\], but should be/,
+  ],
+  [
+    'returns changes from since on',
+    () => {
+      const adapter = mapAdapter();
+      const append: StorageAdapter['append'] = (request, decide) =>
+        adapter.append({ ...request, since: request.since - 1 }, decide);
+      return { ...adapter, append };
+    },
+    'verbs: changed holds the new and replaced events since a revision',
+    /changed since 1 is .*"e1"/,
+  ],
+  [
+    'keeps revisions as 32-bit integers',
+    () =>
+      showing(({ session }) => ({
+        session: session && { ...session, revision: session.revision | 0 },
+      })),
+    'verbs: revisions may be as large as safe integers',
+    /the revision of session is -2, but should be 9007199254740990/,
+  ],
+  [
+    'stores a state only beside a session',
+    () => {
+      const adapter = mapAdapter();
+      const append: StorageAdapter['append'] = (request, decide) =>
+        adapter.append(request, (found) => {
+          const changes = decide(found);
+          return found.session === undefined ? undefined : changes;
+        });
+      return { ...adapter, append };
+    },
+    'verbs: a state can be written without a session',
+    /the user's state text is undefined/,
+  ],
+  [
+    'lists a user once for each session',
+    () => {
+      const adapter = mapAdapter();
+      return {
+        ...adapter,
+        async list(request) {
+          const listing = await adapter.list(request);
+          const users = listing.sessions.flatMap(({ userId }) =>
+            listing.users.filter((user) => user.userId === userId),
+          );
+          return { ...listing, users };
+        },
+      };
+    },
+    'verbs: a list has each user once',
+    /the users is \[\["user",1\],\["user",1\]\], but should be/,
+  ],
+];
+
 describe('the conformance suite', () => {
+  for (const [what, make, name, message] of WRONG) {
+    it(`finds an adapter that ${what}: ${name}`, async () => {
+      const testCase = cases.find((testCase) => testCase.name === name);
+      const verbCase = verbCases.find((testCase) => testCase.name === name);
+      const run = async () => {
+        if (testCase !== undefined) await runCase(testCase, make);
+        if (verbCase !== undefined) await runVerbCase(verbCase, make);
+      };
+      await assert.rejects(run, message);
+    });
+  }
+
   it('reports faults of an adapter', async () => {
     const keepsAll = (): StorageAdapter => ({ ...mapAdapter(), delete: () => undefined });
     const failed: string[] = [];
@@ -94,7 +270,7 @@ describe('the conformance suite', () => {
     await assert.rejects(
       runCase(testCase, () => 'memory'),
       {
-        message: 'step 2: getSession: .state has no key "a", but should',
+        message: 'step 2: getSession: .state has no key "a", but should\n  call: getSession {}',
       },
     );
   });

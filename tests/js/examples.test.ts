@@ -17,7 +17,7 @@ interface Example {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'target', 'examples');
-const NO_SOURCES = new Set(['dist', 'examples', 'playground', 'build', 'node_modules']);
+const NO_SOURCES = new Set(['dist', 'examples', 'build', 'node_modules']);
 
 function sourceFiles(path: string): string[] {
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {

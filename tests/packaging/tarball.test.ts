@@ -27,7 +27,7 @@ const OTHERS = [
   'pkg/build.json',
 ];
 
-const NOT_SHIPPED = /^(build|dist|examples|playground)\//;
+const NOT_SHIPPED = /^(build|dist|examples)\//;
 
 /**
  * The compiled files: JavaScript and types of each source, without source maps. Bundlers warn about a map

@@ -38,7 +38,7 @@ function sources(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
-      return ['dist', 'examples', 'playground', 'build'].includes(entry.name) ? [] : sources(path);
+      return ['dist', 'examples', 'build'].includes(entry.name) ? [] : sources(path);
     }
     return entry.name.endsWith('.ts') ? [path] : [];
   });

@@ -15,6 +15,8 @@ pub(super) struct Case {
     pub(super) name: String,
     /// The service's policy for stale handles.
     pub(super) stale: StalePolicy,
+    /// What a storage does wrong when only this case and cases like it fail.
+    pub(super) hint: Option<String>,
     pub(super) steps: Vec<Step>,
 }
 
@@ -69,6 +71,7 @@ struct Written {
     name: String,
     #[serde(default)]
     stale: Stale,
+    hint: Option<String>,
     steps: Vec<Value>,
 }
 
@@ -113,7 +116,7 @@ fn read(case: Written) -> Result<Case, String> {
     let steps: Result<Vec<Step>, String> =
         expand_steps(&case.steps).into_iter().map(read_step).collect();
     match steps {
-        Ok(steps) => Ok(Case { name: case.name, stale, steps }),
+        Ok(steps) => Ok(Case { name: case.name, stale, hint: case.hint, steps }),
         Err(reason) => Err(format!("case \"{}\": {reason}", case.name)),
     }
 }

@@ -5,7 +5,9 @@
 //! a name, which is a sentence that must hold, and steps. The cases document what a session service
 //! promises. Some duties of a storage never show through the service: a refusal writes nothing,
 //! [`Found::floor`](crate::storage::Found::floor) is right, and others. `verbs.rs` tests them on
-//! the verbs themselves.
+//! the verbs themselves, and `js/testing/verb_cases.ts` does so in JavaScript. A case may have a
+//! `hint`: the usual fault of a storage that fails it. Its rule numbers are those of
+//! `docs/writing_an_adapter.md`.
 //!
 //! ```
 //! use adk_session_wasm::storage::{MemoryStorage, conformance};
@@ -106,9 +108,11 @@ where
     let mut report = Report::default();
     for case in case::all() {
         match case {
-            Ok(Case { name, stale, steps }) => {
+            Ok(Case { name, stale, hint, steps }) => {
                 let runner = Runner::new(open().await, stale);
-                report.add(&name, runner.run(&steps).await);
+                let hint = hint.map(|hint| format!(" Hint: {hint}")).unwrap_or_default();
+                let result = runner.run(&steps).await;
+                report.add(&name, result.map_err(|reason| format!("{reason}.{hint}")));
             }
             Err(reason) => report.add("the cases can be read", Err(reason)),
         }
