@@ -19,6 +19,7 @@ const OTHERS = [
   'js/dist/wasm/loader/wasm_module.d.ts',
   'js/dist/testing/cases.d.ts',
   'js/dist/testing/cases.js',
+  'js/examples/map_adapter.ts',
   'package.json',
   'pkg/adk_session_wasm.d.ts',
   'pkg/adk_session_wasm.js',
