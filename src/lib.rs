@@ -4,38 +4,35 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`session`] | the keys of sessions, the revisions that order their changes, windows of events |
+//! | [`session`] | the keys of sessions, and the revisions that order their changes |
 //! | [`event`] | the steps of a conversation |
 //! | [`state`] | the four scopes, deltas, stored state |
 //! | [`mod@write`] | the rules of every write: which rows it needs, its changes, its result |
-//! | [`storage`] | the interface to storages with its four verbs, and the storage in memory |
+//! | [`read`] | windows of events, pages of lists, and the rows of both |
+//! | [`storage`] | the interface to storages with its four verbs |
+//! | [`memory`] | the storage in memory |
 //! | [`service`] | a session service over any storage |
-//! | [`instruction`] | templates with state values in braces |
+//! | [`template`] | templates with state values in braces |
 //! | [`invocation`] | runs of agents on a session, for programs without an ADK |
 //! | [`error`] | the errors and their codes |
 //!
-//! `invocation` uses `service`, and `service` uses the other modules. No other module uses these
-//! two.
+//! `core` holds the rules. `memory` and `wasm` use them, `service` uses `memory`, and `invocation`
+//! uses `service`.
 
-#[cfg(target_arch = "wasm32")]
-mod bindings;
-pub mod error;
-pub mod event;
-pub mod instruction;
+#[cfg(any(test, feature = "testing"))]
+pub mod conformance;
+mod core;
 pub mod invocation;
-mod json;
-mod names;
+pub mod memory;
 mod platform;
 mod room;
 pub mod service;
-pub mod session;
-pub mod state;
-pub mod storage;
-pub mod write;
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;
 
+pub use crate::core::{error, event, read, session, state, storage, template, write};
 pub use error::Error;
 pub use event::{Event, EventActions};
-pub use instruction::{Template, TemplateContext, inject_session_state};
 pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};
 pub use service::{
     CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
@@ -45,6 +42,7 @@ pub use session::SessionKey;
 pub use state::{
     KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State, StateMap,
 };
+pub use template::{Template, TemplateContext, inject_session_state};
 
 /// The Rust of the README, compiled and run.
 #[cfg(doctest)]

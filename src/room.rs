@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use crate::error::Error;
+use crate::core::error::Error;
 
 /// The bytes that every write leaves for small values: names, rows, and a piece of a history on its
 /// way to JavaScript. Arguments that JavaScript passes without a check also count

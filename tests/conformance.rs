@@ -2,11 +2,11 @@
 //! over.
 #![cfg(not(target_arch = "wasm32"))]
 
-use adk_session_wasm::session::Window;
-use adk_session_wasm::storage::conformance::{self, Report};
-use adk_session_wasm::storage::{
-    Deletion, ListRequest, Listing, MemoryStorage, Rows, Storage, Target, Write,
-};
+use adk_session_wasm::conformance::{self, Report};
+use adk_session_wasm::memory::MemoryStorage;
+use adk_session_wasm::read::Window;
+use adk_session_wasm::read::{ListRequest, Listing, Rows};
+use adk_session_wasm::storage::{Deletion, Storage, Target, Write};
 use adk_session_wasm::{Error, SessionKey};
 
 fn assert_conforms(report: Report) {

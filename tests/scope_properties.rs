@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::read::Window;
 use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy};
-use adk_session_wasm::session::{SessionKey, Window};
+use adk_session_wasm::session::SessionKey;
 use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
 use proptest::prelude::*;
 use serde_json::{Map, Value};

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 
 use adk_session_wasm::Error;
 use adk_session_wasm::event::{EventText, NewEvent};
+use adk_session_wasm::read::{Page, Window};
 use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy, StoredSession};
-use adk_session_wasm::session::{Page, Revision, SessionHead, SessionKey, Window};
+use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
 use adk_session_wasm::state::{Delta, REMOVED};
 use adk_session_wasm::storage::{Deletion, Storage};
 use proptest::prelude::*;

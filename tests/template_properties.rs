@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use adk_session_wasm::instruction::{
-    Lookup, Placeholder, PlaceholderKind, Template, TemplateError,
-};
+use adk_session_wasm::template::{Lookup, Placeholder, PlaceholderKind, Template, TemplateError};
 use proptest::prelude::*;
 
 /// Texts made of what the scanner decides by, so that most hold several placeholders.

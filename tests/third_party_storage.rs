@@ -4,12 +4,12 @@
 use std::cell::Cell;
 
 use adk_session_wasm::error::StorageProblem;
+use adk_session_wasm::memory::MemoryStorage;
+use adk_session_wasm::read::Window;
+use adk_session_wasm::read::{ListRequest, Listing, Rows};
 use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::session::Window;
 use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::{
-    Deletion, ListRequest, Listing, MemoryStorage, Rows, Storage, Target, Write,
-};
+use adk_session_wasm::storage::{Deletion, Storage, Target, Write};
 use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
 /// Keeps nothing while its disk is full.

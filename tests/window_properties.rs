@@ -9,8 +9,9 @@
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::read::{Page, Window};
 use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy};
-use adk_session_wasm::session::{MAX_TIMESTAMP, Page, SessionKey, Window};
+use adk_session_wasm::session::{MAX_TIMESTAMP, SessionKey};
 use adk_session_wasm::state::Delta;
 use proptest::prelude::*;
 

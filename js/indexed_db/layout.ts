@@ -1,5 +1,5 @@
 /**
- * The part of IndexedDB's layout that JavaScript knows. `src/storage/indexed_db/records/schema.rs` owns the
+ * The part of IndexedDB's layout that JavaScript knows. `src/wasm/indexed_db/records/schema.rs` owns the
  * layout: it describes all stores, indexes and keys.
  */
 import type { DataLoss } from '../model/session_service.js';

@@ -44,7 +44,7 @@ export function makeHandles<S extends StateShape>(
     const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
     const numberCopy = memberOf(record, 'numberCopy') ?? number;
     if (
-      // The same checks as `Record::head` in `src/storage/indexed_db/records/record.rs`.
+      // The same checks as `Record::head` in `src/wasm/indexed_db/records/record.rs`.
       !isRevision(number) ||
       number !== numberCopy ||
       !isRevision(created) ||

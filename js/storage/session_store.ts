@@ -20,7 +20,7 @@ export type Scopes = readonly [user: number, app: number];
  */
 export type Fragments = readonly string[] | readonly EventRow[] | readonly [Event[]];
 
-/** A session that was read; see `session_to_javascript` in `src/bindings/values.rs`. */
+/** A session that was read; see `session_to_javascript` in `src/wasm/bindings/values.rs`. */
 export type ReadSession = [
   created: number,
   revision: number,
@@ -64,7 +64,7 @@ export type ListedTuple = readonly [
  */
 export type SharedStates = readonly [app: string | undefined, ...pairs: string[]];
 
-/** A page of sessions; see `listing_to_javascript` in `src/bindings/values.rs`. */
+/** A page of sessions; see `listing_to_javascript` in `src/wasm/bindings/values.rs`. */
 export type ReadPage = [
   sessions: (ListedSession | ListedTuple)[],
   page: number,

@@ -1,5 +1,5 @@
 /**
- * Calls the template scanner, which is in Rust: see `src/instruction/scan.rs`.
+ * Calls the template scanner, which is in Rust: see `src/core/template/scan.rs`.
  *
  * The scanner returns only numbers, and the names are sliced here. Returning six numbers costs less
  * than returning one string.

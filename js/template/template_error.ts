@@ -1,6 +1,6 @@
 /**
  * The errors of a template that cannot be rendered. Rust makes the messages and the near misses
- * (see `src/instruction/error.rs`), so that both languages give the same text.
+ * (see `src/core/template/error.rs`), so that both languages give the same text.
  */
 
 import { artifactMessage, describeMissing } from '../wasm/core.js';

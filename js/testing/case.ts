@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json/rules.js';
 
 /**
- * A test case: a sentence and the steps that show it, as in `src/storage/conformance/cases.json`. The docs of
- * `src/storage/conformance/mod.rs` explain the format.
+ * A test case: a sentence and the steps that show it, as in `src/conformance/cases.json`. The docs of
+ * `src/conformance/mod.rs` explain the format.
  */
 export interface Case {
   readonly name: string;

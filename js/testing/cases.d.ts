@@ -1,4 +1,4 @@
-/** The cases of `src/storage/conformance/cases.json`; `js/build/package.mjs` generates the module. */
+/** The cases of `src/conformance/cases.json`; `js/build/package.mjs` generates the module. */
 import type { Case } from './case.js';
 declare const cases: readonly Case[];
 export default cases;

@@ -21,7 +21,7 @@ export interface Append {
   readonly now: number;
 }
 
-/** Packed appends on their way into the wasm; see `src/bindings/appends.rs`. */
+/** Packed appends on their way into the wasm; see `src/wasm/bindings/appends.rs`. */
 export interface PackedAppends {
   /**
    * For each append its names and the id of the handle's last event, then for each event its id, the

@@ -279,7 +279,7 @@ export function isSameJson(one: string, other: string): boolean {
   return callCore(() => same_json(one, other));
 }
 
-/** Returns six numbers for each placeholder; see `src/bindings/templates.rs`. */
+/** Returns six numbers for each placeholder; see `src/wasm/bindings/templates.rs`. */
 export function scanTemplate(text: string): Uint32Array {
   // A placeholder of three characters needs six numbers.
   requireRoom(text.length);

@@ -1,12 +1,12 @@
 /**
  * The numbers and shapes that cross between TypeScript and the wasm. On this side each of them is
- * defined only here, on Rust's side in `src/bindings`.
+ * defined only here, on Rust's side in `src/wasm/bindings`.
  */
 
 /** The policies of an append through a stale handle; `policy_of` in `appends.rs`. */
 export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
 
-/** The states that a write needs to read, added up; `ScopeSet::bits` in `src/write/plan.rs`. */
+/** The states that a write needs to read, added up; `ScopeSet::bits` in `src/core/write/plan.rs`. */
 export const SCOPES = { session: 1, user: 2, app: 4 } as const;
 
 /** Passed to `decide` as the revision of a session that does not exist. */

@@ -7,8 +7,8 @@ use std::pin::Pin;
 
 use serde_json::Value;
 
-use crate::instruction::{Artifact, ArtifactError};
-use crate::session::SessionKey;
+use crate::core::session::SessionKey;
+use crate::core::template::{Artifact, ArtifactError};
 
 /// The error of an artifact service: any error, or a text (`"disk full".into()`).
 pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
@@ -147,7 +147,7 @@ impl ArtifactError {
     /// Returns the stable code, equal in Rust and JavaScript.
     ///
     /// ```
-    /// use adk_session_wasm::instruction::ArtifactError;
+    /// use adk_session_wasm::template::ArtifactError;
     /// assert_eq!(ArtifactError::NoService.code(), "artifact_service_missing");
     /// assert_eq!(ArtifactError::Failed("disk full".into()).code(), "storage_failed");
     /// ```

@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::artifacts::{AnyArtifacts, printed};
 use super::live_state::{LiveState, Writes};
 use super::shared::Shared;
-use crate::event::EventActions;
-use crate::instruction::{Artifact, ArtifactError, TemplateContext};
-use crate::session::SessionKey;
-use crate::state::{REMOVED, ReadonlyState, State};
+use crate::core::event::EventActions;
+use crate::core::session::SessionKey;
+use crate::core::state::{REMOVED, ReadonlyState, State};
+use crate::core::template::{Artifact, ArtifactError, TemplateContext};
 
 /// A read-only view of an invocation, for example for a function that makes an instruction.
 /// [`Invocation::readonly_context`](crate::Invocation::readonly_context) makes it.

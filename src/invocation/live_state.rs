@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use super::write_order::{Stamp, WriteOrder};
-use crate::state::{REMOVED, Scope};
+use crate::core::state::{REMOVED, Scope};
 
 /// A value with the stamp of its write; [`REMOVED`] removes its key.
 #[derive(Debug, Clone)]

@@ -10,11 +10,11 @@ use super::context::{Context, ReadonlyContext};
 use super::live_state::{SharedState, Writes};
 use super::shared::Shared;
 use super::turns::Turns;
-use crate::error::Error;
-use crate::event::{Event, EventActions};
+use crate::core::error::Error;
+use crate::core::event::{Event, EventActions};
+use crate::core::session::SessionKey;
 use crate::platform;
 use crate::service::{Session, SessionService};
-use crate::session::SessionKey;
 
 /// One run on one session, from a user's message to the final answer. It gives contexts to the
 /// agents, callbacks and tools that take part, and stores their events. See the

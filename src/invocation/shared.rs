@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::artifacts::AnyArtifacts;
 use super::live_state::SharedState;
-use crate::session::SessionKey;
+use crate::core::session::SessionKey;
 
 #[derive(Clone)]
 pub(super) struct Shared {

@@ -4,15 +4,15 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::error::Error;
-use crate::event::Event;
-use crate::instruction::{ArtifactError, TemplateError, inject_session_state};
+use crate::core::error::Error;
+use crate::core::event::Event;
+use crate::core::session::SessionKey;
+use crate::core::state::{REMOVED, ReadonlyState, State};
+use crate::core::template::{ArtifactError, TemplateError, inject_session_state};
 use crate::service::{
     CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
     SessionService,
 };
-use crate::session::SessionKey;
-use crate::state::{REMOVED, ReadonlyState, State};
 
 /// A service that stores after a given number of yields, in turn, and fails on demand.
 #[derive(Default)]

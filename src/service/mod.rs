@@ -9,14 +9,17 @@ pub use session_service::{
     CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService,
 };
 
-use crate::error::Error;
-use crate::event::{EventText, NewEvent};
-use crate::names::Names;
-use crate::session::{Page, PagePosition, Revision, SessionHead, SessionKey, Window};
-use crate::state::Delta;
-use crate::storage::{Deletion, ListRequest as Listed, Listing, MemoryStorage, Storage, carry_out};
-pub use crate::write::{Appended, Known, StalePolicy};
-use crate::write::{ScopeRevisions, ScopeRow, SessionRow, Target, Write, merged};
+use crate::core::error::Error;
+use crate::core::event::{EventText, NewEvent};
+use crate::core::names::Names;
+use crate::core::read::{ListRequest as Listed, Listing};
+use crate::core::read::{Page, PagePosition, Window};
+use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::state::Delta;
+use crate::core::storage::{Deletion, Storage, carry_out};
+pub use crate::core::write::{Appended, Known, StalePolicy};
+use crate::core::write::{ScopeRevisions, ScopeRow, SessionRow, Target, Write, merged};
+use crate::memory::MemoryStorage;
 
 /// A session service in memory.
 ///
@@ -222,7 +225,7 @@ impl<S: Storage> StoredSessionService<S> {
         descending: bool,
         page: Page,
     ) -> Answer<SessionPage, S> {
-        crate::session::check_id("app_name", &app_name)?;
+        crate::core::session::check_id("app_name", &app_name)?;
         let request = Listed { app_name, user_id, descending, page, with_total: true };
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
         Ok(SessionPage::of(listing, page)?)
@@ -275,9 +278,9 @@ impl<S: Storage> StoredSessionService<S> {
         app_name: String,
         user_id: Option<String>,
     ) -> Answer<String, S> {
-        crate::session::check_id("app_name", &app_name)?;
+        crate::core::session::check_id("app_name", &app_name)?;
         if let Some(user_id) = &user_id {
-            crate::session::check_id("user_id", user_id)?;
+            crate::core::session::check_id("user_id", user_id)?;
         }
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };

@@ -11,13 +11,14 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 pub use self::session::Session;
-use crate::error::Error;
-use crate::event::{Event, EventText, NewEvent};
+use crate::core::error::Error;
+use crate::core::event::{Event, EventText, NewEvent};
+use crate::core::read::{Page, Window};
+use crate::core::session::{SessionKey, check_id};
+use crate::core::state::{Delta, Scope};
+use crate::core::storage::{Deletion, Storage};
 use crate::platform;
 use crate::service::{Known, Refusal, StalePolicy, StoredSessionService};
-use crate::session::{Page, SessionKey, Window, check_id};
-use crate::state::{Delta, Scope};
-use crate::storage::{Deletion, Storage};
 
 /// A request to create a session.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,7 @@
 //! The suite as wasm runs it, on a page as in Node and in a worker.
 
-use adk_session_wasm::storage::{MemoryStorage, conformance};
+use adk_session_wasm::conformance;
+use adk_session_wasm::memory::MemoryStorage;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]

@@ -6,8 +6,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::error::Error;
-use crate::json::split_object;
+use crate::core::error::Error;
+use crate::core::json::split_object;
 
 /// The most levels of a state value; `[]` has one level.
 pub(super) const STATE_LEVELS: usize = 200;

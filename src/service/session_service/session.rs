@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::deep;
-use crate::error::Error;
-use crate::event::Event;
-use crate::instruction::TemplateContext;
+use crate::core::error::Error;
+use crate::core::event::Event;
+use crate::core::session::SessionKey;
+use crate::core::state::{State, StateMap};
+use crate::core::template::TemplateContext;
 use crate::service::StoredSession;
-use crate::session::SessionKey;
-use crate::state::{State, StateMap};
 
 /// A session as it was read. Later changes in the store do not change it.
 ///

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::core::state::REMOVED;
 use crate::service::InMemorySessionService;
-use crate::state::REMOVED;
 
 async fn new_session(service: &InMemorySessionService, user_id: &str, id: &str) -> Session {
     let (app_name, user_id) = ("app".to_owned(), user_id.to_owned());
@@ -183,7 +183,7 @@ fn public_types_can_cross_threads() {
     check::<crate::Context>();
     check::<crate::ReadonlyContext>();
     check::<crate::Invocation>();
-    check::<crate::instruction::ArtifactError>();
+    check::<crate::core::template::ArtifactError>();
     const fn is_state<T: crate::State + ?Sized>() {}
     is_state::<dyn crate::State>();
     is_state::<crate::Context>();

@@ -18,7 +18,7 @@ import {
 } from '../../vertex_server/server.js';
 import { serviceOn } from './service.js';
 
-const file = new URL('../../../src/storage/conformance/cases.json', import.meta.url);
+const file = new URL('../../../src/conformance/cases.json', import.meta.url);
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 
 /** Cases by what they end with. */

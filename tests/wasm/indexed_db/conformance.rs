@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use adk_session_wasm::storage::{IndexedDbOptions, IndexedDbStorage, conformance};
+use adk_session_wasm::conformance;
+use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 /// Each case gets a new database, which is deleted before the next case.

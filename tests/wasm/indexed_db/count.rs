@@ -2,10 +2,11 @@
 //! other.
 
 use adk_session_wasm::SessionKey;
+use adk_session_wasm::read::Page;
 use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::session::Page;
 use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::{Deletion, IndexedDbOptions, IndexedDbStorage};
+use adk_session_wasm::storage::Deletion;
+use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 

@@ -1,10 +1,10 @@
 //! A database on its way from one version to another, in tabs that do not all know the same one.
 
 use adk_session_wasm::SessionKey;
+use adk_session_wasm::read::Window;
 use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::session::Window;
 use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::{IndexedDbOptions, IndexedDbStorage, Step};
+use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage, Step};
 use js_sys::{Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;

@@ -1,0 +1,317 @@
+//! Runs the steps of a case, and compares their results.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use serde_json::{Map, Value, json};
+
+use crate::conformance::case::{Call, Op, Step};
+use crate::conformance::expect::{Kind, compare};
+use crate::conformance::handle::{Handle, Outgoing, javascript_number, parse_object, to_text};
+use crate::conformance::stop::Stop;
+use crate::conformance::together::{Pending, together};
+use crate::core::error::Error;
+use crate::core::event::NewEvent;
+use crate::core::read::{Page, Window};
+use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::state::Delta;
+use crate::core::storage::{Deletion, Storage};
+use crate::platform;
+use crate::service::{Known, StalePolicy, StoredSession, StoredSessionService};
+
+/// A case in progress.
+pub(super) struct Runner<S> {
+    service: StoredSessionService<S>,
+    stale: StalePolicy,
+    /// The value is `None` while a step appends through the handle.
+    handles: RefCell<BTreeMap<String, Option<Handle>>>,
+    /// The highest revision seen of each session.
+    newest: RefCell<BTreeMap<SessionKey, Revision>>,
+}
+
+impl<S> Runner<S>
+where
+    S: Storage,
+    S::Failure: Debug,
+{
+    pub(super) fn new(storage: S, stale: StalePolicy) -> Self {
+        Self {
+            service: StoredSessionService::over(storage),
+            stale,
+            handles: RefCell::default(),
+            newest: RefCell::default(),
+        }
+    }
+
+    pub(super) async fn run(&self, steps: &[Step]) -> Result<(), String> {
+        for (number, step) in steps.iter().enumerate() {
+            let result = match step {
+                Step::One(call) => self.check(call).await.map(drop),
+                Step::Parallel { calls, outcomes } => {
+                    self.run_parallel(calls, outcomes.as_ref()).await
+                }
+            };
+            result.map_err(|reason| format!("step {}: {reason}", number + 1))?;
+        }
+        Ok(())
+    }
+
+    async fn run_parallel(
+        &self,
+        calls: &[Call],
+        outcomes: Option<&BTreeMap<String, usize>>,
+    ) -> Result<(), String> {
+        let checks = calls.iter().map(|call| -> Pending<'_, _> {
+            match outcomes {
+                None => Box::pin(self.check(call)),
+                Some(_) => Box::pin(self.tell(call)),
+            }
+        });
+        let mut counted = BTreeMap::new();
+        for outcome in together(checks.collect()).await {
+            *counted.entry(outcome?).or_insert(0) += 1;
+        }
+        match outcomes {
+            Some(expected) if *expected != counted => {
+                Err(format!("the outcomes are {counted:?}, but should be {expected:?}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a call, and fails unless it ends as the step says.
+    async fn check(&self, call: &Call) -> Result<String, String> {
+        let expected = call.error.as_deref();
+        let outcome = self.tell(call).await?;
+        if outcome == expected.unwrap_or("ok") || call.may_fail.as_ref() == Some(&outcome) {
+            return Ok(outcome);
+        }
+        let expected = expected.map_or("succeed".into(), |code| format!("be refused as {code}"));
+        Err(format!("{:?} ended with {outcome}, but should {expected}", call.op))
+    }
+
+    /// Runs a call. Returns the code of its refusal, or `ok` if it succeeded as expected.
+    async fn tell(&self, call: &Call) -> Result<String, String> {
+        let at = |reason| format!("{:?}: {reason}", call.op);
+        match self.perform(call).await {
+            Ok((kind, answer)) => match &call.expect {
+                Some(expected) => {
+                    compare(kind, expected, &answer).map(|()| "ok".to_owned()).map_err(at)
+                }
+                None => Ok("ok".to_owned()),
+            },
+            Err(Stop::Refused(error)) => Ok(error.code().to_owned()),
+            Err(Stop::Broken(reason)) => Err(at(reason)),
+        }
+    }
+
+    async fn perform(&self, call: &Call) -> Result<(Kind, Value), Stop> {
+        let with = Request(&call.with);
+        let service = &self.service;
+        let deletion = match call.op {
+            Op::CreateSession => {
+                let created = service.create_session(with.new_key()?, with.state()?, call.now);
+                let session = created.await?;
+                self.see_created(&session)?;
+                return self.keep(call, Handle::of(session)?);
+            }
+            Op::GetOrCreateSession => {
+                let (key, state) = (with.new_key()?, with.state()?);
+                let session = service.get_or_create_session(key, state, call.now).await?;
+                self.see(&session.key, session.head);
+                return self.keep(call, Handle::of(session)?);
+            }
+            Op::GetSession => {
+                let session = service.get_session(with.key()?, with.window()?).await?;
+                return match session {
+                    Some(session) => self.keep(call, Handle::of(session)?),
+                    None => Ok((Kind::Session, Value::Null)),
+                };
+            }
+            Op::ListSessions => return self.list(with).await,
+            Op::AppendEvent | Op::AppendEvents => return self.append(call).await,
+            Op::UpdateState => return self.update(with, call.now).await,
+            Op::GetUserState | Op::GetAppState => {
+                let user_id = match call.op {
+                    Op::GetUserState => Some(with.user_id()?),
+                    _ => None,
+                };
+                let state = service.get_scope_state(with.app_name()?, user_id).await?;
+                return Ok((Kind::State, parse_object(&state)?.into()));
+            }
+            Op::MakeHandle => {
+                return self.keep(call, Handle::hand_made(with.key()?, &call.with));
+            }
+            Op::Inspect => {
+                let name = call.handle.as_deref().unwrap_or_default();
+                let handle = self.take(name).await?;
+                let session = handle.to_json();
+                self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
+                return Ok((Kind::Session, session));
+            }
+            Op::DeleteSession => Deletion::Session(with.key()?),
+            Op::DeleteUser => {
+                Deletion::User { app_name: with.app_name()?, user_id: with.user_id()? }
+            }
+            Op::DeleteUserState => {
+                Deletion::UserState { app_name: with.app_name()?, user_id: with.user_id()? }
+            }
+            Op::DeleteAppState => Deletion::AppState { app_name: with.app_name()? },
+        };
+        service.remove(deletion).await?;
+        Ok((Kind::Nothing, Value::Null))
+    }
+
+    fn keep(&self, call: &Call, handle: Handle) -> Result<(Kind, Value), Stop> {
+        let session = handle.to_json();
+        if let Some(name) = &call.keep_as {
+            self.handles.borrow_mut().insert(name.clone(), Some(handle));
+        }
+        Ok((Kind::Session, session))
+    }
+
+    /// Takes the handle of that name, once no other step appends through it.
+    async fn take(&self, name: &str) -> Result<Handle, Stop> {
+        poll_fn(|_| match self.handles.borrow_mut().get_mut(name) {
+            None => Poll::Ready(Err(Stop::Broken(format!("there is no handle {name:?}")))),
+            Some(slot) => match slot.take() {
+                Some(handle) => Poll::Ready(Ok(handle)),
+                // A parallel step has the handle. When that step ends, all others are polled again.
+                None => Poll::Pending,
+            },
+        })
+        .await
+    }
+
+    async fn append(&self, call: &Call) -> Result<(Kind, Value), Stop> {
+        let name = call.handle.as_deref().unwrap_or_default();
+        let mut handle = self.take(name).await?;
+        let result = self.append_through(&mut handle, call).await;
+        self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
+        result.map(|()| (Kind::Nothing, Value::Null))
+    }
+
+    async fn append_through(&self, handle: &mut Handle, call: &Call) -> Result<(), Stop> {
+        let one = call.with.get("event").map(std::slice::from_ref);
+        let several = call.with.get("events").and_then(Value::as_array).map(Vec::as_slice);
+        let written = one.or(several).unwrap_or_default();
+        let own: Vec<Outgoing> = written.iter().map(Outgoing::new).collect();
+        let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
+        let (key, known) = (handle.key.clone(), handle.known.clone());
+        let appending = self.service.append_events(key, known, self.stale, events?, call.now);
+        let appended = appending.await?;
+        self.see(&handle.key, appended.head);
+        handle.receive(appended, &own)
+    }
+
+    async fn list(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
+        let number = |name| with.0.get(name).and_then(Value::as_f64);
+        let page = Page::from_numbers(number("limit"), number("offset"), number("page"))?;
+        let descending = with.0.get("order").and_then(Value::as_str) == Some("desc");
+        let user_id = with.text("userId", None);
+        let listed =
+            self.service.list_sessions(with.app_name()?, user_id, descending, page).await?;
+        let sessions: Result<Vec<Value>, Stop> =
+            listed.sessions.into_iter().map(|session| Ok(Handle::of(session)?.to_json())).collect();
+        let page = json!({
+            "sessions": sessions?,
+            "page": listed.position.page,
+            "limit": listed.position.limit,
+            "totalItems": listed.total,
+            "totalPages": listed.position.total_pages,
+        });
+        Ok((Kind::Page, page))
+    }
+
+    async fn update(&self, with: Request<'_>, now: f64) -> Result<(Kind, Value), Stop> {
+        let delta = with.0.get("stateDelta").and_then(Value::as_object);
+        let delta = delta.cloned().unwrap_or_default();
+        if with.text("sessionId", None).is_some() {
+            let event = Outgoing::new(&json!({
+                "author": "user",
+                "invocationId": format!("p-{}", platform::new_id()),
+                "timestamp": javascript_number(now),
+                "actions": {"stateDelta": delta},
+            }));
+            let events = vec![event.to_new_event()?];
+            let (known, policy) = (Known::Latest, StalePolicy::Append);
+            self.service.append_events(with.key()?, known, policy, events, now).await?;
+        } else {
+            let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
+            let delta = Delta::parse(&to_text(&delta))?;
+            self.service.update_state(app_name, user_id, delta).await?;
+        }
+        Ok((Kind::Nothing, Value::Null))
+    }
+
+    fn see(&self, key: &SessionKey, head: SessionHead) {
+        let mut newest = self.newest.borrow_mut();
+        let newest = newest.entry(key.clone()).or_default();
+        *newest = head.revision.max(*newest);
+    }
+
+    /// Checks that no revision is reused, not even after the session was deleted.
+    fn see_created(&self, session: &StoredSession) -> Result<(), Stop> {
+        let newest = self.newest.borrow().get(&session.key).copied().unwrap_or_default();
+        self.see(&session.key, session.head);
+        if session.head.created > newest {
+            return Ok(());
+        }
+        let created = session.head.created;
+        Err(Stop::Broken(format!("it was created at {created}, though it has been at {newest}")))
+    }
+}
+
+/// The members of a step's `with`.
+#[derive(Clone, Copy)]
+struct Request<'a>(&'a Map<String, Value>);
+
+impl Request<'_> {
+    fn text(self, name: &str, default: Option<&str>) -> Option<String> {
+        match self.0.get(name) {
+            None => default.map(str::to_owned),
+            Some(value) => value.as_str().map(str::to_owned),
+        }
+    }
+
+    fn needed(self, name: &'static str, default: &str) -> Result<String, Stop> {
+        let missing = || Stop::Refused(Error::invalid(name, "is missing"));
+        self.text(name, Some(default)).ok_or_else(missing)
+    }
+
+    fn app_name(self) -> Result<String, Stop> {
+        self.needed("appName", "app")
+    }
+
+    fn user_id(self) -> Result<String, Stop> {
+        self.needed("userId", "user")
+    }
+
+    fn key(self) -> Result<SessionKey, Stop> {
+        let session_id = self.needed("sessionId", "session")?;
+        Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
+    }
+
+    fn new_key(self) -> Result<SessionKey, Stop> {
+        let session_id = self.text("sessionId", Some("session"));
+        let session_id = session_id.unwrap_or_else(platform::new_id);
+        Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
+    }
+
+    fn state(self) -> Result<Delta, Stop> {
+        match self.0.get("state").and_then(Value::as_object) {
+            Some(state) => Ok(Delta::parse(&to_text(state))?),
+            None => Ok(Delta::default()),
+        }
+    }
+
+    fn window(self) -> Result<Window, Stop> {
+        let config = self.0.get("config");
+        let number =
+            |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_f64);
+        Ok(Window::from_numbers(number("numRecentEvents"), number("afterTimestamp"))?)
+    }
+}

@@ -1,0 +1,219 @@
+//! The errors of this crate, with a stable code for each kind.
+
+use std::fmt;
+
+use crate::core::session::{Revision, SessionKey};
+use crate::core::template::TemplateError;
+
+/// An error: bad input, a missing session, a conflict, a failed storage.
+///
+/// [`Error::code`] is stable, and equal in Rust and JavaScript. The message names the key and says
+/// what to do.
+///
+/// ```
+/// use adk_session_wasm::Error;
+/// let error = Error::invalid("num_recent_events", "must be a whole number from 0 up");
+/// assert_eq!(error.code(), "invalid_argument");
+/// assert_eq!(error.to_string(), "num_recent_events must be a whole number from 0 up");
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// An invalid argument, such as an empty id or a negative count.
+    InvalidArgument {
+        /// The argument's name.
+        argument: &'static str,
+        /// The rule it breaks, which continues a sentence that begins with its name.
+        rule: String,
+    },
+    /// A session with that id exists already; it was left untouched.
+    AlreadyExists(SessionKey),
+    /// The session was deleted or never existed.
+    NotFound {
+        /// The requested id.
+        session_id: String,
+    },
+    /// Someone else appended since the handle was read, and the policy is to refuse then.
+    StaleSession {
+        /// The session.
+        session_id: String,
+        /// The revision of the handle.
+        expected: Revision,
+        /// The revision of the stored session.
+        actual: Revision,
+    },
+    /// Several users or apps have a session with that bare id.
+    Ambiguous {
+        /// The id.
+        session_id: String,
+        /// How many sessions have it.
+        count: usize,
+    },
+    /// A text is not the JSON that it must be.
+    Unserializable {
+        /// The place: `state`, `event`, or a key.
+        path: String,
+        /// The reason.
+        reason: String,
+    },
+    /// A stored record cannot be read. All others stay readable.
+    CorruptRecord {
+        /// The name of the record.
+        record: String,
+        /// The reason.
+        reason: String,
+    },
+    /// A state would be too large to be stored, or memory has no room left.
+    QuotaExceeded {
+        /// The data that does not fit, and advice.
+        reason: String,
+    },
+    /// A read-only context's state was written to.
+    Readonly {
+        /// The key of that write.
+        key: String,
+    },
+    /// The storage does not support that operation.
+    Unsupported(&'static str),
+    /// A storage broke its rules: it returned an invalid result. A fault of the storage itself is
+    /// [`Error::Storage`].
+    StorageFailed {
+        /// The invalid result.
+        reason: String,
+    },
+    /// The storage itself failed, for example its disk is full.
+    Storage {
+        /// The kind of failure.
+        problem: StorageProblem,
+        /// The storage's own message.
+        reason: String,
+    },
+    /// An instruction could not be rendered.
+    Template(TemplateError),
+}
+
+/// The kind of a storage's failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StorageProblem {
+    /// A failure without a known kind.
+    Failed,
+    /// The storage does not exist here: missing, forbidden, or private mode.
+    Unavailable,
+    /// Another tab keeps an older version of the database open.
+    Blocked,
+    /// The data was written by a newer version of this package.
+    Newer,
+    /// The browser allows this site no more space.
+    QuotaExceeded,
+    /// A value is too large for one record.
+    TooLarge,
+    /// The connection broke, and again after a reconnect.
+    ConnectionLost,
+}
+
+impl StorageProblem {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Failed => "storage_failed",
+            Self::Unavailable => "storage_unavailable",
+            Self::Blocked => "storage_blocked",
+            Self::Newer => "storage_newer",
+            Self::QuotaExceeded | Self::TooLarge => "quota_exceeded",
+            Self::ConnectionLost => "connection_lost",
+        }
+    }
+
+    /// Returns the start of the message: the problem and what to do.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Failed => "the storage failed",
+            Self::Unavailable => "no IndexedDB here; use 'auto' or 'memory'",
+            Self::Blocked => "another tab holds the database; close or reload it",
+            Self::Newer => "a newer version of this package has written the database; load it",
+            Self::QuotaExceeded => "the browser gives this site no more room; delete sessions",
+            Self::TooLarge => "too large for a record of IndexedDB; keep large data as artifacts",
+            Self::ConnectionLost => "the connection to the database broke; try again",
+        }
+    }
+}
+
+impl Error {
+    /// Returns an [`Error::InvalidArgument`]; `rule` continues the sentence that begins with the
+    /// argument's name.
+    pub fn invalid(argument: &'static str, rule: impl Into<String>) -> Self {
+        Self::InvalidArgument { argument, rule: rule.into() }
+    }
+
+    /// Returns the stable code of this kind of error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidArgument { .. } => "invalid_argument",
+            Self::AlreadyExists(_) => "already_exists",
+            Self::NotFound { .. } => "not_found",
+            Self::StaleSession { .. } => "stale_session",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::Unserializable { .. } => "unserializable",
+            Self::CorruptRecord { .. } => "corrupt_record",
+            Self::QuotaExceeded { .. } => "quota_exceeded",
+            Self::Readonly { .. } => "readonly",
+            Self::Unsupported(_) => "unsupported",
+            Self::StorageFailed { .. } => "storage_failed",
+            Self::Storage { problem, .. } => problem.code(),
+            Self::Template(error) => error.code(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidArgument { argument, rule } => write!(f, "{argument} {rule}"),
+            Self::AlreadyExists(key) => write!(
+                f,
+                "session \"{}\" of user \"{}\" in app \"{}\" already exists; choose another id, or get or create it",
+                key.session_id, key.user_id, key.app_name
+            ),
+            Self::NotFound { session_id } => write!(
+                f,
+                "session \"{session_id}\" does not exist (any more); create it, or get it again"
+            ),
+            Self::StaleSession { session_id, expected, actual } => write!(
+                f,
+                "session \"{session_id}\" has moved on from revision {expected} to {actual}; get it again, then append"
+            ),
+            Self::Ambiguous { session_id, count } => write!(
+                f,
+                "{count} sessions have the id \"{session_id}\"; name the app and the user as well"
+            ),
+            Self::Unserializable { path, reason } => write!(f, "{path}: {reason}"),
+            Self::CorruptRecord { record, reason } => {
+                write!(f, "the stored {record} cannot be read: {reason}")
+            }
+            Self::QuotaExceeded { reason } => f.write_str(reason),
+            Self::Readonly { key } => write!(
+                f,
+                "\"{key}\" cannot be set: this context is read-only; write in a callback or a tool"
+            ),
+            Self::Unsupported(operation) => write!(f, "this storage cannot {operation}"),
+            Self::StorageFailed { reason } => write!(f, "the storage failed: {reason}"),
+            Self::Storage { problem, reason } => write!(f, "{}: {reason}", problem.advice()),
+            Self::Template(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Template(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<TemplateError> for Error {
+    fn from(error: TemplateError) -> Self {
+        Self::Template(error)
+    }
+}

@@ -1,0 +1,51 @@
+//! The parts of a new event that the core knows.
+
+use std::rc::Rc;
+
+use crate::core::error::Error;
+use crate::core::event::EventText;
+use crate::core::session::{check_id, check_timestamp};
+use crate::core::state::Delta;
+
+/// A snapshot of an event: its text, and the few fields that the rules need.
+///
+/// The text is opaque. It was made once from the caller's event, without `temp:` keys. Later reads
+/// return it as it is, so unknown fields survive and nothing is shared with the caller.
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    /// Unique within the session; an event with the same id replaces the stored one.
+    pub id: Rc<str>,
+    /// Milliseconds since 1970.
+    pub timestamp: f64,
+    /// The changes of the state.
+    pub delta: Delta,
+    /// The event's JSON text.
+    pub text: EventText,
+    /// The JSON text with superseded keys still in the delta, if any were removed from `text`. A
+    /// stored event equal to it counts as the same event.
+    pub whole: Option<EventText>,
+}
+
+impl NewEvent {
+    /// Checks and parses the fields; `delta` is the JSON text of the event's `stateDelta`.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if the id or the timestamp is invalid, and with
+    /// `unserializable` if the delta is not a JSON object.
+    pub fn new(
+        id: impl Into<Rc<str>>,
+        timestamp: f64,
+        delta: &str,
+        text: EventText,
+    ) -> Result<Self, Error> {
+        let id = id.into();
+        check_id("event.id", &id)?;
+        let timestamp = check_timestamp("event.timestamp", timestamp)?;
+        Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text, whole: None })
+    }
+
+    /// Whether a stored event with this text is the same event.
+    pub(crate) fn is_same(&self, stored: &EventText) -> bool {
+        stored.is_same(&self.text) || self.whole.as_ref().is_some_and(|text| stored.is_same(text))
+    }
+}

@@ -1,0 +1,125 @@
+//! The JSON text of an event, in Rust or in JavaScript. The rules never read it.
+
+use std::cell::RefCell;
+#[cfg(target_arch = "wasm32")]
+use std::ops::Range;
+use std::rc::Rc;
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen::JsValue;
+
+use crate::core::json::is_same_json;
+
+/// An event's text. A clone shares it.
+#[derive(Debug, Clone)]
+pub enum EventText {
+    /// A text in the program's memory.
+    Rust(TextSlice),
+    /// A JavaScript string. It enters the wasm only if it must be compared.
+    #[cfg(target_arch = "wasm32")]
+    JavaScript(JsValue),
+}
+
+impl EventText {
+    /// Whether both texts are equal as JSON values, by [`is_same_json`].
+    pub fn is_same(&self, other: &Self) -> bool {
+        #[cfg(target_arch = "wasm32")]
+        if let (Self::JavaScript(one), Self::JavaScript(other)) = (self, other)
+            && one == other
+        {
+            return true;
+        }
+        self.with(|one| other.with(|other| is_same_json(one, other)))
+    }
+
+    /// Passes the text to `reader`.
+    pub fn with<R>(&self, reader: impl FnOnce(&str) -> R) -> R {
+        match self {
+            Self::Rust(text) => text.with(reader),
+            #[cfg(target_arch = "wasm32")]
+            Self::JavaScript(text) => reader(&text.as_string().unwrap_or_default()),
+        }
+    }
+}
+
+impl From<String> for EventText {
+    fn from(text: String) -> Self {
+        Self::Rust(text.into())
+    }
+}
+
+impl From<TextSlice> for EventText {
+    fn from(text: TextSlice) -> Self {
+        Self::Rust(text)
+    }
+}
+
+impl From<EventText> for String {
+    fn from(text: EventText) -> Self {
+        text.with(str::to_owned)
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+impl From<JsValue> for EventText {
+    fn from(text: JsValue) -> Self {
+        Self::JavaScript(text)
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+impl From<EventText> for JsValue {
+    fn from(text: EventText) -> Self {
+        match text {
+            EventText::Rust(text) => text.with(Self::from_str),
+            EventText::JavaScript(text) => text,
+        }
+    }
+}
+
+/// A part of a block of text. A clone copies no text; the block lives as long as any of its parts.
+#[derive(Debug, Clone)]
+pub struct TextSlice {
+    // Blocks only grow at their end, so the range stays valid while others push. The borrow ends
+    // within each method here and is never held across an await.
+    block: Rc<RefCell<String>>,
+    start: u32,
+    end: u32,
+}
+
+impl TextSlice {
+    /// Makes a slice of the bytes from `start` to `end` of a block that only grows at its end.
+    pub(crate) fn new(block: Rc<RefCell<String>>, start: u32, end: u32) -> Self {
+        Self { block, start, end }
+    }
+
+    /// Returns a part of this text, by bytes. It shares the block.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn part(&self, bytes: Range<usize>) -> Self {
+        let [start, end] = [bytes.start, bytes.end].map(|byte| self.start + byte as u32);
+        Self { block: Rc::clone(&self.block), start, end }
+    }
+
+    /// Passes the text to `reader`.
+    pub fn with<R>(&self, reader: impl FnOnce(&str) -> R) -> R {
+        let block = self.block.borrow();
+        reader(block.get(self.start as usize..self.end as usize).unwrap_or_default())
+    }
+
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether it is the empty text.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+}
+
+impl From<String> for TextSlice {
+    fn from(text: String) -> Self {
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        Self { block: Rc::new(RefCell::new(text)), start: 0, end }
+    }
+}

@@ -1,0 +1,306 @@
+//! Compares two JSON texts as values.
+//!
+//! A storage may sort keys, rewrite numbers and escape letters. PostgreSQL's JSONB does, and so do
+//! other writers of the same tables. So texts are compared as the values that JavaScript would
+//! read.
+
+use std::borrow::Cow;
+
+use crate::core::json::string::decode_into;
+use crate::core::json::value::Scanner;
+use crate::core::names::Index;
+use crate::platform;
+
+/// Whether two texts are the same JSON value. The order of keys does not count, and a repeated key
+/// has its last value. Numbers are equal if JavaScript reads them as equal (`1.0`, `1` and
+/// `10e-1`).
+///
+/// Identical texts are the same, JSON or not. The cost is linear in their length.
+pub fn is_same_json(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let trees = Tree::read(one).zip(Tree::read(other));
+    trees.is_some_and(|(one, other)| one.is_same(&other))
+}
+
+/// The values of a JSON text, in the order of the text.
+#[derive(Default)]
+struct Tree<'t> {
+    nodes: Vec<Node<'t>>,
+}
+
+struct Node<'t> {
+    /// The content of the key; empty for an element of an array.
+    key: &'t str,
+    value: Value<'t>,
+    /// The index of the next value that is not inside this one.
+    end: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Value<'t> {
+    /// A value without elements or members: its text.
+    Leaf(&'t str),
+    Array,
+    Object,
+}
+
+/// The members of an object by key; a repeated key has its last value.
+struct Members<'t> {
+    index: Index,
+    list: Vec<(Cow<'t, str>, usize)>,
+}
+
+impl<'t> Tree<'t> {
+    fn read(text: &'t str) -> Option<Self> {
+        let mut scanner = Scanner::new(text);
+        let mut tree = Self::default();
+        // The starts of the arrays and objects still open. A list, not recursion: no nesting
+        // overflows the stack.
+        let mut open: Vec<usize> = Vec::new();
+        let mut key = "";
+        loop {
+            let (value, bracket) = if scanner.closes(b'{') {
+                (Value::Object, b'}')
+            } else if scanner.closes(b'[') {
+                (Value::Array, b']')
+            } else {
+                (Value::Leaf(scanner.read_value()?), 0)
+            };
+            let at = tree.nodes.len();
+            tree.nodes.push(Node { key, value, end: at + 1 });
+            let is_open = bracket != 0 && !scanner.closes(bracket);
+            if is_open {
+                open.push(at);
+            } else if !tree.end_value(&mut scanner, &mut open)? {
+                return scanner.is_at_end().then_some(tree);
+            }
+            let is_member =
+                open.last().and_then(|at| tree.nodes.get(*at)).is_some_and(Node::is_object);
+            key = if is_member { scanner.read_key()? } else { "" };
+        }
+    }
+
+    /// Skips the text after a value that has ended, and the ends of values around it. Returns
+    /// whether another value follows.
+    fn end_value(&mut self, scanner: &mut Scanner<'t>, open: &mut Vec<usize>) -> Option<bool> {
+        let end = self.nodes.len();
+        while let Some(node) = open.last().and_then(|at| self.nodes.get_mut(*at)) {
+            match (scanner.next_token()?, node.is_object()) {
+                (b',', _) => return Some(true),
+                (b'}', true) | (b']', false) => node.end = end,
+                _ => return None,
+            }
+            open.pop();
+        }
+        Some(false)
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let mut pairs = vec![(0, 0)];
+        while let Some((left, right)) = pairs.pop() {
+            let Some((one, another)) = self.nodes.get(left).zip(other.nodes.get(right)) else {
+                return false;
+            };
+            let is_same = match (one.value, another.value) {
+                (Value::Leaf(one), Value::Leaf(other)) => is_same_leaf(one, other),
+                (Value::Array, Value::Array) => {
+                    let (mut elements, mut others) = (self.children(left), other.children(right));
+                    loop {
+                        match (elements.next(), others.next()) {
+                            (Some(one), Some(other)) => pairs.push((one, other)),
+                            (one, other) => break one == other,
+                        }
+                    }
+                }
+                (Value::Object, Value::Object) => {
+                    let (members, others) = (self.members(left), other.members(right));
+                    let mut find = |(key, one): &(Cow<'_, str>, usize)| {
+                        let other = others.find(key);
+                        pairs.extend(other.map(|other| (*one, other)));
+                        other.is_some()
+                    };
+                    members.list.len() == others.list.len() && members.list.iter().all(&mut find)
+                }
+                _ => false,
+            };
+            if !is_same {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn children(&self, at: usize) -> impl Iterator<Item = usize> {
+        let end = self.nodes.get(at).map_or(0, |node| node.end);
+        let start = Some(at + 1).filter(|start| *start < end);
+        std::iter::successors(start, move |child| {
+            Some(self.nodes.get(*child)?.end).filter(|next| *next < end)
+        })
+    }
+
+    fn members(&self, at: usize) -> Members<'t> {
+        let mut members = Members { index: Index::default(), list: Vec::new() };
+        for child in self.children(at) {
+            let Some(node) = self.nodes.get(child) else { continue };
+            let key = decoded(node.key);
+            let Members { index, list } = &mut members;
+            let next = list.len();
+            let known = index.find_or_insert(&key, next, &|at| is_named(list, at, &key));
+            match known.and_then(|known| list.get_mut(known)) {
+                Some(member) => member.1 = child,
+                None => list.push((key, child)),
+            }
+        }
+        members
+    }
+}
+
+impl Node<'_> {
+    fn is_object(&self) -> bool {
+        matches!(self.value, Value::Object)
+    }
+}
+
+impl Members<'_> {
+    fn find(&self, key: &str) -> Option<usize> {
+        let at = self.index.find(key, &|at| is_named(&self.list, at, key))?;
+        self.list.get(at).map(|(_, child)| *child)
+    }
+}
+
+fn is_named(list: &[(Cow<'_, str>, usize)], at: usize, key: &str) -> bool {
+    list.get(at).is_some_and(|(name, _)| name == key)
+}
+
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut decoded = String::with_capacity(text.len());
+    decode_into(&mut decoded, text);
+    Cow::Owned(decoded)
+}
+
+/// Compares strings, numbers and words. Words are the same only if identical.
+fn is_same_leaf(one: &str, other: &str) -> bool {
+    let is_string = [one, other].map(|text| text.starts_with('"'));
+    one == other
+        || match is_string {
+            [true, true] => decoded(one) == decoded(other),
+            [false, false] => platform::number(one) == platform::number(other),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const VECTORS: &str = include_str!("../../../tests/vectors/same_json.json");
+
+    #[test]
+    fn the_shared_vectors_hold() {
+        let vectors: Vec<Value> = serde_json::from_str(VECTORS).unwrap();
+        assert!(vectors.len() > 20);
+        for vector in &vectors {
+            let [one, other] = ["one", "other"].map(|side| vector[side].as_str().unwrap());
+            let expected = vector["same"].as_bool().unwrap();
+            assert_eq!(is_same_json(one, other), expected, "{vector}");
+            assert_eq!(is_same_json(other, one), expected, "{vector}");
+        }
+    }
+
+    #[test]
+    fn nesting_takes_no_stack() {
+        let deep = 500_000;
+        let nested = |number| format!("[{number},").repeat(deep) + "0" + &"]".repeat(deep);
+        assert!(is_same_json(&nested("1"), &nested("1.0")));
+        assert!(!is_same_json(&nested("1"), &nested("2")));
+        assert!(!is_same_json(&nested("1"), &"[1,".repeat(deep)));
+    }
+
+    #[test]
+    fn objects_of_many_keys_are_compared_in_any_order() {
+        let object = |keys: &mut dyn Iterator<Item = usize>| {
+            let members: Vec<String> = keys.map(|key| format!("\"key{key}\":{key}")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let count = 100_000;
+        assert!(is_same_json(&object(&mut (0..count)), &object(&mut (0..count).rev())));
+        assert!(!is_same_json(&object(&mut (0..count)), &object(&mut (1..=count).rev())));
+    }
+}
+
+// proptest has no random numbers on wasm32.
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod properties {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Into::into),
+            (-3..4_i32).prop_map(Into::into),
+            prop::sample::select(vec!["", "a", "é", "\n"]).prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map("[ab]{0,2}", inner, 0..4)
+                    .prop_map(|map| map.into_iter().collect()),
+            ]
+        })
+    }
+
+    /// Writes the same value with its keys reversed and its strings escaped differently.
+    fn rewritten(value: &Value) -> String {
+        match value {
+            Value::Object(members) => {
+                let members: Vec<String> = members
+                    .iter()
+                    .rev()
+                    .map(|(key, value)| format!(" {}: {}", escaped(key), rewritten(value)))
+                    .collect();
+                format!("{{{}}}", members.join(" ,"))
+            }
+            Value::Array(items) => {
+                let items: Vec<String> = items.iter().map(rewritten).collect();
+                format!("[{}]", items.join(" , "))
+            }
+            Value::String(text) => escaped(text),
+            Value::Number(number) => format!("{number}.0e0"),
+            other => other.to_string(),
+        }
+    }
+
+    fn escaped(text: &str) -> String {
+        let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+        format!("\"{units}\"")
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_is_the_same_in_any_spelling(value in value()) {
+            prop_assert!(is_same_json(&value.to_string(), &rewritten(&value)));
+        }
+
+        #[test]
+        fn different_values_are_not_the_same(one in value(), other in value()) {
+            prop_assert_eq!(is_same_json(&one.to_string(), &rewritten(&other)), one == other);
+        }
+
+        #[test]
+        fn malformed_json_is_the_same_only_as_its_own_text(text in "[\\[\\]{}:,\"a1 ]{0,8}") {
+            let is_json = serde_json::from_str::<Value>(&text).is_ok();
+            prop_assert_eq!(is_same_json(&text, &format!("{text} ")), is_json);
+            prop_assert!(is_same_json(&text, &text));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Reads: the part of a history or of a list that a read returns, and the rows of both.
+
+mod window;
+
+pub use window::{Page, PagePosition, Window, check_count};
+
+use crate::core::event::EventText;
+use crate::core::write::{ScopeRow, SessionRow};
+
+/// The result of `read`.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    /// The session, if one was requested and exists.
+    pub session: Option<SessionRow>,
+    /// The user's state, if a user or session was requested and the state exists.
+    pub user: Option<ScopeRow>,
+    /// The app's state, if it exists.
+    pub app: Option<ScopeRow>,
+    /// The texts of the events in the window, by `seq`.
+    pub events: Vec<EventText>,
+}
+
+/// The sessions that `list` returns, ordered by last update, then by id, then by user. Ids compare
+/// in UTF-16 order, as JavaScript compares strings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRequest {
+    /// The app.
+    pub app_name: String,
+    /// Only this user's sessions; `None` for all users.
+    pub user_id: Option<String>,
+    /// Whether the order is reversed, exactly.
+    pub descending: bool,
+    /// The requested part of the list.
+    pub page: Page,
+    /// Whether the total is requested; otherwise [`Listing::total`] may be any number.
+    pub with_total: bool,
+}
+
+/// The result of `list`. `R` holds the sessions, as rows or in the storage's own form.
+#[derive(Debug, Clone)]
+pub struct Listing<R = Vec<SessionRow>> {
+    /// The sessions of the page.
+    pub sessions: R,
+    /// The states of these sessions' users, each user once.
+    pub users: Vec<(String, ScopeRow)>,
+    /// The app's state.
+    pub app: Option<ScopeRow>,
+    /// The number of all sessions of the app or user, not only of the page.
+    pub total: usize,
+}

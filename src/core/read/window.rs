@@ -1,0 +1,145 @@
+//! The part of a session's events that a read returns, and the part of a list.
+
+use crate::core::error::Error;
+
+/// The largest integer that JavaScript holds exactly.
+const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
+
+/// Checks a count given as a JavaScript number.
+///
+/// # Errors
+/// Fails with `invalid_argument` naming `argument` unless it is an integer of at least `least`.
+pub fn check_count(argument: &'static str, number: f64, least: usize) -> Result<usize, Error> {
+    if number.fract() == 0.0 && number >= least as f64 && number <= MAX_SAFE_INTEGER {
+        return Ok(number as usize);
+    }
+    Err(Error::invalid(argument, format!("must be a whole number from {least} up")))
+}
+
+/// A part of a session's events: first the filter by time, then the last events of the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Window {
+    /// The last `last` events in append order; `None` for all.
+    pub last: Option<usize>,
+    /// Only events with this timestamp (milliseconds) or a later one, in any position.
+    pub after: Option<f64>,
+}
+
+impl Window {
+    /// All events.
+    pub const ALL: Self = Self { last: None, after: None };
+    /// No event at all.
+    pub const NONE: Self = Self { last: Some(0), after: None };
+
+    /// Checks numbers from a caller.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if a count is negative or fractional, or if a time is NaN.
+    pub fn from_numbers(last: Option<f64>, after: Option<f64>) -> Result<Self, Error> {
+        let last = last.map(|n| check_count("numRecentEvents", n, 0)).transpose()?;
+        if after.is_some_and(f64::is_nan) {
+            return Err(Error::invalid("afterTimestamp", "must be a number, but is NaN"));
+        }
+        Ok(Self { last, after })
+    }
+
+    /// Whether an event with this timestamp passes the filter.
+    pub fn admits(&self, timestamp: f64) -> bool {
+        self.after.is_none_or(|after| timestamp >= after)
+    }
+}
+
+/// A page of a list of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// How many sessions to skip.
+    pub offset: usize,
+    /// The most sessions to return; `None` for all.
+    pub limit: Option<usize>,
+}
+
+/// The position of a page among all pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PagePosition {
+    /// The page's number, from 1.
+    pub page: usize,
+    /// The page's size; without a limit, the number of all items.
+    pub limit: usize,
+    /// The number of pages of that size.
+    pub total_pages: usize,
+}
+
+impl Page {
+    /// Checks numbers from a caller. `page` counts from 1, needs `limit`, and wins over `offset`.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` naming the number if it is negative or fractional, or if
+    /// `page` is 0 or has no `limit`.
+    pub fn from_numbers(
+        limit: Option<f64>,
+        offset: Option<f64>,
+        page: Option<f64>,
+    ) -> Result<Self, Error> {
+        let limit = limit.map(|n| check_count("limit", n, 0)).transpose()?;
+        let offset = offset.map(|n| check_count("offset", n, 0)).transpose()?;
+        let page = page.map(|n| check_count("page", n, 1)).transpose()?;
+        let offset = match (page, limit) {
+            (Some(_), None) => {
+                return Err(Error::invalid("page", "needs a limit: the number of items on a page"));
+            }
+            (Some(page), Some(limit)) => page.saturating_sub(1).saturating_mul(limit),
+            (None, _) => offset.unwrap_or(0),
+        };
+        Ok(Self { offset, limit })
+    }
+
+    /// Returns the position of this page among `total` items.
+    pub fn position(&self, total: usize) -> PagePosition {
+        match self.limit {
+            None => PagePosition { page: 1, limit: total, total_pages: usize::from(total > 0) },
+            Some(0) => PagePosition { page: 1, limit: 0, total_pages: 0 },
+            Some(limit) => PagePosition {
+                page: (self.offset / limit).saturating_add(1),
+                limit,
+                total_pages: total.div_ceil(limit),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_refuses_invalid_counts_and_times() {
+        for bad in [-1.0, 1.5, f64::NAN, f64::INFINITY] {
+            assert!(Window::from_numbers(Some(bad), None).is_err());
+        }
+        assert!(Window::from_numbers(None, Some(f64::NAN)).is_err());
+        assert_eq!(Window::from_numbers(Some(0.0), None).unwrap(), Window::NONE);
+    }
+
+    #[test]
+    fn a_page_wins_over_an_offset() {
+        let page = Page::from_numbers(Some(10.0), Some(3.0), Some(4.0)).unwrap();
+        assert_eq!(page, Page { offset: 30, limit: Some(10) });
+    }
+
+    #[test]
+    fn a_page_needs_a_limit_and_counts_from_one() {
+        assert!(Page::from_numbers(None, None, Some(1.0)).is_err());
+        assert!(Page::from_numbers(Some(5.0), None, Some(0.0)).is_err());
+    }
+
+    #[test]
+    fn pages_are_counted_from_the_total() {
+        let page = Page { offset: 20, limit: Some(10) };
+        assert_eq!(page.position(21), PagePosition { page: 3, limit: 10, total_pages: 3 });
+        let all = Page { offset: 0, limit: None };
+        assert_eq!(all.position(0), PagePosition { page: 1, limit: 0, total_pages: 0 });
+        assert_eq!(all.position(7), PagePosition { page: 1, limit: 7, total_pages: 1 });
+        let none = Page { offset: 0, limit: Some(0) };
+        assert_eq!(none.position(7), PagePosition { page: 1, limit: 0, total_pages: 0 });
+    }
+}

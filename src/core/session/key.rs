@@ -1,0 +1,80 @@
+//! The key of a session, and which ids are valid.
+
+use crate::core::error::Error;
+
+/// The longest app name, user id or session id, in bytes of UTF-8.
+pub const MAX_ID_BYTES: usize = 512;
+
+/// The three names that identify a session. They compare exactly. They are never joined into one
+/// string, so no character in one can reach another session's data.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey {
+    /// The app.
+    pub app_name: String,
+    /// The user of the app.
+    pub user_id: String,
+    /// The session of that user.
+    pub session_id: String,
+}
+
+impl SessionKey {
+    /// Checks all three names.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` naming the id that is empty or longer than [`MAX_ID_BYTES`].
+    ///
+    /// ```
+    /// use adk_session_wasm::SessionKey;
+    /// assert!(SessionKey::new("app", "user", "a/b:%\0").is_ok());
+    /// assert_eq!(SessionKey::new("app", "", "s").unwrap_err().code(), "invalid_argument");
+    /// ```
+    pub fn new(
+        app_name: impl Into<String>,
+        user_id: impl Into<String>,
+        session_id: impl Into<String>,
+    ) -> Result<Self, Error> {
+        let key = Self {
+            app_name: app_name.into(),
+            user_id: user_id.into(),
+            session_id: session_id.into(),
+        };
+        check_id("app_name", &key.app_name)?;
+        check_id("user_id", &key.user_id)?;
+        check_id("session_id", &key.session_id)?;
+        Ok(key)
+    }
+}
+
+/// Checks that `id` is not empty and not longer than [`MAX_ID_BYTES`].
+///
+/// # Errors
+/// Fails with `invalid_argument` naming `argument`.
+pub fn check_id(argument: &'static str, id: &str) -> Result<(), Error> {
+    if id.is_empty() {
+        return Err(Error::invalid(argument, "must not be empty"));
+    }
+    if id.len() > MAX_ID_BYTES {
+        return Err(Error::invalid(
+            argument,
+            format!("must be at most {MAX_ID_BYTES} bytes of UTF-8, but has {}", id.len()),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_of_512_bytes_is_the_longest() {
+        assert!(check_id("user_id", &"x".repeat(512)).is_ok());
+        assert!(check_id("user_id", &"ü".repeat(257)).is_err());
+    }
+
+    #[test]
+    fn the_error_names_the_argument() {
+        let error = SessionKey::new("", "user", "session").unwrap_err();
+        assert_eq!(error.to_string(), "app_name must not be empty");
+    }
+}

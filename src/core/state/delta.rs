@@ -1,0 +1,103 @@
+//! The changes of the state by one event, split by scope.
+
+use std::rc::Rc;
+
+use crate::core::error::Error;
+use crate::core::json::split_object;
+use crate::core::state::scope::Scope;
+
+/// The value that removes its key in a delta. adk-java writes the same string.
+pub const REMOVED: &str = "__ADK_SENTINEL_REMOVED__";
+/// [`REMOVED`] as JSON text.
+const REMOVED_JSON: &str = "\"__ADK_SENTINEL_REMOVED__\"";
+
+/// The change of one key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Sets the key to this value, a JSON text.
+    Set(Rc<str>),
+    /// Removes the key.
+    Remove,
+}
+
+/// The changes of one scope, in order. Names have no prefix.
+///
+/// Names and values are reference-counted, so a repeated decision clones them cheaply.
+pub type StateChanges = Vec<(Rc<str>, Change)>;
+
+/// A delta, split by scope. `temp:` keys are left out: they are never stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Delta {
+    /// Keys without one of the ADK's prefixes.
+    pub session: StateChanges,
+    /// `user:` keys, without the prefix.
+    pub user: StateChanges,
+    /// `app:` keys, without the prefix.
+    pub app: StateChanges,
+}
+
+impl Delta {
+    /// Splits the JSON text of a delta by scope. A delta replaces whole values; there is no deep
+    /// merge.
+    ///
+    /// # Errors
+    /// Fails with `unserializable` if the text is not a JSON object.
+    ///
+    /// ```
+    /// use adk_session_wasm::state::{Change, Delta};
+    /// let delta = Delta::parse(r#"{"n":1,"user:x":"__ADK_SENTINEL_REMOVED__","temp:t":0}"#)?;
+    /// assert_eq!(delta.session, [("n".into(), Change::Set("1".into()))]);
+    /// assert_eq!(delta.user, [("x".into(), Change::Remove)]);
+    /// assert!(delta.app.is_empty());
+    /// # Ok::<(), adk_session_wasm::Error>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut delta = Self::default();
+        split_object("stateDelta", text, |key, value| {
+            let (scope, name) = Scope::split(key);
+            let changes = match scope {
+                Scope::Session => &mut delta.session,
+                Scope::User => &mut delta.user,
+                Scope::App => &mut delta.app,
+                Scope::Temp => return,
+            };
+            let change =
+                if value == REMOVED_JSON { Change::Remove } else { Change::Set(value.into()) };
+            changes.push((name.into(), change));
+        })?;
+        Ok(delta)
+    }
+
+    /// Adds the changes of a later delta.
+    pub fn extend(&mut self, later: Self) {
+        add(&mut self.session, later.session);
+        add(&mut self.user, later.user);
+        add(&mut self.app, later.app);
+    }
+}
+
+/// The first changes are moved, not copied: nearly all appends have one event.
+fn add(changes: &mut StateChanges, later: StateChanges) {
+    if changes.is_empty() {
+        *changes = later;
+    } else {
+        changes.extend(later);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_a_value_and_not_a_removal() {
+        let delta = Delta::parse(r#"{"a":null}"#).unwrap();
+        assert_eq!(delta.session, [("a".into(), Change::Set("null".into()))]);
+    }
+
+    #[test]
+    fn a_longer_string_that_begins_like_the_sentinel_is_a_value() {
+        let delta = Delta::parse(r#"{"a":"__ADK_SENTINEL_REMOVED__!"}"#).unwrap();
+        assert!(matches!(delta.session[0].1, Change::Set(_)));
+    }
+}

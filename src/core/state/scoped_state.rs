@@ -1,0 +1,262 @@
+//! The stored state of one scope: keys without prefix, and values as JSON text.
+
+use std::rc::Rc;
+
+use crate::core::error::Error;
+use crate::core::json::{ObjectWriter, escaped_len, split_object};
+use crate::core::names::Index;
+use crate::core::state::delta::{Change, StateChanges};
+use crate::core::state::scope::Scope;
+use crate::room::{has_room, require_room};
+
+/// The largest JSON of one scope, in bytes. A session merges three scopes into one text, and the
+/// longest text that every JavaScript engine holds has 2^29 - 25 characters.
+const MAX_SIZE: usize = 128 << 20;
+
+/// The state of one session, one user or one app. Names have no prefix. They keep the order in
+/// which they were first set, as members of a JavaScript object do.
+///
+/// Cloning is cheap: the members are shared until one of the states changes.
+#[derive(Debug, Clone, Default)]
+pub struct ScopedState {
+    members: Rc<Members>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Members {
+    /// The members in order; `None` for a removed one. With a list and an index into it, a change
+    /// of a few keys costs the same whatever the number of other keys.
+    list: Vec<Option<Member>>,
+    positions: Index,
+    /// The sum of [`Member::size`].
+    size: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Member {
+    name: Rc<str>,
+    value: Rc<str>,
+}
+
+impl Member {
+    /// Returns the most bytes of a member in a JSON object, with its prefix.
+    fn size(name: &str, value: &str) -> usize {
+        const AROUND: usize = "user:\"\":,".len();
+        escaped_len(name) + value.len() + AROUND
+    }
+}
+
+impl ScopedState {
+    /// Parses the JSON object that [`ScopedState::to_json`] wrote.
+    ///
+    /// # Errors
+    /// Fails with `unserializable` if the text is not a JSON object.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut members = Members::default();
+        split_object("state", text, |name, value| members.set(name.into(), value.into()))?;
+        Ok(Self { members: Rc::new(members) })
+    }
+
+    /// Applies the changes in order.
+    pub fn apply(&mut self, changes: StateChanges) {
+        if changes.is_empty() {
+            return;
+        }
+        let members = Rc::make_mut(&mut self.members);
+        for (name, change) in changes {
+            match change {
+                Change::Set(value) => members.set(name, value),
+                Change::Remove => members.remove(&name),
+            }
+        }
+    }
+
+    /// Checks that the state stays within its size limit after the changes.
+    ///
+    /// # Errors
+    /// Fails with `quota_exceeded` if it would be too large.
+    pub(crate) fn check_size(&self, changes: &StateChanges) -> Result<(), Error> {
+        let set_size = |(name, change): &(Rc<str>, Change)| match change {
+            Change::Set(value) => Member::size(name, value),
+            Change::Remove => 0,
+        };
+        if self.size() + changes.iter().map(set_size).sum::<usize>() <= MAX_SIZE {
+            return Ok(());
+        }
+        // The changes may replace or remove other values. The copy shares names and values.
+        let mut changed = self.clone();
+        changed.apply(changes.clone());
+        let size = changed.size();
+        if size <= MAX_SIZE {
+            return Ok(());
+        }
+        let reason = format!(
+            "the state of one scope would be {} MB, and may be {}; remove keys, or keep large values elsewhere",
+            size >> 20,
+            MAX_SIZE >> 20,
+        );
+        Err(Error::QuotaExceeded { reason })
+    }
+
+    /// Reserves memory for `count` more members. Returns `false` if memory has none.
+    pub(crate) fn try_reserve(&mut self, count: usize) -> bool {
+        // The members are shared, so a change will copy the list.
+        if Rc::get_mut(&mut self.members).is_none() {
+            return has_room((self.members.list.len() + count) * 4 * size_of::<Member>());
+        }
+        let members = Rc::make_mut(&mut self.members);
+        members.list.try_reserve(count).is_ok() && members.positions.try_reserve(count)
+    }
+
+    /// Returns the most bytes of the JSON object.
+    pub(crate) fn size(&self) -> usize {
+        self.members.size + "{}".len()
+    }
+
+    /// Returns the JSON text of one value.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        Some(&self.members.at(self.members.position(name)?)?.value)
+    }
+
+    /// Whether the state has no keys.
+    pub fn is_empty(&self) -> bool {
+        self.members.positions.is_empty()
+    }
+
+    /// Iterates over names and values (JSON texts), in the order in which the names were first set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.members.list.iter().flatten().map(|member| (&*member.name, &*member.value))
+    }
+
+    /// Does the same as [`ScopedState::to_json`] if memory has room for it.
+    ///
+    /// # Errors
+    /// Fails with `quota_exceeded` if memory has no room.
+    pub(crate) fn try_to_json(&self) -> Result<String, Error> {
+        require_room(self.size())?;
+        Ok(self.to_json())
+    }
+
+    /// Returns the state as one JSON object; names have no prefix.
+    pub fn to_json(&self) -> String {
+        merge_to_json([(Scope::Session, self)])
+    }
+}
+
+impl Members {
+    fn position(&self, name: &str) -> Option<usize> {
+        self.positions.find(name, &|position| is_named(&self.list, position, name))
+    }
+
+    fn at(&self, position: usize) -> Option<&Member> {
+        self.list.get(position)?.as_ref()
+    }
+
+    fn set(&mut self, name: Rc<str>, value: Rc<str>) {
+        let is_named = |position: usize| is_named(&self.list, position, &name);
+        let position = self.positions.find_or_insert(&name, self.list.len(), &is_named);
+        self.size += Member::size(&name, &value);
+        match position.and_then(|position| self.list.get_mut(position)) {
+            Some(Some(member)) => {
+                self.size -= Member::size(&name, &member.value);
+                member.value = value;
+            }
+            _ => self.list.push(Some(Member { name, value })),
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        let Some(position) = self.position(name) else {
+            return;
+        };
+        self.positions.remove(name, position);
+        if let Some(member) = self.list.get_mut(position).and_then(Option::take) {
+            self.size -= Member::size(name, &member.value);
+        }
+        // The list is compacted once more than half of it are gaps.
+        if self.list.len() > 2 * self.positions.len() + 8 {
+            self.list.retain(Option::is_some);
+            self.positions.clear();
+            for (position, member) in self.list.iter().flatten().enumerate() {
+                self.positions.find_or_insert(&member.name, position, &|_| false);
+            }
+        }
+    }
+}
+
+fn is_named(list: &[Option<Member>], position: usize, name: &str) -> bool {
+    matches!(list.get(position), Some(Some(member)) if *member.name == *name)
+}
+
+/// Merges several scopes into the JSON object that an agent sees, with prefixes.
+pub fn merge_to_json<'a>(
+    scopes: impl IntoIterator<Item = (Scope, &'a ScopedState)> + Clone,
+) -> String {
+    // Allocated at once: a growing text takes three times its size while it is copied.
+    let size = scopes.clone().into_iter().map(|(_, state)| state.size()).sum();
+    let mut writer = ObjectWriter::with_capacity(size);
+    for (scope, state) in scopes {
+        for (name, value) in state.iter() {
+            writer.member(scope.prefix(), name, value);
+        }
+    }
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::state::Delta;
+
+    fn state(text: &str) -> ScopedState {
+        ScopedState::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_changed_key_keeps_its_position_and_a_removed_one_returns_last() {
+        let mut state = state(r#"{"a":1,"b":2,"c":3}"#);
+        state.apply(Delta::parse(r#"{"b":9,"a":"__ADK_SENTINEL_REMOVED__"}"#).unwrap().session);
+        state.apply(Delta::parse(r#"{"a":0}"#).unwrap().session);
+        assert_eq!(state.to_json(), r#"{"b":9,"c":3,"a":0}"#);
+    }
+
+    #[test]
+    fn removed_keys_leave_no_entries() {
+        let mut state = state(r#"{"kept":1}"#);
+        for number in 0..1_000 {
+            let set = format!(r#"{{"k{number}":1}}"#);
+            let removed = format!(r#"{{"k{number}":"__ADK_SENTINEL_REMOVED__"}}"#);
+            state.apply(Delta::parse(&set).unwrap().session);
+            state.apply(Delta::parse(&removed).unwrap().session);
+        }
+        assert!(state.members.list.len() < 20);
+        assert_eq!(state.to_json(), r#"{"kept":1}"#);
+        assert_eq!(state.get("kept"), Some("1"));
+    }
+
+    #[test]
+    fn scopes_merge_under_their_prefixes() {
+        let json = merge_to_json([
+            (Scope::Session, &state(r#"{"x":1}"#)),
+            (Scope::User, &state(r#"{"x":2}"#)),
+            (Scope::App, &state(r#"{"x":3}"#)),
+        ]);
+        assert_eq!(json, r#"{"x":1,"user:x":2,"app:x":3}"#);
+    }
+
+    #[test]
+    fn a_clone_does_not_change_with_the_original() {
+        let mut changed = state(r#"{"a":1}"#);
+        let before = changed.clone();
+        changed.apply(Delta::parse(r#"{"a":2,"b":3}"#).unwrap().session);
+        assert_eq!(before.to_json(), r#"{"a":1}"#);
+        assert_eq!(changed.to_json(), r#"{"a":2,"b":3}"#);
+    }
+
+    #[test]
+    fn names_that_javascript_objects_inherit_are_ordinary_keys() {
+        let state = state(r#"{"__proto__":1,"constructor":2}"#);
+        assert_eq!(state.get("__proto__"), Some("1"));
+        assert_eq!(state.get("toString"), None);
+    }
+}

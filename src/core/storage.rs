@@ -1,0 +1,277 @@
+//! The interface to storages.
+//!
+//! A storage has four verbs and knows no rule of a session service. Each verb is one transaction.
+//! `write` reads rows, asks the [`Write`] for the changes, and writes them. All rules are decided
+//! above this interface, so two storages cannot disagree.
+//!
+//! The rules of a storage, their numbers and allowed exceptions are in
+//! `docs/writing_an_adapter.md`, as is what differs between TypeScript and Rust.
+//! [`conformance`] tests them.
+//!
+//! A storage gets the changed keys of a state: [`ScopedState::apply`](crate::core::state::ScopedState)
+//! applies them. Events come as numbers: [`Write::row`] makes the row.
+//!
+//! # Example
+//! A storage over `BTreeMap`s, and a session service over it:
+//!
+//! ```
+//! use std::cell::RefCell;
+//! use std::collections::{BTreeMap, BTreeSet};
+//!
+//! use adk_session_wasm::service::StoredSessionService;
+//! use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
+//! use adk_session_wasm::state::ScopedState;
+//! use adk_session_wasm::storage::{
+//!     Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow, SessionRow, Storage,
+//!     Target, Window, Write,
+//! };
+//! use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
+//!
+//! #[derive(Default)]
+//! struct Stored {
+//!     head: SessionHead,
+//!     state: ScopedState,
+//!     events: BTreeMap<Revision, EventRow>,
+//! }
+//!
+//! #[derive(Default)]
+//! struct Maps {
+//!     apps: BTreeMap<String, ScopeRow>,
+//!     users: BTreeMap<(String, String), ScopeRow>,
+//!     sessions: BTreeMap<SessionKey, Stored>,
+//!     floor: Revision,
+//! }
+//!
+//! #[derive(Default)]
+//! struct TreeStorage(RefCell<Maps>);
+//!
+//! fn session_key(target: &Target) -> Option<SessionKey> {
+//!     let (app_name, user_id) = user_key(target)?;
+//!     Some(SessionKey { app_name, user_id, session_id: target.session_id.clone()? })
+//! }
+//!
+//! fn user_key(target: &Target) -> Option<(String, String)> {
+//!     Some((target.app_name.clone(), target.user_id.clone()?))
+//! }
+//!
+//! fn row((key, stored): (&SessionKey, &Stored)) -> SessionRow {
+//!     SessionRow { key: key.clone(), head: stored.head, state: stored.state.clone() }
+//! }
+//!
+//! fn apply(row: &mut ScopeRow, change: ScopeChange) {
+//!     row.revision = change.revision;
+//!     row.state.apply(change.state);
+//! }
+//!
+//! impl Storage for TreeStorage {
+//!     type Failure = Error;
+//!
+//!     // Nothing is awaited while the maps are borrowed, so each verb is one transaction.
+//!     async fn write(&self, mut write: Write) -> Result<Write, Error> {
+//!         let maps = &mut *self.0.borrow_mut();
+//!         let plan = write.plan().clone();
+//!         let (session_key, user_key) = (session_key(&plan.target), user_key(&plan.target));
+//!         let stored = session_key.as_ref().and_then(|key| maps.sessions.get(key));
+//!         let events = || stored.iter().flat_map(|stored| stored.events.values());
+//!         let found = Found {
+//!             session: stored.map(|stored| stored.head),
+//!             state: stored.map(|stored| &stored.state),
+//!             user: user_key.as_ref().and_then(|key| maps.users.get(key)),
+//!             app: maps.apps.get(&plan.target.app_name),
+//!             events: events().filter(|row| plan.event_ids.contains(&row.id)).cloned().collect(),
+//!             changed: events().filter(|row| row.revision > plan.since).cloned().collect(),
+//!             floor: maps.floor,
+//!         };
+//!         let Some(changes) = write.decide(found) else { return Ok(write) };
+//!         if let Some(change) = changes.app {
+//!             apply(maps.apps.entry(plan.target.app_name).or_default(), change);
+//!         }
+//!         if let (Some(change), Some(key)) = (changes.user, user_key) {
+//!             apply(maps.users.entry(key).or_default(), change);
+//!         }
+//!         if let (Some(change), Some(key)) = (changes.session, session_key) {
+//!             let stored = maps.sessions.entry(key).or_default();
+//!             stored.head = change.head;
+//!             stored.state.apply(change.state);
+//!             let rows = changes.events.iter().filter_map(|change| write.row(change));
+//!             stored.events.extend(rows.map(|row| (row.seq, row)));
+//!         }
+//!         Ok(write)
+//!     }
+//!
+//!     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
+//!         let maps = self.0.borrow();
+//!         let session =
+//!             session_key(&target).and_then(|key| maps.sessions.get_key_value(&key));
+//!         let events = session.iter().flat_map(|(_, stored)| stored.events.values());
+//!         let mut events: Vec<_> = events.filter(|row| window.admits(row.timestamp)).collect();
+//!         let last = window.last.unwrap_or(events.len());
+//!         events.drain(..events.len().saturating_sub(last));
+//!         Ok(Rows {
+//!             session: session.map(row),
+//!             user: user_key(&target).and_then(|key| maps.users.get(&key)).cloned(),
+//!             app: maps.apps.get(&target.app_name).cloned(),
+//!             events: events.into_iter().map(|row| row.text.clone()).collect(),
+//!         })
+//!     }
+//!
+//!     async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
+//!         let (maps, app_name) = (self.0.borrow(), request.app_name);
+//!         let is_asked = |key: &SessionKey| {
+//!             key.app_name == app_name && request.user_id.as_ref().is_none_or(|id| *id == key.user_id)
+//!         };
+//!         let mut rows: Vec<_> = maps.sessions.iter().filter(|(key, _)| is_asked(key)).map(row).collect();
+//!         let utf16 = |id: &str| id.encode_utf16().collect::<Vec<_>>();
+//!         rows.sort_by_cached_key(|row| (utf16(&row.key.session_id), utf16(&row.key.user_id)));
+//!         rows.sort_by(|one, other| {
+//!             one.head.last_update_time.total_cmp(&other.head.last_update_time)
+//!         });
+//!         if request.descending {
+//!             rows.reverse();
+//!         }
+//!         let total = rows.len();
+//!         let limit = request.page.limit.unwrap_or(total);
+//!         let sessions: Vec<_> = rows.into_iter().skip(request.page.offset).take(limit).collect();
+//!         let ids: BTreeSet<_> = sessions.iter().map(|row| row.key.user_id.clone()).collect();
+//!         let user = |id: String| {
+//!             let row = maps.users.get(&(app_name.clone(), id.clone()))?;
+//!             Some((id, row.clone()))
+//!         };
+//!         let users = ids.into_iter().filter_map(user).collect();
+//!         Ok(Listing { sessions, users, app: maps.apps.get(&app_name).cloned(), total })
+//!     }
+//!
+//!     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
+//!         let maps = &mut *self.0.borrow_mut();
+//!         let mut deleted = Vec::new();
+//!         match deletion {
+//!             Deletion::Session(key) => {
+//!                 deleted.extend(maps.sessions.remove(&key).map(|stored| stored.head.revision));
+//!             }
+//!             Deletion::User { app_name, user_id } => {
+//!                 maps.sessions.retain(|key, stored| {
+//!                     let stays = key.app_name != app_name || key.user_id != user_id;
+//!                     deleted.push(if stays { 0 } else { stored.head.revision });
+//!                     stays
+//!                 });
+//!                 deleted.extend(maps.users.remove(&(app_name, user_id)).map(|row| row.revision));
+//!             }
+//!             Deletion::UserState { app_name, user_id } => {
+//!                 deleted.extend(maps.users.remove(&(app_name, user_id)).map(|row| row.revision));
+//!             }
+//!             Deletion::AppState { app_name } => {
+//!                 deleted.extend(maps.apps.remove(&app_name).map(|row| row.revision));
+//!             }
+//!         }
+//!         maps.floor = deleted.into_iter().fold(maps.floor, Revision::max);
+//!         Ok(Some(maps.floor))
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let service = StoredSessionService::over(TreeStorage::default());
+//! let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+//! let create =
+//!     CreateRequest { app_name: app_name.clone(), user_id: user_id.clone(), ..Default::default() };
+//! let session = service.create(create).await?;
+//! service.append_event_to(session.key(), Event::new("invocation-1")).await?;
+//!
+//! let session_id = session.id().to_owned();
+//! let get = GetRequest { app_name, user_id, session_id, ..Default::default() };
+//! assert_eq!(service.get(get).await?.events().len(), 1);
+//! # #[cfg(feature = "testing")]
+//! # {
+//! #     use adk_session_wasm::conformance;
+//! #     let report = conformance::run(async || TreeStorage::default()).await;
+//! #     assert!(report.failures.is_empty(), "{report}");
+//! # }
+//! # Ok::<(), Error>(())
+//! # }).unwrap();
+//! ```
+
+pub use crate::core::event::EventText;
+pub use crate::core::json::is_same_json;
+pub use crate::core::read::{ListRequest, Listing, Rows, Window};
+pub use crate::core::write::{
+    Changes, EventChange, EventRow, Found, Plan, ScopeChange, ScopeRevisions, ScopeRow, ScopeSet,
+    SessionChange, SessionRow, Target, Write,
+};
+
+use crate::core::session::{Revision, SessionKey};
+
+/// A deletion. Nothing to delete is no error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deletion {
+    /// A session and its events; user and app state stay.
+    Session(SessionKey),
+    /// A user's state.
+    UserState {
+        /// The app.
+        app_name: String,
+        /// The user.
+        user_id: String,
+    },
+    /// A user's sessions and state.
+    User {
+        /// The app.
+        app_name: String,
+        /// The user.
+        user_id: String,
+    },
+    /// An app's state.
+    AppState {
+        /// The app.
+        app_name: String,
+    },
+}
+
+/// A storage of sessions. The module's documentation has an example and says where the rules are.
+/// [`StoredSessionService::over`](crate::service::StoredSessionService::over) makes a service of it.
+///
+/// The futures are not `Send`: the core runs on one thread, as JavaScript does.
+#[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
+pub trait Storage {
+    /// The storage's own errors. The service needs `Into<Error>`, the conformance suite `Debug`.
+    type Failure;
+
+    /// Carries out a write, and returns it with its result.
+    async fn write(&self, write: Write) -> Result<Write, Self::Failure>;
+
+    /// Reads a session with a window of its events, or a user's or an app's state.
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Self::Failure>;
+
+    /// Reads a page of sessions, without their events.
+    async fn list(&self, request: ListRequest) -> Result<Listing, Self::Failure>;
+
+    /// Deletes. Returns [`Found::floor`] after the deletion, or `None` if the storage cannot tell.
+    /// Later entries get revisions above the floor, so it orders the deletion among all other
+    /// changes.
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Self::Failure>;
+
+    /// Returns the keys of all sessions with that id, or `None` if the storage has no such index.
+    /// Only the Rust API, which takes a bare id, calls it.
+    fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
+        let _ = session_id;
+        None
+    }
+}
+
+/// Carries out a write, and repeats it while its decision needs more rows.
+pub(crate) async fn carry_out<S: Storage>(storage: &S, write: Write) -> Result<Write, S::Failure> {
+    repeat(storage, storage.write(write).await).await
+}
+
+/// Repeats a write while its decision needs more rows. `written` is the outcome of its first
+/// attempt.
+pub(crate) async fn repeat<S: Storage>(
+    storage: &S,
+    mut written: Result<Write, S::Failure>,
+) -> Result<Write, S::Failure> {
+    loop {
+        let mut write = written?;
+        if !write.again() {
+            return Ok(write);
+        }
+        written = storage.write(write).await;
+    }
+}

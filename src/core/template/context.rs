@@ -1,0 +1,87 @@
+//! The source of a template's values.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::future::{Future, ready};
+
+use serde_json::{Map, Value};
+
+/// A loaded artifact, as it is printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Artifact {
+    /// A text part's text.
+    Text(String),
+    /// Any other part, as JSON text.
+    Json(String),
+}
+
+/// The reason why an artifact could not be loaded.
+#[derive(Debug)]
+pub enum ArtifactError {
+    /// The context has no artifact service.
+    NoService,
+    /// The service failed, with this cause. A missing artifact is no failure.
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+/// The data that a template is rendered with: a session's state, and artifacts if there are any.
+///
+/// It is implemented for [`serde_json::Map`], without artifacts. There is no `Send` bound, so a
+/// context may hold a browser's objects.
+///
+/// ```
+/// use std::borrow::Cow;
+/// use adk_session_wasm::template::{
+///     Artifact, ArtifactError, TemplateContext, TemplateError, inject_session_state,
+/// };
+///
+/// struct Context;
+///
+/// impl TemplateContext for Context {
+///     fn state_json(&self, key: &str) -> Option<Cow<'_, str>> {
+///         (key == "user:name").then_some(Cow::Borrowed(r#""Ada""#))
+///     }
+///     fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+///         std::iter::once(Cow::Borrowed("user:name"))
+///     }
+///     async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+///         Ok((filename == "terms.txt").then(|| Artifact::Text("Be kind.".to_owned())))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), TemplateError> {
+/// let text = inject_session_state("{user:name}: {artifact.terms.txt}", &Context).await?;
+/// assert_eq!(text, "Ada: Be kind.");
+/// # Ok(())
+/// # }
+/// ```
+pub trait TemplateContext {
+    /// Returns the JSON text of a state key's value; `None` if the key does not exist.
+    fn state_json(&self, key: &str) -> Option<Cow<'_, str>>;
+
+    /// Returns all keys of the state. Called only to find keys similar to a missing one.
+    fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>>;
+
+    /// Loads an artifact; `None` if it does not exist.
+    ///
+    /// An artifact that the template names several times is loaded once. The default implementation
+    /// fails: there is no artifact service.
+    fn load_artifact(
+        &self,
+        filename: &str,
+    ) -> impl Future<Output = Result<Option<Artifact>, ArtifactError>> {
+        let _ = filename;
+        ready(Err(ArtifactError::NoService))
+    }
+}
+
+impl TemplateContext for Map<String, Value> {
+    fn state_json(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.get(key).map(|value| Cow::Owned(value.to_string()))
+    }
+
+    fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.keys().map(|key| Cow::Borrowed(key.as_str()))
+    }
+}

@@ -1,0 +1,51 @@
+//! Instruction templates: insert session state and artifacts into an agent's instruction.
+//!
+//! | written | printed |
+//! |---|---|
+//! | `{name}` `{ name }` | the state's `name`; an error if it is missing |
+//! | `{name?}` | the same; nothing if it is missing |
+//! | `{app:name}` `{user:name}` `{temp:name}` | a key of that scope |
+//! | `{artifact.report.txt}` `{artifact.user:photo.png?}` | a loaded artifact |
+//! | `{{name}}`, `{}`, `{"k": 1}`, `{a-b}`, `{name ?}` | unchanged |
+//! | `\{name}` | `{name}` |
+//! | `\\{name}` | one backslash, then the value |
+//!
+//! Names are Unicode identifiers (`{이름}`). A string prints as it is, null as nothing, any other
+//! value as its compact JSON. Inserted values are never expanded again, so a user who writes
+//! `{app:secret}` into a chat cannot read that key.
+//!
+//! [`Template`] finds each [`Placeholder`] (`scan`, with the grammar of names in `name`) and
+//! renders the text (`render`, with JSON in `json` and `number`). [`TemplateContext`] supplies the
+//! values (`context`). [`TemplateError`] names the missing ones (`error`), with similar keys
+//! (`near`).
+//!
+//! ```
+//! use adk_session_wasm::template::{TemplateError, inject_session_state};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), TemplateError> {
+//! let state = serde_json::json!({"user:name": "Ada", "cart": [1, 2]});
+//! let state = state.as_object().cloned().unwrap_or_default();
+//! let text = inject_session_state("{user:name} has {cart}. {note?}", &state).await?;
+//! assert_eq!(text, "Ada has [1,2]. ");
+//! # Ok(())
+//! # }
+//! ```
+
+mod context;
+mod error;
+mod json;
+mod name;
+mod near;
+mod number;
+mod placeholder;
+mod render;
+mod scan;
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod vectors;
+
+pub use context::{Artifact, ArtifactError, TemplateContext};
+pub use error::{MissingVariable, TemplateError};
+pub use placeholder::{Placeholder, PlaceholderKind};
+pub use render::{Lookup, inject_session_state};
+pub use scan::Template;

@@ -1,0 +1,75 @@
+//! The changes that a write makes.
+
+use crate::core::session::{Revision, SessionHead};
+use crate::core::state::StateChanges;
+use crate::core::write::rows::ScopeRow;
+
+/// A change of a user's or an app's state.
+#[derive(Debug, PartialEq)]
+pub struct ScopeChange {
+    /// Its new revision.
+    pub revision: Revision,
+    /// The changed keys.
+    pub state: StateChanges,
+}
+
+impl ScopeChange {
+    /// Returns the change of the state in `row`; `None` if nothing changes.
+    pub(crate) fn of(row: Option<&ScopeRow>, state: StateChanges, floor: Revision) -> Option<Self> {
+        let last = row.map_or(0, |row| row.revision).max(floor);
+        (!state.is_empty()).then(|| Self { revision: last + 1, state })
+    }
+}
+
+/// The new revisions of the user and app states that a write changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScopeRevisions {
+    /// The user's, if it changed.
+    pub user: Option<Revision>,
+    /// The app's, if it changed.
+    pub app: Option<Revision>,
+}
+
+/// A new or changed session.
+#[derive(Debug, PartialEq)]
+pub struct SessionChange {
+    /// Its new revisions and time.
+    pub head: SessionHead,
+    /// The changed keys of its own state.
+    pub state: StateChanges,
+}
+
+/// All changes of one write. An event whose id is stored already replaces the stored event in
+/// place.
+#[derive(Debug, PartialEq)]
+pub struct Changes {
+    /// The session, if it changes.
+    pub session: Option<SessionChange>,
+    /// The user's state, if it changes.
+    pub user: Option<ScopeChange>,
+    /// The app's state, if it changes.
+    pub app: Option<ScopeChange>,
+    /// New and replaced events.
+    pub events: Vec<EventChange>,
+}
+
+impl Changes {
+    /// Returns the new revisions of the user and app states.
+    pub fn scope_revisions(&self) -> ScopeRevisions {
+        ScopeRevisions {
+            user: self.user.as_ref().map(|change| change.revision),
+            app: self.app.as_ref().map(|change| change.revision),
+        }
+    }
+}
+
+/// A new or replaced event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventChange {
+    /// The index of the event among the events of the write.
+    pub index: usize,
+    /// The revision of its first append. A replacement keeps it.
+    pub seq: Revision,
+    /// The revision of this write.
+    pub revision: Revision,
+}

@@ -1,0 +1,246 @@
+//! Writes: the rows that a write reads, the changes that it makes, and the result for its caller.
+//!
+//! Every write is a [`Write`]. In one transaction a storage reads the rows named by
+//! [`Write::plan`], calls [`Write::decide`] and writes the returned [`Changes`]. A transaction that
+//! is retried calls `decide` again: the last result counts. No rule reads the text of an event.
+
+mod append;
+mod changes;
+mod create;
+mod handle_position;
+mod plan;
+mod rows;
+#[cfg(any(test, feature = "testing"))]
+mod script;
+mod update;
+
+use append::Append;
+pub use append::{Appended, Known, StalePolicy};
+pub use changes::{Changes, EventChange, ScopeChange, ScopeRevisions, SessionChange};
+use create::Create;
+pub(crate) use create::Created;
+use handle_position::HandlePosition;
+pub use plan::{Plan, ScopeSet, Target};
+pub use rows::{EventRow, Found, ScopeRow, SessionRow, StoredEvent};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use script::FoundRows;
+use update::Update;
+
+use std::rc::Rc;
+
+use crate::core::error::Error;
+use crate::core::event::NewEvent;
+use crate::core::names::Names;
+use crate::core::session::{NEVER, SessionKey};
+use crate::core::state::{Delta, Scope, ScopedState, merge_to_json};
+use crate::room::require_room;
+
+/// One write, from its plan to its result.
+#[derive(Debug)]
+pub struct Write {
+    plan: Plan,
+    rule: Rule,
+    /// The events that it may store. Rules use everything but their texts.
+    events: Vec<NewEvent>,
+    #[cfg(any(test, feature = "testing"))]
+    starts_over: bool,
+}
+
+/// The rule that decides the write.
+#[derive(Debug)]
+enum Rule {
+    Create(Create),
+    Append(Append),
+    Update(Update),
+    #[cfg(any(test, feature = "testing"))]
+    Script(script::Script),
+}
+
+impl Write {
+    fn new(plan: Plan, rule: Rule, events: Vec<NewEvent>) -> Self {
+        Self {
+            plan,
+            rule,
+            events,
+            #[cfg(any(test, feature = "testing"))]
+            starts_over: false,
+        }
+    }
+
+    /// Creates a session, if its key is free.
+    pub(crate) fn create(key: SessionKey, state: Delta, now: f64) -> Self {
+        let plan = Plan {
+            creates: true,
+            target: key.into(),
+            scopes: ScopeSet { session: true, user: true, app: true },
+            event_ids: Vec::new(),
+            ids_are_new: false,
+            since: NEVER,
+        };
+        Self::new(plan, Rule::Create(Create::new(state, now)), Vec::new())
+    }
+
+    /// Stores events and their deltas, all or none, in order.
+    pub(crate) fn append(
+        key: SessionKey,
+        known: Known,
+        policy: StalePolicy,
+        events: Vec<NewEvent>,
+        now: f64,
+    ) -> Self {
+        let mut plan = Plan {
+            creates: false,
+            target: key.into(),
+            scopes: ScopeSet::default(),
+            event_ids: Vec::new(),
+            ids_are_new: false,
+            since: NEVER,
+        };
+        let position = match known {
+            Known::Revision { created, revision } => {
+                Some(HandlePosition::Revision { created, revision })
+            }
+            Known::Latest => Some(HandlePosition::Latest),
+            Known::LastEvent(id) => {
+                plan.event_ids.extend(id.map(Into::into));
+                None
+            }
+        };
+        let append = Append::new(position, policy, &events, now);
+        append.plan(&events, &mut plan);
+        Self::new(plan, Rule::Append(append), events)
+    }
+
+    /// Changes the states of a user and of an app.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if a name is invalid, or if a key's scope needs an id that is
+    /// missing.
+    pub(crate) fn update(
+        app_name: String,
+        user_id: Option<String>,
+        delta: Delta,
+    ) -> Result<Self, Error> {
+        let update = Update::new(&app_name, user_id.as_deref(), delta)?;
+        let plan = Plan {
+            creates: false,
+            scopes: update.scopes(),
+            target: Target { app_name, user_id, session_id: None },
+            event_ids: Vec::new(),
+            ids_are_new: false,
+            since: NEVER,
+        };
+        Ok(Self::new(plan, Rule::Update(update), Vec::new()))
+    }
+
+    /// Returns which rows the storage has to read.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Computes the changes from the rows that were found. Returns `None` if there is nothing to
+    /// write.
+    pub fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
+        #[cfg(any(test, feature = "testing"))]
+        self.start_over(&found);
+        self.decide_once(found)
+    }
+
+    fn decide_once(&mut self, found: Found<'_>) -> Option<Changes> {
+        let stored = self.compared(&found.events);
+        match &mut self.rule {
+            Rule::Create(create) => create.decide(&found),
+            Rule::Append(append) => append.decide(found, &stored, &self.events),
+            Rule::Update(update) => update.decide(&found),
+            #[cfg(any(test, feature = "testing"))]
+            Rule::Script(script) => script.decide(found),
+        }
+    }
+
+    /// Returns the row to store for an event's change; `None` only for a change of another write.
+    pub fn row(&self, change: &EventChange) -> Option<EventRow> {
+        let EventChange { index, seq, revision } = *change;
+        let NewEvent { id, timestamp, text, .. } = self.events.get(index)?;
+        let (id, text) = (Rc::clone(id), text.clone());
+        Some(EventRow { id, seq, revision, timestamp: *timestamp, text })
+    }
+
+    /// Compares the stored events with the new ones. No other code looks at a text.
+    fn compared(&self, rows: &[EventRow]) -> Vec<StoredEvent> {
+        let mut stored = Vec::new();
+        if rows.is_empty() {
+            return stored;
+        }
+        let mut row_indexes = Names::<usize>::default();
+        for (number, row) in rows.iter().enumerate() {
+            if let Some(known) = row_indexes.get_or_default(&row.id) {
+                *known = number;
+            }
+        }
+        for (index, id) in self.plan.event_ids.iter().enumerate() {
+            if let Some(row) = row_indexes.get(id).and_then(|number| rows.get(*number)) {
+                let new = self.events.get(index).filter(|new| new.id == row.id);
+                stored.push(StoredEvent {
+                    index,
+                    seq: row.seq,
+                    revision: row.revision,
+                    is_same: new.is_some_and(|new| new.is_same(&row.text)),
+                });
+            }
+        }
+        stored
+    }
+
+    /// Returns whether the write stopped because it needs more rows. [`Write::plan`] names them
+    /// now.
+    pub(crate) fn again(&mut self) -> bool {
+        let Rule::Append(append) = &mut self.rule else {
+            return false;
+        };
+        let is_again = append.again();
+        if is_again {
+            append.plan(&self.events, &mut self.plan);
+        }
+        is_again
+    }
+
+    /// Returns the new session; `None` if the key was taken.
+    pub(crate) fn created(self) -> Result<Option<Created>, Error> {
+        match self.rule {
+            Rule::Create(create) => create.created(),
+            _ => Err(never_decided()),
+        }
+    }
+
+    /// Returns the result of an append.
+    pub(crate) fn appended(self) -> Result<Appended, Error> {
+        match (self.rule, self.plan.target.session_id) {
+            (Rule::Append(append), Some(session_id)) => append.appended(session_id),
+            _ => Err(never_decided()),
+        }
+    }
+
+    /// Returns the new revisions of the states that an update changed.
+    pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
+        match self.rule {
+            Rule::Update(update) => update.updated(),
+            _ => Err(never_decided()),
+        }
+    }
+}
+
+/// Returns the three scopes merged into one JSON object. Fails if that object would be too large.
+pub(crate) fn merged(
+    session: &ScopedState,
+    user: Option<&ScopedState>,
+    app: Option<&ScopedState>,
+) -> Result<String, Error> {
+    require_room([Some(session), user, app].into_iter().flatten().map(ScopedState::size).sum())?;
+    let user = user.map(|state| (Scope::User, state));
+    let app = app.map(|state| (Scope::App, state));
+    Ok(merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app)))
+}
+
+fn never_decided() -> Error {
+    Error::StorageFailed { reason: "it never called decide".into() }
+}

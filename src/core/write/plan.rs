@@ -1,0 +1,65 @@
+//! Which rows a write needs.
+
+use std::rc::Rc;
+
+use crate::core::session::{Revision, SessionKey};
+
+/// Which states a write needs to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScopeSet {
+    /// The session's own state, which the write changes or merges for its caller.
+    pub session: bool,
+    /// The user's state.
+    pub user: bool,
+    /// The app's state.
+    pub app: bool,
+}
+
+#[cfg(target_arch = "wasm32")]
+impl ScopeSet {
+    /// Encodes the set for JavaScript: session 1, user 2, app 4.
+    pub(crate) fn bits(self) -> u8 {
+        u8::from(self.session) | u8::from(self.user) << 1 | u8::from(self.app) << 2
+    }
+}
+
+/// Names a session, a user or an app. The user is `None` for an app; the session is `None` for a
+/// user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The app.
+    pub app_name: String,
+    /// The user of the app.
+    pub user_id: Option<String>,
+    /// The session of the user.
+    pub session_id: Option<String>,
+}
+
+impl From<SessionKey> for Target {
+    fn from(key: SessionKey) -> Self {
+        Self {
+            app_name: key.app_name,
+            user_id: Some(key.user_id),
+            session_id: Some(key.session_id),
+        }
+    }
+}
+
+/// The rows that a write reads before it is decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Whether the write creates a session, which must not exist yet.
+    pub creates: bool,
+    /// The session, user or app that is written to.
+    pub target: Target,
+    /// The states that the write changes or returns.
+    pub scopes: ScopeSet,
+    /// Ids to look up among the stored events.
+    pub event_ids: Vec<Rc<str>>,
+    /// Whether `event_ids` are the ids of new events, which are hardly ever stored already. A
+    /// storage with unique ids may first decide as if none were stored. It looks them up only if
+    /// the write fails. May be ignored.
+    pub ids_are_new: bool,
+    /// The write needs the events written after this revision.
+    pub since: Revision,
+}

@@ -1,0 +1,75 @@
+//! Stored rows, and the rows that a write gets to see.
+
+use std::rc::Rc;
+
+use crate::core::event::EventText;
+use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::state::ScopedState;
+
+/// An event as it is stored.
+#[derive(Debug, Clone)]
+pub struct EventRow {
+    /// Unique within its session.
+    pub id: Rc<str>,
+    /// The revision of its first append. Events are ordered by it.
+    pub seq: Revision,
+    /// The revision of its last write; greater than `seq` once the event was replaced.
+    pub revision: Revision,
+    /// The event's timestamp, in milliseconds since 1970.
+    pub timestamp: f64,
+    /// The event's JSON text.
+    pub text: EventText,
+}
+
+/// The state of a user or of an app, as it is stored.
+#[derive(Debug, Clone, Default)]
+pub struct ScopeRow {
+    /// The revision of its last change.
+    pub revision: Revision,
+    /// The state, its keys without prefix.
+    pub state: ScopedState,
+}
+
+/// A session as it is stored, without its events.
+#[derive(Debug, Clone)]
+pub struct SessionRow {
+    /// The key of the session.
+    pub key: SessionKey,
+    /// Its revisions and time.
+    pub head: SessionHead,
+    /// The session's own state, without user and app keys.
+    pub state: ScopedState,
+}
+
+/// The rows that a write is decided on.
+#[derive(Debug)]
+pub struct Found<'a> {
+    /// The session, if it exists.
+    pub session: Option<SessionHead>,
+    /// The session's own state, if it was requested and exists.
+    pub state: Option<&'a ScopedState>,
+    /// The user's state, if it was requested and exists.
+    pub user: Option<&'a ScopeRow>,
+    /// The app's state, if it was requested and exists.
+    pub app: Option<&'a ScopeRow>,
+    /// The stored events with one of the requested ids.
+    pub events: Vec<EventRow>,
+    /// The events written after the requested revision, in any order. In some storages others write
+    /// without revisions: there the list also holds events that may have been written since.
+    pub changed: Vec<EventRow>,
+    /// New rows get revisions greater than this one.
+    pub floor: Revision,
+}
+
+/// A stored event with the same id as an event of the write.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredEvent {
+    /// The index of the event among the events of the write.
+    pub index: usize,
+    /// See [`EventRow::seq`].
+    pub seq: Revision,
+    /// See [`EventRow::revision`].
+    pub revision: Revision,
+    /// Whether both are equal as JSON values.
+    pub is_same: bool,
+}

@@ -1,0 +1,61 @@
+//! Changing a user's or an app's state without a session.
+
+use crate::core::error::Error;
+use crate::core::session::check_id;
+use crate::core::state::Delta;
+use crate::core::write::changes::{Changes, ScopeChange, ScopeRevisions};
+use crate::core::write::never_decided;
+use crate::core::write::plan::ScopeSet;
+use crate::core::write::rows::Found;
+
+/// The rule that writes the scopes of a delta.
+#[derive(Debug)]
+pub(super) struct Update {
+    delta: Delta,
+    /// `None` until the storage calls `decide`.
+    updated: Option<ScopeRevisions>,
+}
+
+impl Update {
+    pub(super) fn new(app_name: &str, user_id: Option<&str>, delta: Delta) -> Result<Self, Error> {
+        check_id("app_name", app_name)?;
+        if let Some(user_id) = user_id {
+            check_id("user_id", user_id)?;
+        }
+        if let Some((name, _)) = delta.session.first() {
+            return Err(Error::invalid(
+                "stateDelta",
+                format!("holds \"{name}\", a session's key; name the sessionId as well"),
+            ));
+        }
+        if let (None, Some((name, _))) = (user_id, delta.user.first()) {
+            return Err(Error::invalid(
+                "stateDelta",
+                format!("holds \"user:{name}\", a user's key; name the userId as well"),
+            ));
+        }
+        Ok(Self { delta, updated: None })
+    }
+
+    /// Returns the new revisions of the states that it changed.
+    pub(super) fn updated(self) -> Result<ScopeRevisions, Error> {
+        self.updated.ok_or_else(never_decided)
+    }
+
+    pub(super) fn scopes(&self) -> ScopeSet {
+        ScopeSet {
+            session: false,
+            user: !self.delta.user.is_empty(),
+            app: !self.delta.app.is_empty(),
+        }
+    }
+
+    pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
+        let user = ScopeChange::of(found.user, self.delta.user.clone(), found.floor);
+        let app = ScopeChange::of(found.app, self.delta.app.clone(), found.floor);
+        let changes = Changes { session: None, user, app, events: Vec::new() };
+        let updated = changes.scope_revisions();
+        self.updated = Some(updated);
+        (updated != ScopeRevisions::default()).then_some(changes)
+    }
+}

@@ -1,0 +1,176 @@
+//! The entries that a write concerns, looked up once for its reads and its changes.
+
+use std::rc::Rc;
+
+use crate::core::error::Error;
+use crate::core::names::Names;
+use crate::core::session::Revision;
+use crate::core::state::{ScopedState, StateChanges};
+use crate::core::write::{Changes, Found, Plan, ScopeChange, ScopeRow, SessionChange, Write};
+use crate::memory::order::{Order, SortKey};
+use crate::memory::{App, StoredSession, User};
+use crate::room::no_room;
+
+/// The existing entries that a [`Plan`] names.
+#[derive(Default)]
+pub(super) struct Entries<'a> {
+    app: Option<ScopeEntry<'a>>,
+    user: Option<(&'a Rc<str>, ScopeEntry<'a>)>,
+    session: Option<(&'a Rc<str>, &'a mut StoredSession)>,
+}
+
+/// The parts that an app and a user have in common.
+struct ScopeEntry<'a> {
+    state: &'a mut Option<ScopeRow>,
+    order: &'a mut Order,
+}
+
+impl<'a> Entries<'a> {
+    /// Looks the entries up. `makes`: creates the missing ones.
+    pub(super) fn of(apps: &'a mut Names<App>, plan: &Plan, makes: bool) -> Self {
+        let mut entries = Self::default();
+        let Some((_, App { state, order, users })) = apps.entry(&plan.target.app_name, makes)
+        else {
+            return entries;
+        };
+        entries.app = Some(ScopeEntry { state, order });
+        let Some((user_id, user)) =
+            plan.target.user_id.as_deref().and_then(|id| users.entry(id, makes))
+        else {
+            return entries;
+        };
+        let User { state, order, sessions } = user;
+        entries.user = Some((user_id, ScopeEntry { state, order }));
+        entries.session =
+            plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, makes));
+        entries
+    }
+
+    /// Whether all entries that the plan names exist.
+    pub(super) fn is_whole(&self, plan: &Plan) -> bool {
+        self.app.is_some()
+            && self.user.is_some() == plan.target.user_id.is_some()
+            && self.session.is_some() == plan.target.session_id.is_some()
+    }
+
+    pub(super) fn found(&self, plan: &Plan, floor: Revision) -> Found<'_> {
+        let (mut events, mut changed) = (Vec::new(), Vec::new());
+        if let Some((_, session)) = &self.session {
+            for id in &plan.event_ids {
+                events.extend(session.events.get(id));
+            }
+            changed = session.events.changed(plan.since);
+        }
+        let state = self.session.as_ref().filter(|_| plan.scopes.session);
+        let user = self.user.as_ref().filter(|_| plan.scopes.user);
+        let app = self.app.as_ref().filter(|_| plan.scopes.app);
+        Found {
+            session: self.session.as_ref().map(|(_, session)| session.head),
+            state: state.map(|(_, session)| &session.state),
+            user: user.and_then(|(_, user)| user.state.as_ref()),
+            app: app.and_then(|app| app.state.as_ref()),
+            events,
+            changed,
+            floor,
+        }
+    }
+
+    /// Returns an upper bound for the number of events changed since the plan's revision.
+    pub(super) fn changed_len(&self, plan: &Plan) -> usize {
+        let Some((_, session)) = &self.session else {
+            return 0;
+        };
+        let revisions = session.head.revision.saturating_sub(plan.since);
+        session.events.len().min(usize::try_from(revisions).unwrap_or(usize::MAX))
+    }
+
+    /// Makes sure that the states stay within their size limit, and reserves memory for new
+    /// entries.
+    ///
+    /// # Errors
+    /// Fails with `quota_exceeded` if a state would be too large or memory has no room.
+    pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
+        if let Some(changes) = &changes.app {
+            let state = self.app.as_mut().and_then(|app| app.state.as_mut());
+            reserve_state(state.map(|row| &mut row.state), &changes.state)?;
+        }
+        if let Some(changes) = &changes.user {
+            let state = self.user.as_mut().and_then(|(_, user)| user.state.as_mut());
+            reserve_state(state.map(|row| &mut row.state), &changes.state)?;
+        }
+        let session = self.session.as_mut().map(|(_, session)| session);
+        let (state, events) =
+            session.map(|session| (&mut session.state, &mut session.events)).unzip();
+        if let Some(changes) = &changes.session {
+            reserve_state(state, &changes.state)?;
+        }
+        if events.is_none_or(|events| events.try_reserve(changes.events.len())) {
+            Ok(())
+        } else {
+            Err(no_room())
+        }
+    }
+
+    pub(super) fn write(self, changes: Changes, write: &Write) {
+        let Some(mut app) = self.app else {
+            return;
+        };
+        app.change(changes.app);
+        let Some((user_id, mut user)) = self.user else {
+            return;
+        };
+        user.change(changes.user);
+        let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
+            return;
+        };
+        let key = SortKey {
+            time: session.head.last_update_time.to_bits(),
+            session_id: Rc::clone(session_id),
+            user_id: Rc::clone(user_id),
+        };
+        let is_new = session.head.revision == 0;
+        session.change(change);
+        for event in &changes.events {
+            if let Some(row) = write.row(event) {
+                session.events.write(row);
+            }
+        }
+        let time = session.head.last_update_time.to_bits();
+        if is_new {
+            let key = SortKey { time, ..key };
+            app.order.insert(key.clone());
+            user.order.insert(key);
+        } else if key.time != time {
+            app.order.shift(&key, time);
+            user.order.shift(&key, time);
+        }
+    }
+}
+
+fn reserve_state(state: Option<&mut ScopedState>, changes: &StateChanges) -> Result<(), Error> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let Some(state) = state else {
+        return ScopedState::default().check_size(changes);
+    };
+    state.check_size(changes)?;
+    if state.try_reserve(changes.len()) { Ok(()) } else { Err(no_room()) }
+}
+
+impl ScopeEntry<'_> {
+    fn change(&mut self, change: Option<ScopeChange>) {
+        if let Some(change) = change {
+            let row = self.state.get_or_insert_default();
+            row.revision = change.revision;
+            row.state.apply(change.state);
+        }
+    }
+}
+
+impl StoredSession {
+    fn change(&mut self, change: SessionChange) {
+        self.head = change.head;
+        self.state.apply(change.state);
+    }
+}

@@ -1,0 +1,242 @@
+//! The events of one session: appended at the end, replaced in place, looked up by id.
+
+use crate::core::event::EventText;
+use crate::core::names::Index;
+use crate::core::read::Window;
+use crate::core::session::Revision;
+use crate::core::write::EventRow;
+use crate::memory::blocks::{Blocks, Span};
+
+/// How many entries a chunk holds. One growing vector would leave holes of its old sizes in wasm
+/// memory, which never shrinks.
+const CHUNK: usize = 1024;
+/// Bytes of replaced texts below which compaction is not worth the copying.
+const LEAST_WASTE: usize = 64 << 10;
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    seq: Revision,
+    revision: Revision,
+    timestamp: f64,
+    id: Span,
+    text: Span,
+}
+
+/// The events of one session.
+#[derive(Debug, Default)]
+pub(super) struct EventLog {
+    chunks: Vec<Vec<Entry>>,
+    blocks: Blocks,
+    /// Positions by event id; the ids themselves are stored in the blocks.
+    positions: Index,
+    /// The replaced events: the revision of each one's last replacement, ascending, and its
+    /// position.
+    replaced: Vec<(Revision, usize)>,
+    used: usize,
+    wasted: usize,
+}
+
+impl EventLog {
+    pub(super) fn len(&self) -> usize {
+        match self.chunks.split_last() {
+            None => 0,
+            Some((last, full)) => full.len() * CHUNK + last.len(),
+        }
+    }
+
+    /// Reserves room in the index for `count` more events, not for their texts. Returns `false` if
+    /// memory has none.
+    pub(super) fn try_reserve(&mut self, count: usize) -> bool {
+        self.positions.try_reserve(count)
+    }
+
+    fn entry(&self, position: usize) -> Option<&Entry> {
+        entry(&self.chunks, position)
+    }
+
+    fn position(&self, id: &str) -> Option<usize> {
+        self.positions.find(id, &|position| is_of(&self.chunks, &self.blocks, position, id))
+    }
+
+    fn entry_mut(&mut self, position: usize) -> Option<&mut Entry> {
+        self.chunks.get_mut(position / CHUNK)?.get_mut(position % CHUNK)
+    }
+
+    /// Appends the event, or replaces the event with its id in place.
+    pub(super) fn write(&mut self, row: EventRow) {
+        let text = row.text.with(|text| self.blocks.push(text));
+        self.used += text.len();
+        let end = self.len();
+        let is_of = |position: usize| is_of(&self.chunks, &self.blocks, position, &row.id);
+        match self.positions.find_or_insert(&row.id, end, &is_of) {
+            Some(position) => self.replace(position, row.revision, row.timestamp, text),
+            None => {
+                let (seq, revision, timestamp) = (row.seq, row.revision, row.timestamp);
+                let id = self.blocks.push(&row.id);
+                self.used += id.len();
+                self.append(Entry { seq, revision, timestamp, id, text });
+            }
+        }
+    }
+
+    fn append(&mut self, entry: Entry) {
+        match self.chunks.last_mut() {
+            Some(chunk) if chunk.len() < CHUNK => chunk.push(entry),
+            // The first chunk grows with a short session; later chunks are allocated at full size.
+            last => {
+                let room = if last.is_some() { CHUNK } else { 1 };
+                let mut chunk = Vec::with_capacity(room);
+                chunk.push(entry);
+                self.chunks.push(chunk);
+            }
+        }
+    }
+
+    fn replace(&mut self, position: usize, revision: Revision, timestamp: f64, text: Span) {
+        let Some(entry) = self.entry_mut(position) else {
+            return;
+        };
+        let before = *entry;
+        *entry = Entry { revision, timestamp, text, ..before };
+        self.wasted += before.text.len();
+        if let Ok(earlier) =
+            self.replaced.binary_search_by_key(&before.revision, |(revision, _)| *revision)
+        {
+            self.replaced.remove(earlier);
+        }
+        self.replaced.push((revision, position));
+        if self.wasted > LEAST_WASTE && self.wasted * 2 > self.used {
+            self.compact();
+        }
+    }
+
+    /// Copies the current texts into new blocks, without the replaced ones.
+    fn compact(&mut self) {
+        let mut blocks = Blocks::default();
+        for entry in self.chunks.iter_mut().flatten() {
+            entry.id = self.blocks.with(entry.id, |id| blocks.push(id));
+            entry.text = self.blocks.with(entry.text, |text| blocks.push(text));
+        }
+        self.blocks = blocks;
+        self.used -= self.wasted;
+        self.wasted = 0;
+    }
+
+    /// Returns the row with that id.
+    pub(super) fn get(&self, id: &str) -> Option<EventRow> {
+        self.row(self.position(id)?)
+    }
+
+    fn row(&self, position: usize) -> Option<EventRow> {
+        let entry = self.entry(position)?;
+        Some(EventRow {
+            id: self.blocks.with(entry.id, |id| id.into()),
+            seq: entry.seq,
+            revision: entry.revision,
+            timestamp: entry.timestamp,
+            text: self.blocks.get(entry.text).into(),
+        })
+    }
+
+    /// Returns the rows written after `since`: first the replaced ones, then the new ones by `seq`.
+    pub(super) fn changed(&self, since: Revision) -> Vec<EventRow> {
+        let is_new = |position: usize| self.entry(position).is_some_and(|entry| entry.seq > since);
+        let mut first_new = self.len();
+        while first_new > 0 && is_new(first_new - 1) {
+            first_new -= 1;
+        }
+        let mut rows = Vec::new();
+        for (revision, position) in self.replaced.iter().rev() {
+            if *revision <= since {
+                break;
+            }
+            if *position < first_new {
+                rows.extend(self.row(*position));
+            }
+        }
+        for position in first_new..self.len() {
+            rows.extend(self.row(position));
+        }
+        rows
+    }
+
+    /// Returns the texts of the events in a window, by `seq`.
+    pub(super) fn window(&self, window: Window) -> Vec<EventText> {
+        let limit = window.last.unwrap_or(usize::MAX);
+        let mut texts = Vec::new();
+        for entry in self.chunks.iter().rev().flat_map(|chunk| chunk.iter().rev()) {
+            if texts.len() == limit {
+                break;
+            }
+            if window.admits(entry.timestamp) {
+                texts.push(self.blocks.get(entry.text).into());
+            }
+        }
+        texts.reverse();
+        texts
+    }
+}
+
+fn entry(chunks: &[Vec<Entry>], position: usize) -> Option<&Entry> {
+    chunks.get(position / CHUNK)?.get(position % CHUNK)
+}
+
+/// Whether the event at that position has that id.
+fn is_of(chunks: &[Vec<Entry>], blocks: &Blocks, position: usize, id: &str) -> bool {
+    entry(chunks, position).is_some_and(|entry| blocks.with(entry.id, |stored| stored == id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, seq: Revision, revision: Revision, text: &str) -> EventRow {
+        let text = EventText::from(text.to_owned());
+        EventRow { id: id.into(), seq, revision, timestamp: seq as f64, text }
+    }
+
+    fn texts(texts: Vec<EventText>) -> Vec<String> {
+        texts.into_iter().map(String::from).collect()
+    }
+
+    #[test]
+    fn events_are_found_by_id_across_many_chunks() {
+        let mut log = EventLog::default();
+        for seq in 1..=5_000 {
+            log.write(row(&format!("event-{seq}"), seq, seq, &format!("text {seq}")));
+        }
+        for seq in [1, 1024, 1025, 4_999, 5_000] {
+            assert_eq!(log.get(&format!("event-{seq}")).unwrap().seq, seq);
+        }
+        assert!(log.get("event-0").is_none());
+        let last = log.window(Window { last: Some(2), after: None });
+        assert_eq!(texts(last), ["text 4999", "text 5000"]);
+    }
+
+    #[test]
+    fn a_replaced_event_keeps_its_position_and_counts_as_changed() {
+        let mut log = EventLog::default();
+        for seq in 1..=4 {
+            log.write(row(&seq.to_string(), seq, seq, "old"));
+        }
+        log.write(row("2", 2, 5, "new"));
+        log.write(row("2", 2, 6, "newer"));
+        assert_eq!(texts(log.window(Window::ALL)), ["old", "newer", "old", "old"]);
+        let changed: Vec<_> = log.changed(3).iter().map(|row| (row.seq, row.revision)).collect();
+        assert_eq!(changed, [(2, 6), (4, 4)]);
+        assert!(log.changed(6).is_empty());
+    }
+
+    #[test]
+    fn replaced_texts_are_freed() {
+        let mut log = EventLog::default();
+        let long = "x".repeat(10_000);
+        log.write(row("kept", 1, 1, "kept"));
+        for revision in 2..2_000 {
+            log.write(row("changing", 2, revision, &format!("{long}{revision}")));
+        }
+        assert!(log.used < 4 * LEAST_WASTE);
+        assert_eq!(String::from(log.get("kept").unwrap().text), "kept");
+        assert!(String::from(log.get("changing").unwrap().text).ends_with("1999"));
+    }
+}

@@ -1,0 +1,340 @@
+//! Sessions in memory: the reference that other storages are compared with.
+
+mod blocks;
+mod entries;
+mod event_log;
+mod order;
+mod owners;
+
+use std::cell::RefCell;
+use std::mem;
+use std::rc::Rc;
+
+use crate::core::error::Error;
+use crate::core::event::EventText;
+use crate::core::names::Names;
+use crate::core::read::Window;
+use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::state::ScopedState;
+use crate::core::storage::{Deletion, Storage};
+use crate::core::write::{ScopeRow, SessionRow, Target, Write};
+use crate::memory::entries::Entries;
+use crate::memory::event_log::EventLog;
+use crate::memory::order::{Order, SortKey};
+use crate::memory::owners::Owners;
+use crate::room::{SPARE, no_room, require_room};
+
+/// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
+const ROW: usize = 640;
+
+/// Receives each session of a list: the user's id, the session's id, its head and its own state.
+type Visit<'a> = dyn FnMut(&str, &str, SessionHead, &ScopedState) -> Result<(), Error> + 'a;
+
+/// A storage in memory: its contents last as long as the storage. Its futures are always ready.
+#[derive(Debug, Default)]
+pub struct MemoryStorage {
+    // Borrowed within one verb only, and no verb awaits anything.
+    contents: RefCell<Contents>,
+}
+
+#[derive(Debug, Default)]
+struct Contents {
+    apps: Names<App>,
+    /// The highest revision of anything that was deleted.
+    floor: Revision,
+    /// Built when a session is first looked up by its bare id.
+    owners: Option<Owners>,
+}
+
+#[derive(Debug, Default)]
+struct App {
+    state: Option<ScopeRow>,
+    users: Names<User>,
+    order: Order,
+}
+
+#[derive(Debug, Default)]
+struct User {
+    state: Option<ScopeRow>,
+    sessions: Names<StoredSession>,
+    order: Order,
+}
+
+/// A session that is created empty and then written to. Its revision is 0 only until then.
+#[derive(Debug, Default)]
+struct StoredSession {
+    head: SessionHead,
+    state: ScopedState,
+    events: EventLog,
+}
+
+impl MemoryStorage {
+    /// An empty storage.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    // The verbs as synchronous calls.
+
+    pub(crate) fn write_now(&self, write: &mut Write) -> Result<(), Error> {
+        let mut contents = self.contents.borrow_mut();
+        loop {
+            contents.write(write)?;
+            if !write.again() {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(crate) fn rows(&self, target: &Target, window: Window) -> Result<Rows, Error> {
+        self.contents.borrow().read(target, window)
+    }
+
+    /// Passes the sessions of a page to `visit` one by one, and returns the rest of the list.
+    pub(crate) fn each_listed(
+        &self,
+        request: &ListRequest,
+        visit: &mut Visit<'_>,
+    ) -> Result<Listing<()>, Error> {
+        self.contents.borrow().list(request, visit)
+    }
+
+    /// Deletes, and returns the floor.
+    pub(crate) fn remove(&self, deletion: &Deletion) -> Revision {
+        let mut contents = self.contents.borrow_mut();
+        contents.delete(deletion);
+        contents.floor
+    }
+}
+
+impl Storage for MemoryStorage {
+    type Failure = Error;
+
+    async fn write(&self, mut write: Write) -> Result<Write, Error> {
+        self.write_now(&mut write)?;
+        Ok(write)
+    }
+
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
+        self.rows(&target, window)
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
+        let mut sessions = Vec::new();
+        let listing = self.each_listed(&request, &mut |user_id, session_id, head, state| {
+            let key = key_of(&request.app_name, user_id, session_id);
+            sessions.push(SessionRow { key, head, state: state.clone() });
+            Ok(())
+        })?;
+        let Listing { users, app, total, .. } = listing;
+        Ok(Listing { sessions, users, app, total })
+    }
+
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
+        Ok(Some(self.remove(&deletion)))
+    }
+
+    fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
+        let mut contents = self.contents.borrow_mut();
+        let Contents { apps, owners, .. } = &mut *contents;
+        let owners = owners.get_or_insert_with(|| Owners::of(apps));
+        let keys = owners.get(session_id).iter();
+        Some(keys.map(|[app_name, user_id]| key_of(app_name, user_id, session_id)).collect())
+    }
+}
+
+impl Contents {
+    fn user(&self, target: &Target) -> (Option<&App>, Option<&User>) {
+        let app = self.apps.get(&target.app_name);
+        let user = app.zip(target.user_id.as_deref()).and_then(|(app, id)| app.users.get(id));
+        (app, user)
+    }
+
+    fn write(&mut self, write: &mut Write) -> Result<(), Error> {
+        let plan = write.plan();
+        let mut entries = Entries::of(&mut self.apps, plan, false);
+        require_room(entries.changed_len(plan) * ROW + SPARE)?;
+        let found = entries.found(plan, self.floor);
+        let Some(changes) = write.decide(found) else {
+            return Ok(());
+        };
+        entries.reserve(&changes)?;
+        // Existing entries are looked up once. Missing ones are created only now, so a write that
+        // changes nothing creates nothing.
+        let plan = write.plan();
+        if entries.is_whole(plan) {
+            entries.write(changes, write);
+            return Ok(());
+        }
+        let entries = Entries::of(&mut self.apps, plan, true);
+        if !entries.is_whole(plan) {
+            return Err(no_room());
+        }
+        let is_session = changes.session.is_some();
+        entries.write(changes, write);
+        let Target { app_name, user_id, session_id } = &plan.target;
+        if let (Some(owners), Some(user_id), Some(session_id), true) =
+            (&mut self.owners, user_id.as_deref(), session_id.as_deref(), is_session)
+        {
+            owners.add(app_name, user_id, session_id);
+        }
+        Ok(())
+    }
+
+    fn read(&self, target: &Target, window: Window) -> Result<Rows, Error> {
+        let (app, user) = self.user(target);
+        let session = user
+            .zip(target.session_id.as_deref())
+            .and_then(|(user, id)| user.sessions.get(id).map(|session| (id, session)));
+        let len = session.map_or(0, |(_, session)| session.events.len());
+        // A growing list briefly exists twice: the old copy is half as large as the new one.
+        require_room(len.min(window.last.unwrap_or(len)) * 3 * size_of::<EventText>())?;
+        Ok(Rows {
+            events: session.map_or_else(Vec::new, |(_, session)| session.events.window(window)),
+            session: session.zip(target.user_id.as_deref()).map(|((id, session), user_id)| {
+                SessionRow {
+                    key: key_of(&target.app_name, user_id, id),
+                    head: session.head,
+                    state: session.state.clone(),
+                }
+            }),
+            user: user.and_then(|user| user.state.clone()),
+            app: app.and_then(|app| app.state.clone()),
+        })
+    }
+
+    fn list(&self, request: &ListRequest, visit: &mut Visit<'_>) -> Result<Listing<()>, Error> {
+        let app = self.apps.get(&request.app_name);
+        let order = match &request.user_id {
+            None => app.map(|app| &app.order),
+            Some(user_id) => app.and_then(|app| app.users.get(user_id)).map(|user| &user.order),
+        };
+        let mut listing = Listing {
+            sessions: (),
+            users: Vec::new(),
+            app: app.and_then(|app| app.state.clone()),
+            total: order.map_or(0, Order::len),
+        };
+        let Some((app, order)) = app.zip(order) else {
+            return Ok(listing);
+        };
+        require_room(order.len().min(request.page.limit.unwrap_or(usize::MAX)) * ROW)?;
+        let mut seen = Names::<()>::default();
+        for SortKey { session_id, user_id, .. } in order.page(request.page, request.descending) {
+            let Some(user) = app.users.get(user_id) else {
+                continue;
+            };
+            if let Some(session) = user.sessions.get(session_id) {
+                visit(user_id, session_id, session.head, &session.state)?;
+            }
+            if let Some(state) = &user.state
+                && seen.get(user_id).is_none()
+            {
+                seen.get_or_default(user_id);
+                listing.users.push((user_id.to_string(), state.clone()));
+            }
+        }
+        Ok(listing)
+    }
+
+    fn delete(&mut self, deletion: &Deletion) {
+        let app_name = match deletion {
+            Deletion::Session(key) => &key.app_name,
+            Deletion::User { app_name, .. }
+            | Deletion::UserState { app_name, .. }
+            | Deletion::AppState { app_name } => app_name,
+        };
+        let Some(app) = self.apps.get_mut(app_name) else {
+            return;
+        };
+        let mut forget = |user_id: &str, session_id: &str| {
+            if let Some(owners) = &mut self.owners {
+                owners.remove(app_name, user_id, session_id);
+            }
+        };
+        let gone = match deletion {
+            Deletion::Session(key) => {
+                app.delete_sessions(&key.user_id, Some(&key.session_id), &mut forget)
+            }
+            Deletion::User { user_id, .. } => {
+                app.delete_sessions(user_id, None, &mut forget).max(app.delete_user_state(user_id))
+            }
+            Deletion::UserState { user_id, .. } => app.delete_user_state(user_id),
+            Deletion::AppState { .. } => last_revision(app.state.take()),
+        };
+        if app.state.is_none() && app.users.is_empty() {
+            self.apps.remove(app_name);
+        }
+        self.floor = self.floor.max(gone);
+    }
+}
+
+impl App {
+    /// Deletes one of a user's sessions, or all of them. Returns the highest revision among them.
+    ///
+    /// Calls `forget` with the user's id and the session's id for each.
+    fn delete_sessions(
+        &mut self,
+        user_id: &str,
+        session_id: Option<&str>,
+        forget: &mut dyn FnMut(&str, &str),
+    ) -> Revision {
+        let Some(user) = self.users.get_mut(user_id) else {
+            return 0;
+        };
+        let owner: Rc<str> = Rc::from(user_id);
+        let mut gone = 0;
+        let mut unlist = |session_id: &Rc<str>, session: &StoredSession| {
+            forget(user_id, session_id);
+            let time = session.head.last_update_time.to_bits();
+            let (session_id, user_id) = (Rc::clone(session_id), Rc::clone(&owner));
+            let key = SortKey { time, session_id, user_id };
+            self.order.remove(&key);
+            user.order.remove(&key);
+            gone = gone.max(session.head.revision);
+        };
+        match session_id {
+            Some(session_id) => {
+                if let Some(session) = user.sessions.remove(session_id) {
+                    unlist(&Rc::from(session_id), &session);
+                }
+            }
+            None => {
+                for (session_id, session) in mem::take(&mut user.sessions).iter() {
+                    unlist(session_id, session);
+                }
+            }
+        }
+        self.forget_if_empty(user_id);
+        gone
+    }
+
+    fn delete_user_state(&mut self, user_id: &str) -> Revision {
+        let row = self.users.get_mut(user_id).and_then(|user| user.state.take());
+        self.forget_if_empty(user_id);
+        last_revision(row)
+    }
+
+    fn forget_if_empty(&mut self, user_id: &str) {
+        if self
+            .users
+            .get(user_id)
+            .is_some_and(|user| user.state.is_none() && user.sessions.is_empty())
+        {
+            self.users.remove(user_id);
+        }
+    }
+}
+
+fn last_revision(row: Option<ScopeRow>) -> Revision {
+    row.map_or(0, |row| row.revision)
+}
+
+fn key_of(app_name: &str, user_id: &str, session_id: &str) -> SessionKey {
+    SessionKey {
+        app_name: app_name.to_owned(),
+        user_id: user_id.to_owned(),
+        session_id: session_id.to_owned(),
+    }
+}

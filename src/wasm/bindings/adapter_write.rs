@@ -1,0 +1,270 @@
+//! A write to a storage that JavaScript drives: a user's adapter, SQL, Vertex AI.
+//!
+//! JavaScript creates the write, reads the rows that it needs, calls [`AdapterWrite::decide`],
+//! writes the changes, and takes the result. It may call `decide` several times; the last call
+//! counts.
+//!
+//! Numbers are passed one by one and the states as one text, because objects cost more than the
+//! decision. Texts of events stay JavaScript strings; only references to them are passed.
+
+use js_sys::Array;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::core::error::Error;
+use crate::core::session::{SessionHead, SessionKey, check_timestamp};
+use crate::core::state::{Delta, ScopedState};
+use crate::core::write::{
+    Changes, EventRow, Found, ScopeChange, ScopeRow, SessionChange, Write, merged,
+};
+use crate::wasm::bindings::appends::{Appends, Texts};
+use crate::wasm::bindings::parts::Parts;
+use crate::wasm::bindings::values::{
+    appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
+    scopes_to_javascript,
+};
+
+/// A write that JavaScript carries out.
+#[wasm_bindgen]
+pub struct AdapterWrite {
+    /// `None` after its result was taken.
+    write: Option<Write>,
+    decided: Decided,
+}
+
+/// The result of a decision.
+#[derive(Default)]
+struct Decided {
+    /// The new revisions of session, user and app, each 0 if it does not change; the session's time (ms).
+    numbers: [f64; 4],
+    /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
+    /// which JSON text never contains.
+    states: String,
+    /// `index, seq, revision` of each event that is written.
+    events: Vec<f64>,
+}
+
+#[wasm_bindgen]
+impl AdapterWrite {
+    /// Begins to create a session.
+    pub fn create(
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        state: &str,
+        now: f64,
+    ) -> Result<Self, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let now = check_timestamp("the clock", now)?;
+        Ok(Self::of(Write::create(key, Delta::parse(state)?, now)))
+    }
+
+    /// Begins to append events. For the arguments see `Appends`.
+    pub fn append(packed: &str, numbers: &[f64], texts: &Array) -> Result<Self, JsValue> {
+        Ok(Self::of(Appends::new(packed, numbers, Texts::JavaScript(texts)).one()?))
+    }
+
+    /// Begins to change the states of a user and an app.
+    pub fn update(app_name: String, user_id: Option<String>, delta: &str) -> Result<Self, JsValue> {
+        Ok(Self::of(Write::update(app_name, user_id, Delta::parse(delta)?)?))
+    }
+
+    fn of(write: Write) -> Self {
+        Self { write: Some(write), decided: Decided::default() }
+    }
+
+    /// Returns the states that the decision needs, as a sum: session (1), user (2) and app (4).
+    pub fn scopes(&self) -> u8 {
+        self.write.as_ref().map_or(0, |write| write.plan().scopes.bits())
+    }
+
+    /// Returns whether the decision needs the handle's last event, and not the events with the ids
+    /// of the write.
+    pub fn locates(&self) -> bool {
+        self.write.as_ref().is_some_and(|write| !write.plan().ids_are_new)
+    }
+
+    /// Returns the revision after which the decision needs the changed events.
+    pub fn since(&self) -> f64 {
+        self.write.as_ref().map_or(0.0, |write| write.plan().since as f64)
+    }
+
+    /// Computes the changes. Returns `false` if there is nothing to write.
+    ///
+    /// - `revision`: below 0 if there is no session.
+    /// - `states`: the requested states of session, user and app, as one text; a missing state is
+    ///   empty. `session` and `user` are the lengths of the first two in UTF-16 code units.
+    /// - `rows`: the events with the ids of the write, and those changed since its revision, as
+    ///   `checked_rows.ts` lays them out; `undefined` if there are none.
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
+    pub fn decide(
+        &mut self,
+        floor: f64,
+        created: f64,
+        revision: f64,
+        time: f64,
+        user_revision: f64,
+        app_revision: f64,
+        states: &str,
+        session: usize,
+        user: usize,
+        rows: Option<Array>,
+    ) -> Result<bool, JsValue> {
+        self.decided = Decided::default();
+        let write = self.write.as_mut().ok_or_else(ended)?;
+        let mut parts = Parts::of(states);
+        let [state, user, app] = [
+            (parts.next(session), revision, "state of the session"),
+            (parts.next(user), user_revision, "user state"),
+            (parts.rest(), app_revision, "app state"),
+        ]
+        .map(|(text, revision, record)| scope_row(text, revision, record));
+        let stored = [state?, user?, app?];
+        let head = SessionHead {
+            created: created as u64,
+            revision: revision as u64,
+            last_update_time: time,
+        };
+        let events =
+            |index| rows.as_ref().map(|rows| event_rows(&rows.get(index).unchecked_into()));
+        let [state, user, app] = &stored;
+        let changes = write.decide(Found {
+            session: (revision >= 0.0).then_some(head),
+            state: state.as_ref().map(|row| &row.state),
+            user: user.as_ref(),
+            app: app.as_ref(),
+            events: events(0).unwrap_or_default(),
+            changed: events(1).unwrap_or_default(),
+            floor: floor as u64,
+        });
+        let Some(changes) = changes else { return Ok(false) };
+        self.decided = Decided::of(changes, stored)?;
+        Ok(true)
+    }
+
+    /// Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
+    /// it returns the session's time in milliseconds.
+    pub fn number(&self, which: usize) -> f64 {
+        self.decided.numbers.get(which).copied().unwrap_or_default()
+    }
+
+    /// Returns the new states of session, user and app, each empty if it does not change. Each ends
+    /// with a NUL.
+    pub fn states(&mut self) -> String {
+        std::mem::take(&mut self.decided.states)
+    }
+
+    /// Returns `index, seq, revision` of each event to write.
+    pub fn events(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.decided.events)
+    }
+
+    /// Returns whether the write has to run again because its decision needs more states. Nothing
+    /// was written.
+    pub fn again(&mut self) -> bool {
+        self.write.as_mut().is_some_and(Write::again)
+    }
+
+    /// Returns the result of a creation, as `SessionCore::create` does.
+    pub fn created(&mut self, if_absent: bool) -> Result<JsValue, JsValue> {
+        let write = self.end()?;
+        if if_absent {
+            created_if_absent_to_javascript(write)
+        } else {
+            created_to_javascript(write)
+        }
+    }
+
+    /// Returns the result of an append, as `appended_to_javascript` lays it out.
+    pub fn appended(&mut self) -> Result<JsValue, JsValue> {
+        appended_to_javascript(self.end()?)
+    }
+
+    /// Returns the result of an update, as `scopes_to_javascript` lays it out.
+    pub fn updated(&mut self) -> Result<JsValue, JsValue> {
+        scopes_to_javascript(self.end()?)
+    }
+
+    fn end(&mut self) -> Result<Write, Error> {
+        self.write.take().ok_or_else(ended)
+    }
+}
+
+impl Decided {
+    fn of(changes: Changes, stored: [Option<ScopeRow>; 3]) -> Result<Self, Error> {
+        let Changes { session, user, app, events } = changes;
+        let time = session.as_ref().map_or(0.0, |session| session.head.last_update_time);
+        let mut decided = Self { numbers: [0.0, 0.0, 0.0, time], ..Self::default() };
+        for event in events {
+            let numbers = [event.index as f64, event.seq as f64, event.revision as f64];
+            decided.events.extend(numbers);
+        }
+        let session = session
+            .map(|SessionChange { head, state }| ScopeChange { revision: head.revision, state });
+        let changes = [session, user, app];
+        for ((number, row), change) in decided.numbers.iter_mut().zip(stored).zip(changes) {
+            if let Some(ScopeChange { revision, state: changes }) = change {
+                *number = revision as f64;
+                // A session's state without changes is not printed again.
+                if !changes.is_empty() {
+                    let mut state = row.unwrap_or_default().state;
+                    state.check_size(&changes)?;
+                    state.apply(changes);
+                    decided.states.push_str(&state.to_json());
+                }
+            }
+            decided.states.push('\0');
+        }
+        Ok(decided)
+    }
+}
+
+/// Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
+/// names the first state in an error.
+#[wasm_bindgen]
+pub fn merge_states(
+    record: &str,
+    state: &str,
+    user: Option<String>,
+    app: Option<String>,
+) -> Result<String, JsValue> {
+    let state = read_state(state, record)?;
+    let user = user.map(|text| read_state(&text, "user state")).transpose()?;
+    let app = app.map(|text| read_state(&text, "app state")).transpose()?;
+    Ok(merged(&state, user.as_ref(), app.as_ref())?)
+}
+
+fn ended() -> Error {
+    Error::StorageFailed { reason: "the write has ended".into() }
+}
+
+fn scope_row(text: &str, revision: f64, record: &str) -> Result<Option<ScopeRow>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(ScopeRow { revision: revision as u64, state: read_state(text, record)? }))
+}
+
+fn read_state(text: &str, record: &str) -> Result<ScopedState, Error> {
+    ScopedState::parse(text).map_err(|error| Error::CorruptRecord {
+        record: record.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// Reads rows of `[id, seq, revision, timestamp, text]`.
+fn event_rows(rows: &Array) -> Vec<EventRow> {
+    let mut events = Vec::new();
+    for row in rows.iter() {
+        let row: Array = row.unchecked_into();
+        let number = |index| row.get(index).as_f64().unwrap_or_default();
+        events.push(EventRow {
+            id: row.get(0).as_string().unwrap_or_default().into(),
+            seq: number(1) as u64,
+            revision: number(2) as u64,
+            timestamp: number(3),
+            text: row.get(4).into(),
+        });
+    }
+    events
+}

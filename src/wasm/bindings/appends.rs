@@ -1,0 +1,108 @@
+//! Reads appends, which `js/wasm/appends.ts` packs.
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+
+use crate::core::error::Error;
+use crate::core::event::{EventText, NewEvent, TextSlice};
+use crate::core::session::{SessionKey, check_timestamp};
+use crate::core::write::{Known, StalePolicy, Write};
+use crate::wasm::bindings::parts::Parts;
+
+/// The place of the events' texts.
+pub(super) enum Texts<'a> {
+    /// Among the parts of this packed text. The events share it.
+    Packed(&'a TextSlice),
+    /// JavaScript strings, two for each event, for storages that keep them. They do not enter the
+    /// wasm.
+    JavaScript(&'a Array),
+}
+
+/// Packed appends, read one by one.
+pub(super) struct Appends<'a> {
+    /// For each append the names of its app, user and session, the id of the handle's last event,
+    /// and its events: for each the id and the JSON text of the delta. If the texts are packed, the
+    /// event's JSON text follows, and the text with superseded keys.
+    parts: Parts<'a>,
+    /// For each append the lengths of the first four in UTF-16 code units, `created` and `revision`
+    /// of the handle, the policy, the time, and how many events follow. For each event the lengths
+    /// of its four parts, and the timestamp. A missing text has the length 0.
+    ///
+    /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
+    /// below 0 if there is no handle.
+    numbers: &'a [f64],
+    texts: Texts<'a>,
+    /// The index of the next JavaScript text.
+    position: u32,
+}
+
+impl<'a> Appends<'a> {
+    pub(super) fn new(packed: &'a str, numbers: &'a [f64], texts: Texts<'a>) -> Self {
+        Self { parts: Parts::of(packed), numbers, texts, position: 0 }
+    }
+
+    /// Reads the only append.
+    pub(super) fn one(mut self) -> Result<Write, JsValue> {
+        let none = || Err(Error::StorageFailed { reason: "there is no append".into() }.into());
+        self.next().unwrap_or_else(none)
+    }
+
+    fn append(&mut self, head: &[f64; 9], events: &[f64]) -> Result<Write, JsValue> {
+        let [app, user, session, last, created, revision, policy, now, _] = *head;
+        let [app, user, session, last] =
+            [app, user, session, last].map(|units| self.parts.next(units as usize).to_owned());
+        let now = check_timestamp("the clock", now)?;
+        let key = SessionKey::new(app, user, session)?;
+        let (events, _) = events.as_chunks();
+        let events = events.iter().map(|numbers| self.event(*numbers)).collect::<Result<_, _>>()?;
+        Ok(Write::append(key, known(created, revision, last), policy_of(policy), events, now))
+    }
+
+    fn event(&mut self, numbers: [f64; 5]) -> Result<NewEvent, JsValue> {
+        let [id, delta, text, whole, timestamp] = numbers;
+        let (id, delta) = (self.parts.next(id as usize), self.parts.next(delta as usize));
+        let text = self.text(self.position, text);
+        let whole = (whole > 0.0).then(|| self.text(self.position + 1, whole));
+        self.position += 2;
+        let mut event = NewEvent::new(id, timestamp, delta, text)?;
+        event.whole = whole;
+        Ok(event)
+    }
+
+    fn text(&mut self, position: u32, units: f64) -> EventText {
+        match self.texts {
+            Texts::Packed(packed) => packed.part(self.parts.next_range(units as usize)).into(),
+            Texts::JavaScript(texts) => texts.get(position).into(),
+        }
+    }
+}
+
+impl Iterator for Appends<'_> {
+    type Item = Result<Write, JsValue>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (head, rest) = self.numbers.split_first_chunk::<9>()?;
+        let [.., count] = *head;
+        let (events, rest) = rest.split_at_checked(5 * count as usize)?;
+        self.numbers = rest;
+        Some(self.append(head, events))
+    }
+}
+
+fn policy_of(number: f64) -> StalePolicy {
+    match number as u8 {
+        0 => StalePolicy::Merge,
+        1 => StalePolicy::Append,
+        _ => StalePolicy::Reject,
+    }
+}
+
+fn known(created: f64, revision: f64, last_event_id: String) -> Known {
+    if created.is_nan() {
+        Known::LastEvent(Some(last_event_id).filter(|id| !id.is_empty()))
+    } else if created < 0.0 {
+        Known::Latest
+    } else {
+        Known::Revision { created: created as u64, revision: revision as u64 }
+    }
+}

@@ -1,0 +1,151 @@
+//! The storages that the wasm contains. Memory gives a result at once, IndexedDB gives a promise.
+
+use std::future::Future;
+use std::rc::Rc;
+
+use js_sys::{Array, Function};
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::future_to_promise;
+
+use crate::core::error::Error;
+use crate::core::read::Window;
+use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::storage::{Deletion, repeat};
+use crate::core::write::{Target, Write};
+use crate::memory::MemoryStorage;
+use crate::room::require_room;
+use crate::wasm::bindings::values::{appended_to_javascript, listing_to_javascript, push2};
+use crate::wasm::guarded::Guarded;
+use crate::wasm::indexed_db::{AbortCheck, IndexedDbStorage, listed_texts, rows};
+
+/// A result for JavaScript, or a promise of it.
+pub(super) type Answer = Result<JsValue, JsValue>;
+
+/// The storage that was chosen at run time. It is one enum, so that the wasm holds the rules once.
+pub(super) enum Driver {
+    Memory(MemoryStorage),
+    // Shared with pending calls, so that JavaScript may drop the service before they end.
+    IndexedDb(Rc<IndexedDbStorage>),
+}
+
+impl Driver {
+    /// Carries out a write. `finish` converts its result. `abort_check` throws if the call's signal
+    /// has fired; memory needs none, since it answers at once.
+    pub(super) fn write(
+        &self,
+        mut write: Write,
+        abort_check: Option<Function>,
+        finish: fn(Write) -> Answer,
+    ) -> Answer {
+        match self {
+            Self::Memory(memory) => {
+                memory.write_now(&mut write)?;
+                finish(write)
+            }
+            Self::IndexedDb(storage) => {
+                let storage = Rc::clone(storage);
+                later(async move {
+                    let written = storage.write_one(write, AbortCheck(abort_check)).await;
+                    finish(repeat(&*storage, written).await?)
+                })
+            }
+        }
+    }
+
+    /// Carries out appends to several sessions in one transaction. Memory answers each append at
+    /// once, so it shares nothing.
+    pub(super) fn append_many(&self, writes: Vec<(Write, AbortCheck)>) -> Answer {
+        let Self::IndexedDb(storage) = self else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        let storage = Rc::clone(storage);
+        later(async move {
+            let outcomes: Array = Array::new();
+            for outcome in storage.write_all(writes).await? {
+                let written = repeat(&*storage, outcome).await;
+                let outcome = match written.and_then(appended_to_javascript) {
+                    Ok(answer) => Array::of1(&answer),
+                    Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
+                };
+                outcomes.push(&outcome);
+            }
+            Ok(outcomes.into())
+        })
+    }
+
+    /// Reads a session with a window of its events, or states. `finish` converts the rows.
+    pub(super) fn read(
+        &self,
+        target: Target,
+        window: Window,
+        finish: fn(Rows) -> Answer,
+    ) -> Answer {
+        match self {
+            Self::Memory(memory) => finish(memory.rows(&target, window)?),
+            Self::IndexedDb(storage) => {
+                let records = storage.read_records(target, window);
+                later(async move { finish(rows(records.await?)?) })
+            }
+        }
+    }
+
+    /// Lists sessions, as [`listing_to_javascript`] lays them out.
+    pub(super) fn list(&self, request: ListRequest) -> Answer {
+        let page = request.page;
+        match self {
+            Self::Memory(memory) => {
+                let (sessions, shared, total) = listed_in_memory(memory, &request)?;
+                Ok(listing_to_javascript(&sessions, &shared, total, page))
+            }
+            Self::IndexedDb(storage) => {
+                let records = storage.list_records(request);
+                later(async move {
+                    let (sessions, shared, total) = listed_texts(records.await?)?;
+                    Ok(listing_to_javascript(&sessions, &shared, total, page))
+                })
+            }
+        }
+    }
+
+    /// Deletes, and returns the floor.
+    pub(super) fn delete(&self, deletion: Deletion, abort_check: Option<Function>) -> Answer {
+        match self {
+            Self::Memory(memory) => Ok(JsValue::from_f64(memory.remove(&deletion) as f64)),
+            Self::IndexedDb(storage) => {
+                let storage = Rc::clone(storage);
+                later(async move { storage.remove(deletion, AbortCheck(abort_check)).await })
+            }
+        }
+    }
+}
+
+/// Runs the future as a promise.
+pub(super) fn later(answer: impl Future<Output = Answer> + 'static) -> Answer {
+    Ok(future_to_promise(Guarded::new(Box::pin(answer))).into())
+}
+
+/// Returns the listed sessions, each as `[sessionId, userId, created, revision, lastUpdateTime,
+/// state]` with its own state; the shared states; and the total.
+fn listed_in_memory(
+    memory: &MemoryStorage,
+    request: &ListRequest,
+) -> Result<(JsValue, Array, usize), Error> {
+    let sessions = Array::new();
+    let listing = memory.each_listed(request, &mut |user_id, session_id, head, state| {
+        let row = Array::of2(&session_id.into(), &user_id.into());
+        push2(&row, head.created as f64, head.revision as f64);
+        row.push(&head.last_update_time.into());
+        row.push(&state.try_to_json()?.into());
+        sessions.push(&row);
+        Ok(())
+    })?;
+    let Listing { users, app, total, .. } = listing;
+    let states = app.iter().chain(users.iter().map(|(_, user)| user));
+    require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;
+    let shared = Array::of1(&app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into()));
+    for (user_id, user) in users {
+        shared.push(&user_id.into());
+        shared.push(&user.state.to_json().into());
+    }
+    Ok((sessions.into(), shared, total))
+}

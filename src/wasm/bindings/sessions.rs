@@ -1,0 +1,240 @@
+//! The sessions of the storage that was chosen at run time.
+
+use std::rc::Rc;
+
+use js_sys::{Array, Function};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::core::event::TextSlice;
+use crate::core::read::{ListRequest, Rows};
+use crate::core::read::{Page, Window};
+use crate::core::session::{SessionKey, check_id, check_timestamp};
+use crate::core::state::Delta;
+use crate::core::storage::Deletion;
+use crate::core::write::{Target, Write};
+use crate::memory::MemoryStorage;
+use crate::room;
+use crate::wasm::bindings::appends::{Appends, Texts};
+use crate::wasm::bindings::driver::{Answer, Driver, later};
+use crate::wasm::bindings::values::{
+    appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
+    scopes_to_javascript, session_to_javascript, state_to_javascript,
+};
+use crate::wasm::indexed_db::AbortCheck;
+use crate::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+
+/// A storage of sessions. A method returns its result at once if the storage does, else a promise.
+#[wasm_bindgen]
+pub struct SessionCore {
+    driver: Driver,
+}
+
+#[wasm_bindgen]
+impl SessionCore {
+    /// Makes a memory of its own.
+    pub fn memory() -> Self {
+        Self { driver: Driver::Memory(MemoryStorage::new()) }
+    }
+
+    /// Uses the IndexedDB of that name, which is opened when it is first needed.
+    /// Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
+    pub fn indexed_db(
+        name: &str,
+        strict: bool,
+        timeout: f64,
+        blocked_timeout: f64,
+        on_open: Option<Function>,
+    ) -> Self {
+        let options = IndexedDbOptions { strict, timeout, blocked_timeout };
+        let storage = IndexedDbStorage::new(name, on_open, options);
+        Self { driver: Driver::IndexedDb(Rc::new(storage)) }
+    }
+
+    /// Opens the storage if it can be opened, so that errors show.
+    pub fn open(&self) -> Result<JsValue, JsValue> {
+        let Driver::IndexedDb(storage) = &self.driver else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        let storage = Rc::clone(storage);
+        later(async move {
+            storage.open().await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+
+    /// Closes the connection, if there is one; the next call opens another one.
+    pub fn disconnect(&self) {
+        if let Driver::IndexedDb(storage) = &self.driver {
+            storage.disconnect();
+        }
+    }
+
+    /// Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
+    /// of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
+    /// with `already_exists`.
+    ///
+    /// `abort_check`, here and in other writes, throws if the call's signal has fired.
+    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
+    pub fn create(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        state: String,
+        now: f64,
+        if_absent: bool,
+        abort_check: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let state = Delta::parse(&state)?;
+        let now = check_timestamp("the clock", now)?;
+        let finish =
+            if if_absent { created_if_absent_to_javascript } else { created_to_javascript };
+        self.driver.write(Write::create(key, state, now), abort_check, finish)
+    }
+
+    /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.
+    pub fn get(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        num_recent_events: Option<f64>,
+        after_timestamp: Option<f64>,
+    ) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
+        check_id("userId", &user_id)?;
+        let window = Window::from_numbers(num_recent_events, after_timestamp)?;
+        let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        self.driver.read(key.into(), window, session_to_javascript)
+    }
+
+    /// Returns a page of sessions, as `listing_to_javascript` lays it out.
+    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
+    pub fn list(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        descending: bool,
+        limit: Option<f64>,
+        offset: Option<f64>,
+        page: Option<f64>,
+        with_total: bool,
+    ) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
+        let page = Page::from_numbers(limit, offset, page)?;
+        self.driver.list(ListRequest { app_name, user_id, descending, page, with_total })
+    }
+
+    /// Appends events to a session, all or none. For the arguments see `Appends`; over memory the
+    /// texts are packed. Returns the result as `appended_to_javascript` lays it out.
+    pub fn append(
+        &self,
+        packed: String,
+        numbers: &[f64],
+        texts: Option<Array>,
+        abort_check: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        let packed = TextSlice::from(packed);
+        let write = packed.with(|text| {
+            let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
+            Appends::new(text, numbers, texts).one()
+        })?;
+        self.driver.write(write, abort_check, appended_to_javascript)
+    }
+
+    /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
+    /// `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
+    /// rejects, and nothing is stored.
+    pub fn append_many(
+        &self,
+        packed: &str,
+        numbers: &[f64],
+        texts: &Array,
+        abort_checks: &Array,
+    ) -> Result<JsValue, JsValue> {
+        let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
+        let checks = abort_checks.iter().map(|check| AbortCheck(check.dyn_into().ok()));
+        let writes = appends.zip(checks).map(|(write, check)| Ok((write?, check)));
+        self.driver.append_many(writes.collect::<Result<_, JsValue>>()?)
+    }
+
+    /// Changes a user's and an app's state without an event. Returns the result as
+    /// `scopes_to_javascript` lays it out.
+    pub fn update(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        delta: String,
+        abort_check: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        let write = Write::update(app_name, user_id, Delta::parse(&delta)?)?;
+        self.driver.write(write, abort_check, scopes_to_javascript)
+    }
+
+    /// Returns the JSON object of a user's state, or of an app's.
+    pub fn scope_state(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+    ) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
+        if let Some(user_id) = &user_id {
+            check_id("userId", user_id)?;
+        }
+        let finish: fn(Rows) -> Answer = match user_id {
+            Some(_) => |rows| state_to_javascript(rows.user),
+            None => |rows| state_to_javascript(rows.app),
+        };
+        let target = Target { app_name, user_id, session_id: None };
+        self.driver.read(target, Window::NONE, finish)
+    }
+
+    /// Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
+    /// `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
+    /// floor, or `undefined` if the storage cannot tell.
+    pub fn delete(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        session_id: Option<String>,
+        with_sessions: bool,
+        abort_check: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        check_id("appName", &app_name)?;
+        if let Some(user_id) = &user_id {
+            check_id("userId", user_id)?;
+        }
+        let deletion = match (user_id, session_id) {
+            (None, _) => Deletion::AppState { app_name },
+            (Some(user_id), None) if with_sessions => Deletion::User { app_name, user_id },
+            (Some(user_id), None) => Deletion::UserState { app_name, user_id },
+            (Some(user_id), Some(session_id)) => {
+                match SessionKey::new(app_name, user_id, session_id) {
+                    Ok(key) => Deletion::Session(key),
+                    Err(_) => return Ok(JsValue::UNDEFINED),
+                }
+            }
+        };
+        self.driver.delete(deletion, abort_check)
+    }
+}
+
+/// Whether so many bytes can be allocated, with some to spare.
+#[wasm_bindgen]
+pub fn has_room(bytes: f64) -> bool {
+    room::has_room(bytes as usize + room::SPARE)
+}
+
+/// Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
+/// milliseconds for other connections.
+#[wasm_bindgen]
+pub fn delete_database(name: String, blocked_timeout: f64) -> Result<JsValue, JsValue> {
+    later(async move {
+        IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
+        Ok(JsValue::UNDEFINED)
+    })
+}

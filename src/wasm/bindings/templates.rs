@@ -1,0 +1,70 @@
+//! Instruction templates: Rust finds the placeholders, JavaScript holds the values and inserts
+//! them.
+
+use std::fmt;
+
+use js_sys::Array;
+use wasm_bindgen::prelude::*;
+
+use crate::core::template::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
+use crate::wasm::bindings::object::Object;
+
+/// Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
+/// code units. In `kind`, bit 0 means optional and bit 1 means artifact.
+#[wasm_bindgen]
+pub fn scan_template(text: String) -> Vec<u32> {
+    let template = Template::new(text);
+    let numbers = template.utf16_names().flat_map(|(found, range, name)| {
+        let artifact = found.kind == PlaceholderKind::Artifact;
+        let kind = usize::from(found.optional) | usize::from(artifact) << 1;
+        [range.start, range.end, name.start, name.end, kind, found.backslashes]
+    });
+    numbers.map(|number| number as u32).collect()
+}
+
+/// Describes the placeholders without a value, given by their index: `{message, missing: [{name,
+/// offset, suggestions}]}`. `keys` are the keys that have a value.
+#[wasm_bindgen]
+pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsValue {
+    let template = Template::new(text);
+    let keys = keys.iter().filter_map(|key| key.as_string());
+    let all: Vec<_> = template.placeholders().collect();
+    let missing = positions.iter().filter_map(|position| all.get(*position as usize).copied());
+    let error = template.missing_error(missing, keys);
+    let message = error.message_utf16();
+    let missing = match error {
+        TemplateError::Missing(missing) => missing,
+        _ => Vec::new(),
+    };
+    let missing = missing.into_iter().map(|variable| {
+        // Texts always convert to JavaScript, so this cannot fail.
+        let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions).unwrap_or_default();
+        Object::default()
+            .text("name", &variable.name)
+            .number("offset", variable.offset_utf16 as f64)
+            .with("suggestions", &suggestions)
+            .into()
+    });
+    Object::default().text("message", &message).list("missing", missing).into()
+}
+
+/// Describes an artifact that could not be loaded: there is no service, or it `failed`.
+#[wasm_bindgen]
+pub fn artifact_message(text: String, position: u32, failed: bool) -> String {
+    let template = Template::new(text);
+    let error = if failed {
+        // JavaScript adds the cause. A text as the cause would link `{:?}` for texts, and with it
+        // Unicode's tables of printable characters.
+        ArtifactError::Failed(Box::new(fmt::Error))
+    } else {
+        ArtifactError::NoService
+    };
+    match nth(&template, position) {
+        Some(found) => template.artifact_error(&found, error).message_utf16(),
+        None => String::new(),
+    }
+}
+
+fn nth(template: &Template, position: u32) -> Option<Placeholder<'_>> {
+    template.placeholders().nth(position as usize)
+}

@@ -1,0 +1,205 @@
+//! Converts results to JavaScript, and checks numbers of requests.
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::*;
+
+use crate::core::error::Error;
+use crate::core::event::EventText;
+use crate::core::read::Rows;
+use crate::core::read::{Page, Window};
+use crate::core::session::{SessionHead, SessionKey};
+use crate::core::storage::is_same_json;
+use crate::core::write::{Appended, ScopeRevisions, ScopeRow, Target, Write, merged};
+use crate::wasm::bindings::driver::Answer;
+
+/// Whether two JSON texts are equal as JSON values.
+#[wasm_bindgen]
+pub fn same_json(one: &str, other: &str) -> bool {
+    is_same_json(one, other)
+}
+
+/// About how many bytes of text cross at once. One call for each event costs more than the copy.
+/// One piece for all would grow wasm memory by the whole history, and wasm memory never shrinks.
+const PIECE: usize = 256 << 10;
+
+/// Returns JSON texts, each of one event or of several with commas between them.
+fn fragments(texts: Vec<EventText>) -> Array {
+    let fragments = Array::new();
+    let mut piece = String::new();
+    for text in texts {
+        match text {
+            EventText::JavaScript(text) => {
+                fragments.push(&text);
+            }
+            EventText::Rust(text) => {
+                if !piece.is_empty() && piece.len() + text.len() > PIECE {
+                    fragments.push(&JsValue::from_str(&piece));
+                    piece.clear();
+                }
+                // Copying it would take as much memory again.
+                if text.len() > PIECE {
+                    fragments.push(&text.with(JsValue::from_str));
+                    continue;
+                }
+                if !piece.is_empty() {
+                    piece.push(',');
+                }
+                text.with(|text| piece.push_str(text));
+            }
+        }
+    }
+    if !piece.is_empty() {
+        fragments.push(&JsValue::from_str(&piece));
+    }
+    fragments
+}
+
+/// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments]`, or
+/// `undefined`.
+pub(super) fn session_to_javascript(rows: Rows) -> Answer {
+    let Rows { session: Some(row), user, app, events } = rows else {
+        return Ok(JsValue::UNDEFINED);
+    };
+    let user = user.as_ref().map(|row| &row.state);
+    let app = app.as_ref().map(|row| &row.state);
+    let state = merged(&row.state, user, app)?;
+    Ok(opened(row.head, &state, &fragments(events)).into())
+}
+
+/// Returns the new session in the same form, followed by the new revisions of user and app state.
+/// Fails with `already_exists` if the key was taken.
+pub(super) fn created_to_javascript(write: Write) -> Answer {
+    let Target { app_name, user_id, session_id } = write.plan().target.clone();
+    let created = created_if_absent_to_javascript(write)?;
+    if !created.is_undefined() {
+        return Ok(created);
+    }
+    let (user_id, session_id) = (user_id.unwrap_or_default(), session_id.unwrap_or_default());
+    Err(Error::AlreadyExists(SessionKey { app_name, user_id, session_id }).into())
+}
+
+/// Returns the same, or `undefined` if the key was taken.
+pub(super) fn created_if_absent_to_javascript(write: Write) -> Answer {
+    let Some((head, state, scopes)) = write.created()? else {
+        return Ok(JsValue::UNDEFINED);
+    };
+    let session = opened(head, &state, &Array::new());
+    let [user, app] = scope_numbers(scopes);
+    push2(&session, user, app);
+    Ok(session.into())
+}
+
+fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
+    Array::of5(
+        &JsValue::from_f64(head.created as f64),
+        &JsValue::from_f64(head.revision as f64),
+        &JsValue::from_f64(head.last_update_time),
+        &JsValue::from_str(state),
+        fragments,
+    )
+}
+
+/// Returns the JSON object of a user's or an app's state.
+pub(super) fn state_to_javascript(row: Option<ScopeRow>) -> Answer {
+    Ok(JsValue::from_str(&row.unwrap_or_default().state.try_to_json()?))
+}
+
+/// Returns the new revisions of user and app state after an update.
+pub(super) fn scopes_to_javascript(write: Write) -> Answer {
+    let answer = Array::new();
+    let [user, app] = scope_numbers(write.updated()?);
+    push2(&answer, user, app);
+    Ok(answer.into())
+}
+
+/// The revisions of user and app state; 0, which no state has, for an unchanged state.
+fn scope_numbers(ScopeRevisions { user, app }: ScopeRevisions) -> [f64; 2] {
+    [user, app].map(|revision| revision.unwrap_or_default() as f64)
+}
+
+/// Returns `[created, revision, lastUpdateTime, since, user, app]`: the session's revisions and time,
+/// the handle's revision before the append, and the new revisions of user and app state. If there
+/// is more, these follow: `unchanged` with `[position, revision]` each, `missed` with `[seq,
+/// revision, text]` each, and the state before the append if it is needed.
+pub(super) fn appended_to_javascript(write: Write) -> Answer {
+    let Appended { head, unchanged, missed, state, since, scopes } = write.appended()?;
+    let [user, app] = scope_numbers(scopes);
+    let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
+    let answer = array_of(created, revision, head.last_update_time, since, user, app);
+    if unchanged.is_empty() && missed.is_empty() {
+        return Ok(answer.into());
+    }
+    let (unchanged_rows, missed_rows) = (Array::new(), Array::new());
+    for (position, revision) in unchanged {
+        let fields = Array::new();
+        push2(&fields, position as f64, revision as f64);
+        unchanged_rows.push(&fields);
+    }
+    for row in missed {
+        let fields = Array::new();
+        push2(&fields, row.seq as f64, row.revision as f64);
+        fields.push(&row.text.into());
+        missed_rows.push(&fields);
+    }
+    answer.push(&unchanged_rows);
+    answer.push(&missed_rows);
+    if let Some(state) = state {
+        answer.push(&state.into());
+    }
+    Ok(answer.into())
+}
+
+/// Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
+/// `limit` is NaN if there is none. The last two depend on the `total`.
+#[wasm_bindgen]
+pub fn page_numbers(
+    limit: Option<f64>,
+    offset: Option<f64>,
+    page: Option<f64>,
+    total: f64,
+) -> Result<Vec<f64>, JsValue> {
+    let page = Page::from_numbers(limit, offset, page)?;
+    let position = page.position(total as usize);
+    let limit = page.limit.map_or(f64::NAN, |limit| limit as f64);
+    let [number, items, pages] = [position.page, position.limit, position.total_pages];
+    Ok(vec![page.offset as f64, limit, number as f64, items as f64, pages as f64])
+}
+
+/// # Errors
+/// Fails with `invalid_argument` if the numbers are no valid window of a session's events.
+#[wasm_bindgen]
+pub fn check_window(last: Option<f64>, after: Option<f64>) -> Result<(), JsValue> {
+    Window::from_numbers(last, after)?;
+    Ok(())
+}
+
+/// Returns `[sessions, page, limit, totalItems, totalPages, shared]`.
+///
+/// - `sessions`: the storage's records; over memory, rows as `driver.rs` lays them out. The states
+///   are the sessions' own: a merged text for each session would take more memory than there is.
+/// - `shared`: the app's state, then pairs of a user's id and state. Keys have no prefix.
+pub(super) fn listing_to_javascript(
+    sessions: &JsValue,
+    shared: &Array,
+    total: usize,
+    page: Page,
+) -> JsValue {
+    let position = page.position(total);
+    let answer = Array::of1(sessions);
+    push2(&answer, position.page as f64, position.limit as f64);
+    push2(&answer, total as f64, position.total_pages as f64);
+    answer.push(shared);
+    answer.into()
+}
+
+// Several numbers in one call: a call into JavaScript costs more than the numbers.
+#[wasm_bindgen]
+extern "C" {
+    /// Pushes two numbers.
+    #[wasm_bindgen(js_namespace = ["Array", "prototype", "push"], js_name = call)]
+    pub(super) fn push2(array: &Array, first: f64, second: f64);
+    /// Makes an array of six numbers.
+    #[wasm_bindgen(js_name = Array)]
+    fn array_of(first: f64, second: f64, third: f64, fourth: f64, fifth: f64, sixth: f64) -> Array;
+}

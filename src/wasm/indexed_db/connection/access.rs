@@ -1,0 +1,103 @@
+//! The verbs' access to the database: a transaction on the open connection, retried on a new
+//! connection if that one broke. Writes run one after the other.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use wasm_bindgen::JsValue;
+
+use crate::wasm::guarded::{Guarded, Task};
+use crate::wasm::indexed_db::connection::database::Database;
+use crate::wasm::indexed_db::connection::signal::Signal;
+use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
+use crate::wasm::indexed_db::records::failure::Failure;
+
+/// Boxed and always with a JavaScript value, so that the wasm holds the code around it once, and
+/// not for each caller.
+pub(crate) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<JsValue, Failure>> + 'a>>;
+
+/// A database with its time limit, the settings of its transactions, and the order of its writes.
+pub(crate) struct Access {
+    database: Rc<Database>,
+    transactions: Rc<Transactions>,
+    /// Milliseconds.
+    timeout: f64,
+    /// Set when the last write so far has ended.
+    last_write: RefCell<Option<Signal>>,
+}
+
+/// Tells the next write that this one has ended, even if its future is dropped.
+struct Turn(Signal);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.set(Ok(()));
+    }
+}
+
+impl Access {
+    pub(crate) fn new(database: Rc<Database>, strict: bool, timeout: f64) -> Rc<Self> {
+        let transactions = Transactions::new(strict, timeout);
+        Rc::new(Self { database, transactions, timeout, last_write: RefCell::default() })
+    }
+
+    pub(crate) fn database(&self) -> &Rc<Database> {
+        &self.database
+    }
+
+    /// Opens the database, unless it is open.
+    pub(crate) async fn open(&self) -> Result<JsValue, Failure> {
+        self.database.connection(self.timeout).await.map(JsValue::from)
+    }
+
+    /// Begins a transaction that reads. `stores` is a JavaScript array of names.
+    pub(crate) async fn read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
+        self.begin(stores, Mode::Read).await
+    }
+
+    /// Begins a transaction that reads and writes.
+    pub(crate) async fn write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
+        self.begin(stores, Mode::Write).await
+    }
+
+    async fn begin(&self, stores: &JsValue, mode: Mode) -> Result<Transaction, Failure> {
+        let connection = self.database.connection(self.timeout).await?;
+        self.transactions.begin(&connection, stores, mode)
+    }
+
+    /// Runs a write after all earlier ones, with its retries. So writes keep the order of their
+    /// calls, and the time limit of a transaction does not include the writes before it. An
+    /// exception ends only this write.
+    pub(crate) async fn in_turn<T>(&self, write: Task<'_, T>) -> Result<T, JsValue> {
+        let turn = Turn(Signal::default());
+        let earlier = self.last_write.replace(Some(turn.0.clone()));
+        if let Some(earlier) = earlier {
+            drop(earlier.await);
+        }
+        let done = Guarded::new(write).await;
+        self.transactions.abort_left_behind();
+        done
+    }
+
+    /// Runs an attempt. If the connection broke, closes it: a broken connection stays broken.
+    pub(crate) async fn once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
+        let done = attempt.await;
+        if done.as_ref().is_err_and(Failure::is_loss) {
+            self.database.disconnect();
+        }
+        done
+    }
+
+    /// Runs an attempt that is safe to repeat, and retries it once if the connection broke.
+    pub(crate) async fn twice<'a>(
+        &self,
+        attempt: &(dyn Fn() -> Attempt<'a> + '_),
+    ) -> Result<JsValue, Failure> {
+        match self.once(attempt()).await {
+            Err(failure) if failure.is_loss() => self.once(attempt()).await,
+            done => done,
+        }
+    }
+}

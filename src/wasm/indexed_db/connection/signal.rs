@@ -1,0 +1,66 @@
+//! A future that a callback of the browser completes, with success or a failure.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use wasm_bindgen::prelude::*;
+
+use crate::wasm::indexed_db::records::failure::Failure;
+use crate::wasm::indexed_db::records::object::Record;
+
+/// All callbacks have one type, so that the wasm holds the code that calls them once.
+pub(crate) type Listener = Closure<dyn FnMut(JsValue)>;
+
+/// Sets the listener for some events, given as properties such as `onclose`; `null` removes it.
+pub(crate) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
+    for event in events {
+        target.unchecked_ref::<Record>().set(event, listener);
+    }
+}
+
+pub(crate) type Done = Result<(), Failure>;
+
+/// Set once, awaited by one future. A clone is the same signal.
+#[derive(Clone, Default)]
+pub(crate) struct Signal {
+    shared: Rc<RefCell<Shared>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    done: Option<Done>,
+    waker: Option<Waker>,
+}
+
+impl Signal {
+    /// Completes the signal. The first result counts: a request may still fail after it was given
+    /// up.
+    pub(crate) fn set(&self, done: Done) {
+        let waker = {
+            let mut shared = self.shared.borrow_mut();
+            shared.done.get_or_insert(done);
+            shared.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Future for Signal {
+    type Output = Done;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Done> {
+        let mut shared = self.shared.borrow_mut();
+        match shared.done.take() {
+            Some(done) => Poll::Ready(done),
+            None => {
+                shared.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Lists sessions by an index in the list's order.
+
+use js_sys::{Array, ArrayIntoIter, Reflect};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
+
+use crate::core::names::Names;
+use crate::core::read::Page;
+use crate::core::read::{ListRequest, Listing};
+use crate::core::storage::ScopeRow;
+use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::connection::transaction::{Source, Transaction};
+use crate::wasm::indexed_db::records::failure::Failure;
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::indexed_db::records::record::is_counter;
+use crate::wasm::indexed_db::records::schema::{BY_APP, BY_USER, SESSIONS, STATES};
+
+/// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
+/// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
+pub(super) async fn list(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
+    access.twice(&|| Box::pin(list_once(access, request))).await
+}
+
+/// Converts the list that [`list`] returned; the sessions stay a list of records.
+fn records(read: JsValue) -> Result<Listing<JsValue>, Failure> {
+    let mut read = read.unchecked_into::<Array>().into_iter();
+    let app = scope_row(&mut read)?;
+    let owner = Record::next(&mut read);
+    let sessions = read.next().unwrap_or_default();
+    let mut users = Vec::new();
+    while let Some(user_id) = read.next().and_then(|user_id| user_id.as_string()) {
+        if let Some(row) = scope_row(&mut read)? {
+            users.push((user_id, row));
+        }
+    }
+    let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
+    Ok(Listing { sessions, users, app, total })
+}
+
+fn scope_row(read: &mut ArrayIntoIter) -> Result<Option<ScopeRow>, Failure> {
+    Ok(Record::next(read).as_ref().map(Record::scope_row).transpose()?.flatten())
+}
+
+/// Converts the list that [`list`] returned.
+pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
+    let Listing { sessions: page, users, app, total } = records(read)?;
+    let mut sessions = Vec::new();
+    for record in page.unchecked_into::<Array>().iter().filter_map(Record::found) {
+        sessions.push(record.session_row()?);
+    }
+    Ok(Listing { sessions, users, app, total })
+}
+
+/// Converts the list that [`list`] returned for a reader in JavaScript. Returns the sessions as a
+/// list of records; the app's state, followed by ids and states of users; and the total. No state
+/// enters the wasm, which might have no room for all of them.
+pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
+    let mut read = read.unchecked_into::<Array>().into_iter();
+    let shared = Array::of1(&state_text(&mut read)?);
+    let owner = Record::next(&mut read);
+    let sessions = read.next().unwrap_or_default();
+    while let Some(user_id) = read.next() {
+        let state = state_text(&mut read)?;
+        if !state.is_undefined() {
+            shared.push(&user_id);
+            shared.push(&state);
+        }
+    }
+    let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
+    Ok((sessions, shared, total))
+}
+
+/// Returns the JSON of the state in the next record; `undefined` if it has none.
+fn state_text(read: &mut ArrayIntoIter) -> Result<JsValue, Failure> {
+    let Some(record) = Record::next(read).filter(Record::has_state) else {
+        return Ok(JsValue::UNDEFINED);
+    };
+    record.scope_revision()?;
+    let state = record.get("state");
+    if state.is_string() { Ok(state) } else { Err(record.damaged("it is damaged")) }
+}
+
+/// Returns the users of some sessions, each once.
+fn users_of(page: &Array) -> Vec<String> {
+    let mut seen = Names::<()>::default();
+    let mut users = Vec::new();
+    for record in page.iter().filter_map(Record::found) {
+        let user_id = record.text("userId");
+        if seen.get(&user_id).is_none() {
+            seen.get_or_default(&user_id);
+            users.push(user_id);
+        }
+    }
+    users
+}
+
+async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
+    let ListRequest { app_name, user_id, descending, page, .. } = request;
+    let owner = keys::scope(app_name, user_id.as_deref());
+    let transaction = access.read(&keys::list(&[SESSIONS, STATES])).await?;
+    let index = transaction.index(SESSIONS, if user_id.is_some() { BY_USER } else { BY_APP });
+    let index = index.map_err(|thrown| Failure::of_transaction(&thrown))?;
+    let Page { offset, limit } = *page;
+    let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());
+    // `getAll` reads 0 as no limit.
+    let end = end.map(|end| end.max(1));
+    // Engines added this method together with `getAll`'s options. An engine without them would read
+    // the options as a key.
+    let has_directions = Reflect::has(&index, &"getAllRecords".into()).unwrap_or(false);
+    let mut range = keys::within(&owner);
+    if let Some(end) = end.filter(|_| *descending && !has_directions) {
+        range = last_keys(&transaction, &index, range, end).await?;
+    }
+    transaction.get(STATES, &keys::scope(app_name, None));
+    if user_id.is_some() {
+        transaction.get(STATES, &owner);
+    }
+    let is_reversed = *descending && has_directions && end.is_some();
+    let source: &Source = index.unchecked_ref();
+    transaction.ask(match end {
+        Some(end) if is_reversed => {
+            let options = Record::empty();
+            options.set("query", &range);
+            options.set_number("count", f64::from(end));
+            options.set_text("direction", "prev");
+            source.get_all(&options, None)
+        }
+        end => source.get_all(&range, end.filter(|_| !*descending)),
+    });
+    let read = transaction.answered().await?;
+    let mut sessions: Array = read.pop().unchecked_into();
+    if *descending && !is_reversed {
+        sessions = sessions.reverse();
+    }
+    let end = limit.map_or(usize::MAX, |limit| offset.saturating_add(limit));
+    let sessions = sessions.slice(offset as u32, end as u32);
+    let (app, stored) = (read.get(0), read.pop());
+    let is_whole = offset == 0 && limit.is_none();
+    let owner = counted(&transaction, &owner, stored, is_whole.then(|| sessions.length())).await?;
+    if let Some(user_id) = user_id {
+        return Ok(Array::of5(&app, &owner, &sessions, &user_id.into(), &owner).into());
+    }
+    let users = users_of(&sessions);
+    for user_id in &users {
+        transaction.get(STATES, &keys::scope(app_name, Some(user_id)));
+    }
+    let rows = transaction.answered().await?;
+    let read = Array::of3(&app, &owner, &sessions);
+    for (user_id, row) in users.iter().zip(rows.iter()) {
+        read.push(&user_id.into());
+        read.push(&row);
+    }
+    Ok(read.into())
+}
+
+/// Returns the owner's record, with its count of sessions corrected if it is wrong.
+///
+/// A session with a damaged time is in no index. If all sessions are listed (`listed` is their
+/// number), it fails with `corrupt_record`.
+async fn counted(
+    transaction: &Transaction,
+    owner: &JsValue,
+    stored: JsValue,
+    listed: Option<u32>,
+) -> Result<JsValue, Failure> {
+    let record = Record::found(stored.clone());
+    let count = record.as_ref().map_or(JsValue::UNDEFINED, |record| record.get("sessions"));
+    let is_right = match listed {
+        Some(listed) => count.as_f64().unwrap_or_default() == f64::from(listed),
+        None => count.is_undefined() || count.as_f64().is_some_and(is_counter),
+    };
+    if is_right {
+        return Ok(stored);
+    }
+    transaction.get_all(SESSIONS, &keys::within(owner), None);
+    let sessions: Array = transaction.answered().await?.pop().unchecked_into();
+    if listed.is_some() {
+        for session in sessions.iter().filter_map(Record::found) {
+            session.head()?;
+        }
+    }
+    let record = record.unwrap_or_else(|| Record::scope(owner));
+    record.set_number("sessions", f64::from(sessions.length()));
+    Ok(record.into())
+}
+
+/// Returns the part of the range that holds its last `count` keys, found by a cursor that jumps
+/// there.
+async fn last_keys(
+    transaction: &Transaction,
+    index: &IdbIndex,
+    range: JsValue,
+    count: u32,
+) -> Result<JsValue, Failure> {
+    let direction = IdbCursorDirection::Prev;
+    let opened = index.open_key_cursor_with_range_and_direction(&range, direction);
+    transaction.ask(opened.clone());
+    let cursor = transaction.answered().await?.get(0);
+    if !cursor.is_object() {
+        return Ok(range);
+    }
+    let cursor: Record = cursor.unchecked_into();
+    if count > 1 {
+        // The same request succeeds again.
+        transaction.ask(cursor.unchecked_ref::<IdbCursor>().advance(count - 1).and(opened));
+        if !transaction.answered().await?.get(0).is_object() {
+            return Ok(range);
+        }
+    }
+    Ok(keys::between(&cursor.get("key"), &range.unchecked_ref::<Record>().get("upper")))
+}

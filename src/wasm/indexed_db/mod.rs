@@ -1,0 +1,217 @@
+//! Sessions in a browser's IndexedDB.
+//!
+//! An append is one transaction. It reads the session, the states that the delta touches, and the
+//! events that the handle may have missed. It decides, writes and commits. It succeeds when the
+//! browser reports `complete`. Appends that JavaScript groups share a transaction
+//! ([`writing::group`]). Writes run one after the other, in the order of their calls
+//! ([`connection::access`]). A background task seals single events into pages of
+//! [`records::page::PAGE`] ([`writing::sealing`]).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`records`] | stores, indexes and the steps between versions; what lies in the stores, and under which keys |
+//! | [`connection`] | connections, transactions, and how they end |
+//! | [`writing`] | groups of writes, deletions, and pages |
+//! | [`reading`], [`listing`] | the other verbs |
+//!
+//! It uses web-sys directly: the crates that wrap IndexedDB lose the reason of a failed commit, or
+//! have no option for the durability.
+
+mod connection;
+mod listing;
+mod reading;
+mod records;
+mod writing;
+
+#[cfg(feature = "testing")]
+pub use records::schema::Step;
+
+use std::future::Future;
+use std::rc::Rc;
+
+use js_sys::{Array, Function};
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::core::error::Error;
+use crate::core::read::Window;
+use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::session::Revision;
+use crate::core::storage::{Deletion, Storage};
+use crate::core::write::{Target, Write};
+pub(crate) use crate::wasm::indexed_db::connection::abort_check::AbortCheck;
+use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::connection::database::Database;
+use crate::wasm::indexed_db::records::page::Page;
+use crate::wasm::indexed_db::writing::group_rows::Member;
+use crate::wasm::indexed_db::writing::sealing::Sealer;
+use crate::wasm::indexed_db::writing::{deleting, group};
+
+/// How a database is opened and written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IndexedDbOptions {
+    /// Whether a write completes only when it is on disk. Otherwise writes survive a crash of the
+    /// tab or the browser, but the last moments may be lost in a power failure.
+    pub strict: bool,
+    /// Milliseconds without any event after which a transaction is given up.
+    pub timeout: f64,
+    /// Milliseconds to wait for other tabs that hold an older version open.
+    pub blocked_timeout: f64,
+}
+
+impl Default for IndexedDbOptions {
+    fn default() -> Self {
+        Self { strict: false, timeout: 30_000.0, blocked_timeout: 5_000.0 }
+    }
+}
+
+/// Sessions in an IndexedDB database. The first verb opens it, or [`IndexedDbStorage::open`].
+pub struct IndexedDbStorage {
+    access: Rc<Access>,
+    sealer: Rc<Sealer>,
+}
+
+impl IndexedDbStorage {
+    /// Returns a storage in the database of that name. Storages of this realm with the same
+    /// `on_open` share the connection.
+    ///
+    /// `on_open` is called with each new connection, an `IDBDatabase`, before it is used. If it
+    /// returns a promise, the opening waits for it. If the promise rejects, the opening fails with
+    /// its reason.
+    pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
+        Self::over(Database::named(name, on_open, options.blocked_timeout), options)
+    }
+
+    /// Opens the database with more steps, as a later version of this package would, on a
+    /// connection of its own.
+    #[cfg(feature = "testing")]
+    pub fn with_later_steps(name: &str, later: &[Step], options: IndexedDbOptions) -> Self {
+        let steps = records::schema::STEPS.iter().chain(later).copied().collect();
+        Self::over(Database::new(name, Some(steps), None, options.blocked_timeout), options)
+    }
+
+    fn over(database: Rc<Database>, options: IndexedDbOptions) -> Self {
+        let access = Access::new(database, options.strict, options.timeout);
+        Self { sealer: Sealer::new(Rc::clone(&access)), access }
+    }
+
+    /// Opens the database, unless it is open.
+    ///
+    /// # Errors
+    /// `storage_unavailable`, `storage_newer`, `storage_blocked`, `quota_exceeded`,
+    /// `connection_lost`.
+    pub async fn open(&self) -> Result<(), JsValue> {
+        self.access.open().await?;
+        Ok(())
+    }
+
+    /// Closes the connection; the next verb opens another one.
+    pub fn disconnect(&self) {
+        self.access.database().disconnect();
+    }
+
+    /// Reads records for [`rows`], as the verb `read` does.
+    pub(crate) fn read_records(
+        &self,
+        target: Target,
+        window: Window,
+    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
+        let access = Rc::clone(&self.access);
+        async move { Ok(reading::read(&access, &target, window).await?) }
+    }
+
+    /// Reads records for [`listed_texts`], as the verb `list` does.
+    pub(crate) fn list_records(
+        &self,
+        request: ListRequest,
+    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
+        let access = Rc::clone(&self.access);
+        async move { Ok(listing::list(&access, &request).await?) }
+    }
+
+    /// Carries out a write, unless its call is aborted before.
+    pub(crate) async fn write_one(
+        &self,
+        write: Write,
+        abort_check: AbortCheck,
+    ) -> Result<Write, JsValue> {
+        let none =
+            || Err(Error::StorageFailed { reason: "the write has no outcome".into() }.into());
+        self.write_all(vec![(write, abort_check)]).await?.pop().unwrap_or_else(none)
+    }
+
+    /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
+    /// fails, nothing is stored.
+    pub(crate) async fn write_all(
+        &self,
+        writes: Vec<(Write, AbortCheck)>,
+    ) -> Result<Vec<Result<Write, JsValue>>, JsValue> {
+        let written = async {
+            let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
+            let mut full = Vec::new();
+            group::write(&self.access, &mut members, &mut full).await?;
+            Ok((members, full))
+        };
+        let (members, full) = self.access.in_turn(Box::pin(written)).await?;
+        for key in full {
+            self.sealer.seal(key);
+        }
+        Ok(members.into_iter().map(Member::outcome).collect())
+    }
+
+    /// Deletes, and resolves with the floor.
+    pub(crate) async fn remove(
+        &self,
+        deletion: Deletion,
+        abort_check: AbortCheck,
+    ) -> Result<JsValue, JsValue> {
+        let removed = async { Ok(deleting::delete(&self.access, &deletion, &abort_check).await?) };
+        self.access.in_turn(Box::pin(removed)).await
+    }
+
+    /// Deletes a database with everything in it. Waits up to `blocked_timeout` milliseconds for
+    /// tabs that keep it open.
+    ///
+    /// # Errors
+    /// `storage_blocked`, `storage_unavailable`.
+    pub async fn delete_database(name: &str, blocked_timeout: f64) -> Result<(), JsValue> {
+        Ok(connection::database::delete(name, blocked_timeout).await?)
+    }
+}
+
+/// Converts the records of a read. The events stay in their records, for a reader in JavaScript.
+pub(crate) fn rows(records: JsValue) -> Result<Rows, JsValue> {
+    Ok(reading::rows(records)?)
+}
+
+/// Converts the records of a list, for a reader in JavaScript.
+pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), JsValue> {
+    Ok(listing::texts(read)?)
+}
+
+impl Storage for IndexedDbStorage {
+    type Failure = JsValue;
+
+    async fn write(&self, write: Write) -> Result<Write, JsValue> {
+        self.write_one(write, AbortCheck::default()).await
+    }
+
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, JsValue> {
+        let records = self.read_records(target, window).await?;
+        let Rows { session, user, app, events: records } = rows(records)?;
+        let mut events = Vec::new();
+        for record in records {
+            let page = Page::read(JsValue::from(record).unchecked_ref())?;
+            events.extend(page.rows.into_iter().map(|row| row.text));
+        }
+        Ok(Rows { session, user, app, events })
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
+        Ok(listing::listing(self.list_records(request).await?)?)
+    }
+
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
+        let floor = self.remove(deletion, AbortCheck::default()).await?;
+        Ok(floor.as_f64().map(|floor| floor as Revision))
+    }
+}

@@ -1,0 +1,157 @@
+//! The reason why a transaction or an opening failed, by kinds that are handled differently.
+
+use wasm_bindgen::JsValue;
+
+use crate::core::error::{Error, StorageProblem};
+use crate::core::write::Target;
+use crate::wasm::indexed_db::records::object::Record;
+
+/// The most UTF-16 code units of text in one record. Chromium holds 133,169,152 bytes in a record,
+/// and a code unit may take two of them. The rest is left for ids and names.
+pub(crate) const LARGEST_RECORD: u32 = 63 * 1024 * 1024;
+
+/// A failure. Boxed to be small: nearly every function here returns it.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure(Box<Content>);
+
+#[derive(Debug, Clone)]
+struct Content {
+    kind: Kind,
+    reason: String,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// A key or an event id is stored already.
+    Constraint,
+    /// A stored record is damaged; its name.
+    Corrupt(String),
+    /// A storage problem. After `ConnectionLost` it is unknown whether the transaction was
+    /// committed.
+    Problem(StorageProblem),
+    /// A JavaScript exception, passed on unchanged.
+    Thrown(JsValue),
+}
+
+impl Failure {
+    fn new(kind: Kind, reason: String) -> Self {
+        Self(Box::new(Content { kind, reason }))
+    }
+
+    pub(crate) fn of(problem: StorageProblem, reason: impl Into<String>) -> Self {
+        Self::new(Kind::Problem(problem), reason.into())
+    }
+
+    pub(crate) fn lost(reason: impl Into<String>) -> Self {
+        Self::of(StorageProblem::ConnectionLost, reason)
+    }
+
+    pub(crate) fn corrupt(record: String, reason: impl Into<String>) -> Self {
+        Self::new(Kind::Corrupt(record), reason.into())
+    }
+
+    /// Refuses a record whose texts have too many UTF-16 code units.
+    #[cold]
+    pub(crate) fn too_large(name: &str, length: u32) -> Self {
+        // Printed as `u64`, which other code prints as well: another type would add its own
+        // printing code.
+        let (length, most) = (u64::from(length), u64::from(LARGEST_RECORD));
+        Self::of(StorageProblem::TooLarge, format!("{name} has {length} characters of {most}"))
+    }
+
+    pub(crate) fn thrown(thrown: JsValue) -> Self {
+        Self::new(Kind::Thrown(thrown), String::new())
+    }
+
+    /// Converts the error of a transaction or of one of its requests.
+    pub(crate) fn of_transaction(thrown: &JsValue) -> Self {
+        let (name, reason) = describe(thrown);
+        let kind = match name.as_str() {
+            "ConstraintError" => Kind::Constraint,
+            "QuotaExceededError" => Kind::Problem(StorageProblem::QuotaExceeded),
+            // We did not abort the transaction ourselves, so the connection broke. Safari reports
+            // it as UnknownError: "Connection to Indexed Database server lost".
+            "AbortError" | "InvalidStateError" | "TransactionInactiveError" | "UnknownError" => {
+                Kind::Problem(StorageProblem::ConnectionLost)
+            }
+            _ => Kind::Problem(StorageProblem::Failed),
+        };
+        Self::new(kind, reason)
+    }
+
+    /// Converts the error of opening a database.
+    pub(crate) fn of_opening(thrown: &JsValue) -> Self {
+        let (name, reason) = describe(thrown);
+        let problem = match name.as_str() {
+            "VersionError" => StorageProblem::Newer,
+            "QuotaExceededError" => StorageProblem::QuotaExceeded,
+            // The browser aborted the upgrade, so there is a database.
+            "AbortError" => StorageProblem::Failed,
+            _ => StorageProblem::Unavailable,
+        };
+        Self::of(problem, reason)
+    }
+
+    /// Whether opening may have failed because the connection broke. Safari's "Connection to
+    /// Indexed Database server lost" has no error name of its own.
+    pub(crate) fn may_be_loss(thrown: &JsValue) -> bool {
+        describe(thrown).0 == "UnknownError"
+    }
+
+    /// Converts the error of the step to a version.
+    pub(crate) fn of_step(version: usize, thrown: &JsValue) -> Self {
+        let (_, reason) = describe(thrown);
+        Self::of(StorageProblem::Failed, format!("step {version}: {reason}"))
+    }
+
+    /// Turns a constraint failure of a write to this session into `corrupt_record`. An event is
+    /// stored where the session's record says there is none, so one of them is damaged.
+    pub(crate) fn of_session(self, target: &Target) -> Self {
+        match (&target.user_id, &target.session_id) {
+            (Some(user), Some(session)) if self.is_constraint() => {
+                let name = session_name(session, user, &target.app_name);
+                Self::corrupt(name, "it does not fit its events")
+            }
+            _ => self,
+        }
+    }
+
+    pub(crate) fn is_constraint(&self) -> bool {
+        matches!(self.0.kind, Kind::Constraint)
+    }
+
+    pub(crate) fn is_loss(&self) -> bool {
+        matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
+    }
+}
+
+impl From<Failure> for JsValue {
+    fn from(failure: Failure) -> Self {
+        let Content { kind, reason } = *failure.0;
+        let error = match kind {
+            Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
+            Kind::Problem(problem) => Error::Storage { problem, reason },
+            Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },
+            Kind::Thrown(thrown) => return thrown,
+        };
+        error.into()
+    }
+}
+
+/// Returns the name of a session for error messages.
+#[cold]
+pub(crate) fn session_name(session: &str, user: &str, app: &str) -> String {
+    format!("session \"{session}\" of user \"{user}\" in app \"{app}\"")
+}
+
+/// Returns the name and the full text of the browser's error.
+fn describe(thrown: &JsValue) -> (String, String) {
+    match Record::found(thrown.clone()) {
+        Some(error) => {
+            let name = error.text("name");
+            let reason = format!("{name}: {}", error.text("message"));
+            (name, reason)
+        }
+        None => (String::new(), "it gave no reason".to_owned()),
+    }
+}

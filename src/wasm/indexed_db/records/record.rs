@@ -1,0 +1,168 @@
+//! Records as they are stored: plain objects, readable in a browser's developer tools.
+
+use js_sys::{Array, JsString};
+use wasm_bindgen::prelude::*;
+
+use crate::core::session::{MAX_TIMESTAMP, Revision, SessionHead, SessionKey};
+use crate::core::state::ScopedState;
+use crate::core::storage::{ScopeRow, SessionRow};
+use crate::wasm::indexed_db::records::failure::{Failure, session_name};
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::indexed_db::records::object::Record;
+
+/// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
+const COUNTER_END: f64 = (1_u64 << 53) as f64;
+
+/// Whether a number is a valid revision or session number. A damaged one is not.
+pub(crate) fn is_counter(number: f64) -> bool {
+    (0.0..COUNTER_END).contains(&number) && number.trunc() == number
+}
+
+/// Whether a number is a valid timestamp. A damaged one is not.
+pub(crate) fn is_time(number: f64) -> bool {
+    (0.0..=MAX_TIMESTAMP).contains(&number)
+}
+
+impl Record {
+    /// Returns a count; 0 if it is missing or damaged.
+    pub(crate) fn count(&self, member: &str) -> f64 {
+        self.number(member).filter(|number| *number >= 0.0).unwrap_or_default()
+    }
+
+    /// Returns a revision or a session number; `None` if it is missing or damaged.
+    pub(crate) fn counter(&self, member: &str) -> Option<f64> {
+        self.number(member).filter(|number| is_counter(*number))
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        self.count("revision") as Revision
+    }
+
+    /// Returns the UTF-16 code units of its texts, which may be long.
+    pub(crate) fn length(&self) -> u32 {
+        let length = |member| self.get(member).dyn_ref().map_or(0, JsString::length);
+        length("text").saturating_add(length("state"))
+    }
+
+    /// Makes the record of a new session, yet without revision and time of the last update. `token`
+    /// identifies the write that created it.
+    pub(crate) fn session(key: &SessionKey, number: f64, token: f64, head: SessionHead) -> Self {
+        let record = Self::empty();
+        record.set_text("appName", &key.app_name);
+        record.set_text("userId", &key.user_id);
+        record.set_text("sessionId", &key.session_id);
+        record.set_session_number(number);
+        record.set_number("token", token);
+        record.set_text("state", "{}");
+        record.set_number("created", head.created as f64);
+        record.set_number("createTime", head.last_update_time);
+        record
+    }
+
+    /// Makes the record of a new app or user, without state and sessions.
+    pub(crate) fn scope(key: &JsValue) -> Self {
+        let record = Self::empty();
+        record.set("key", key);
+        record
+    }
+
+    /// Whether an app's or user's record holds more than its count of sessions.
+    pub(crate) fn has_state(&self) -> bool {
+        !(self.get("state").is_undefined() && self.get("revision").is_undefined())
+    }
+
+    /// Adds to the count of an app's or user's sessions; a negative number subtracts.
+    pub(crate) fn add_sessions(&self, sessions: f64) {
+        self.set_number("sessions", (self.count("sessions") + sessions).max(0.0));
+    }
+
+    pub(crate) fn session_key(&self) -> SessionKey {
+        SessionKey {
+            app_name: self.text("appName"),
+            user_id: self.text("userId"),
+            session_id: self.text("sessionId"),
+        }
+    }
+
+    /// Sets a session's number, twice. A damaged number may be the number of another session, whose
+    /// events nobody may see in this one.
+    pub(crate) fn set_session_number(&self, number: f64) {
+        self.set_number("number", number);
+        self.set_number("numberCopy", number);
+    }
+
+    /// Returns a session's number. Returns `None` if it is missing or damaged. Records of version 1
+    /// have no copy of it.
+    pub(crate) fn session_number(&self) -> Option<f64> {
+        let copy = self.get("numberCopy");
+        let is_same = |number: &f64| copy.is_undefined() || copy.as_f64() == Some(*number);
+        self.counter("number").filter(is_same)
+    }
+
+    /// Returns a session's head. Fails with `corrupt_record` if it is damaged.
+    pub(crate) fn head(&self) -> Result<SessionHead, Failure> {
+        let counters = [self.counter("created"), self.counter("revision"), self.session_number()];
+        let time = self.number("lastUpdateTime").filter(|time| is_time(*time));
+        match (counters, time) {
+            ([Some(created), Some(revision), Some(_)], Some(last_update_time))
+                if created <= revision =>
+            {
+                let (created, revision) = (created as Revision, revision as Revision);
+                Ok(SessionHead { created, revision, last_update_time })
+            }
+            _ => Err(self.damaged("it is damaged")),
+        }
+    }
+
+    /// Returns the state of a session, an app or a user. Fails with `corrupt_record` if it is
+    /// damaged.
+    pub(crate) fn state(&self) -> Result<ScopedState, Failure> {
+        let Some(text) = self.get("state").as_string() else {
+            return Err(self.damaged("it is damaged"));
+        };
+        ScopedState::parse(&text).map_err(|error| self.damaged(&error.to_string()))
+    }
+
+    pub(crate) fn set_state(&self, state: &ScopedState) {
+        self.set_text("state", &state.to_json());
+    }
+
+    pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {
+        Ok(SessionRow { key: self.session_key(), head: self.head()?, state: self.state()? })
+    }
+
+    /// Returns the revision of an app's or user's state. Fails with `corrupt_record` if it is
+    /// damaged.
+    pub(crate) fn scope_revision(&self) -> Result<Revision, Failure> {
+        let revision = self.counter("revision").map(|revision| revision as Revision);
+        revision.ok_or_else(|| self.damaged("it is damaged"))
+    }
+
+    /// Returns an app's or user's state with its revision; `None` if it has no state.
+    pub(crate) fn scope_row(&self) -> Result<Option<ScopeRow>, Failure> {
+        if !self.has_state() {
+            return Ok(None);
+        }
+        Ok(Some(ScopeRow { revision: self.scope_revision()?, state: self.state()? }))
+    }
+
+    #[cold]
+    pub(crate) fn damaged(&self, reason: &str) -> Failure {
+        Failure::corrupt(self.name(), reason)
+    }
+
+    /// Returns a name of the record for error messages.
+    #[cold]
+    pub(crate) fn name(&self) -> String {
+        if let Some(session_id) = self.get("sessionId").as_string() {
+            return session_name(&session_id, &self.text("userId"), &self.text("appName"));
+        }
+        if let Some(ids) = Self::found(self.get("ids")) {
+            return format!("event \"{}\"", keys::plain_id(&ids.text("0")));
+        }
+        let key = Array::from(&self.get("key"));
+        let [app, user] = [0, 1].map(|index| key.get(index).as_string());
+        let user = user.map_or_else(String::new, |user| format!("user \"{user}\" in "));
+        format!("state of {user}app \"{}\"", app.unwrap_or_default())
+    }
+}

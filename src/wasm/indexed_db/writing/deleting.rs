@@ -1,0 +1,141 @@
+//! Deletes sessions and states. One range deletes all events of a session, without reading or
+//! counting them.
+
+use js_sys::{Array, ArrayIntoIter};
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::core::session::Revision;
+use crate::core::storage::Deletion;
+use crate::wasm::indexed_db::connection::abort_check::AbortCheck;
+use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::records::failure::Failure;
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, META, SESSIONS, STATES};
+use crate::wasm::indexed_db::writing::sequence::Sequence;
+
+/// Deletes; nothing to delete is no error. Returns the floor of revisions.
+pub(crate) async fn delete(
+    access: &Access,
+    deletion: &Deletion,
+    abort_check: &AbortCheck,
+) -> Result<JsValue, Failure> {
+    access.twice(&|| Box::pin(delete_once(access, deletion, abort_check))).await
+}
+
+async fn delete_once(
+    access: &Access,
+    deletion: &Deletion,
+    abort_check: &AbortCheck,
+) -> Result<JsValue, Failure> {
+    let stores: &[&str] = match deletion {
+        Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, DETAILS, STATES],
+        Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, SESSIONS, STATES],
+    };
+    let transaction = access.write(&keys::list(stores)).await?;
+    let removal = Removal::ask(&transaction, deletion);
+    let answers = transaction.answered().await?;
+    let mut answers = answers.into_iter();
+    let sequence = Sequence::read(&mut answers);
+    sequence.check(&transaction).await?;
+    abort_check.check()?;
+    let floor = removal.make(&transaction, sequence, answers);
+    transaction.commit().await?;
+    Ok(JsValue::from_f64(floor as f64))
+}
+
+/// A deletion in progress.
+struct Removal {
+    has_sessions: bool,
+    /// Whether to delete the user's state, or the app's if no user is named.
+    has_state: bool,
+}
+
+impl Removal {
+    fn ask(transaction: &Transaction, deletion: &Deletion) -> Self {
+        Sequence::ask(transaction);
+        let (app_name, user_id, has_state) = match deletion {
+            Deletion::Session(key) => (&key.app_name, Some(&key.user_id), false),
+            Deletion::User { app_name, user_id } | Deletion::UserState { app_name, user_id } => {
+                (app_name, Some(user_id), true)
+            }
+            Deletion::AppState { app_name } => (app_name, None, true),
+        };
+        let owner = keys::scope(app_name, user_id.map(String::as_str));
+        let has_sessions = match deletion {
+            Deletion::Session(key) => {
+                transaction.get(SESSIONS, &keys::session(key));
+                true
+            }
+            Deletion::User { .. } => {
+                // Not by an index: a session with a damaged time is in none.
+                transaction.get_all(SESSIONS, &keys::within(&owner), None);
+                true
+            }
+            Deletion::UserState { .. } | Deletion::AppState { .. } => false,
+        };
+        if has_sessions {
+            transaction.get(STATES, &keys::scope(app_name, None));
+        }
+        transaction.get(STATES, &owner);
+        Self { has_sessions, has_state }
+    }
+
+    fn make(
+        self,
+        transaction: &Transaction,
+        mut sequence: Sequence,
+        mut answers: ArrayIntoIter,
+    ) -> Revision {
+        let mut deleted = 0.0;
+        // The rows of the app, if it is not the owner, and of the owner.
+        let mut rows = Vec::new();
+        if self.has_sessions {
+            // One record, or an array of them.
+            let found = answers.next().unwrap_or_default();
+            let records =
+                if Array::is_array(&found) { found.unchecked_into() } else { Array::of1(&found) };
+            for record in records.iter().filter_map(Record::found) {
+                sequence.raise_floor(&record);
+                transaction.delete(SESSIONS, &keys::session(&record.session_key()));
+                // If the number is damaged, nothing shows which events are the session's.
+                if let Some(number) = record.session_number() {
+                    let records = keys::within(&Array::of1(&JsValue::from_f64(number)));
+                    transaction.delete(EVENTS, &records);
+                    transaction.delete(DETAILS, &records);
+                }
+                deleted += 1.0;
+            }
+            rows.push((Record::next(&mut answers), false));
+        }
+        rows.push((Record::next(&mut answers), self.has_state));
+        for (row, loses_state) in rows {
+            let Some(mut row) = row else {
+                continue;
+            };
+            let loses_state = loses_state && row.has_state();
+            if loses_state {
+                sequence.raise_floor(&row);
+                let rest = Record::scope(&row.get("key"));
+                rest.add_sessions(row.count("sessions"));
+                row = rest;
+            }
+            if loses_state || deleted > 0.0 {
+                row.add_sessions(-deleted);
+                put_or_delete(transaction, &row);
+            }
+        }
+        sequence.put(transaction);
+        sequence.floor()
+    }
+}
+
+/// Puts the row of an app or a user, or deletes it if it holds neither state nor sessions.
+fn put_or_delete(transaction: &Transaction, row: &Record) {
+    if row.has_state() || row.count("sessions") > 0.0 {
+        transaction.put(STATES, row);
+    } else {
+        transaction.delete(STATES, &row.get("key"));
+    }
+}

@@ -1,0 +1,98 @@
+//! A group of writes in one transaction. One or two rounds read the rows for all of them. Each
+//! write is decided on the result of the writes before it. In the end all changed rows are put.
+//!
+//! A group is not atomic: each write succeeds or fails by itself. If the shared transaction fails,
+//! nothing of the group is stored, and the caller stores its writes one by one.
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+
+use crate::core::session::SessionKey;
+use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::records::failure::Failure;
+use crate::wasm::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
+use crate::wasm::indexed_db::writing::group_rows::{Checks, Group, Member};
+
+/// Writes and commits a group. Sets `full` to the sessions that now have enough open records for a
+/// page. A write that is alone is tried again if that may help.
+pub(crate) async fn write(
+    access: &Access,
+    members: &mut [Member],
+    full: &mut Vec<SessionKey>,
+) -> Result<JsValue, Failure> {
+    let mut checks = Checks::default();
+    loop {
+        let written = write_once(access, members, checks, full);
+        let written = access.once(Box::pin(written)).await;
+        let (Err(failure), [member]) = (&written, &*members) else {
+            return written;
+        };
+        // An id may be stored already, and only a lookup shows it.
+        let may_be_stored = failure.is_constraint() && !checks.ids;
+        let may_be_restored = failure.is_loss() && !checks.is_retry;
+        if !may_be_stored && !may_be_restored {
+            return written.map_err(|failure| failure.of_session(&member.write.plan().target));
+        }
+        checks.is_retry |= failure.is_loss();
+        checks.ids = true;
+    }
+}
+
+async fn write_once(
+    access: &Access,
+    members: &mut [Member],
+    mut checks: Checks,
+    full: &mut Vec<SessionKey>,
+) -> Result<JsValue, Failure> {
+    loop {
+        let transaction = access.write(&stores(members, checks)).await?;
+        let mut group = Group::new(&transaction, members, checks);
+        group.read_rows(transaction.answered().await?);
+        if let Some(sequence) = &group.sequence {
+            sequence.check(&transaction).await?;
+        }
+        if group.needs_floor() {
+            checks.floor = true;
+            continue;
+        }
+        let requested = group.request_keys(members);
+        let requested = group.request_events(&requested, &transaction.answered().await?);
+        group.read_events(&requested, &transaction.answered().await?);
+        for member in &mut *members {
+            member.done = group.decide(member);
+        }
+        if group.must_look_up {
+            checks.ids = true;
+            continue;
+        }
+        *full = group.put();
+        transaction.commit().await?;
+        return Ok(JsValue::UNDEFINED);
+    }
+}
+
+/// Returns the stores that these writes may touch.
+fn stores(members: &[Member], checks: Checks) -> JsValue {
+    let (mut sessions, mut states, mut creates) = (false, false, false);
+    for member in members {
+        let plan = member.write.plan();
+        sessions |= plan.target.session_id.is_some();
+        states |= plan.scopes.user || plan.scopes.app || plan.creates;
+        creates |= plan.creates;
+    }
+    let sequence = creates || checks.floor || !(sessions || states);
+    let needed = [
+        // The sequence is checked against the sessions, so it needs their store.
+        (SESSIONS, sessions || sequence),
+        (EVENTS, sessions),
+        (STATES, states),
+        (META, sequence),
+    ];
+    let stores = Array::new();
+    for (store, is_needed) in needed {
+        if is_needed {
+            stores.push(&store.into());
+        }
+    }
+    stores.into()
+}

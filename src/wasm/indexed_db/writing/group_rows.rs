@@ -1,0 +1,260 @@
+//! The rows of a group of writes: which ones its members need, how they are read, and how the
+//! changed ones are put.
+
+use std::collections::BinaryHeap;
+
+use js_sys::Array;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::core::session::{Revision, SessionKey};
+use crate::core::write::{Target, Write};
+use crate::platform;
+use crate::wasm::indexed_db::connection::abort_check::AbortCheck;
+use crate::wasm::indexed_db::connection::signal::Done;
+use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::indexed_db::records::page::Page;
+use crate::wasm::indexed_db::records::schema::{BY_ID, BY_REPLACEMENT, EVENTS};
+use crate::wasm::indexed_db::writing::owner_buffer::OwnerBuffer;
+use crate::wasm::indexed_db::writing::sequence::Sequence;
+use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
+
+/// One write of a group.
+pub(crate) struct Member {
+    pub(super) write: Write,
+    pub(super) abort_check: AbortCheck,
+    /// Identifies the session that this write creates, apart from others with the same key.
+    pub(super) token: f64,
+    /// The result of this write, if the transaction as a whole succeeds.
+    pub(super) done: Done,
+}
+
+impl Member {
+    pub(crate) fn new((write, abort_check): (Write, AbortCheck)) -> Self {
+        let creates = write.plan().creates;
+        let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
+        Self { write, abort_check, token, done: Ok(()) }
+    }
+
+    pub(crate) fn outcome(self) -> Result<Write, JsValue> {
+        self.done?;
+        Ok(self.write)
+    }
+}
+
+/// The extra checks that a transaction makes before it writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Checks {
+    /// Look up new events' ids. Most are new indeed, and the unique index refuses the others.
+    pub(crate) ids: bool,
+    /// Read the floor of revisions. Only new rows need it.
+    pub(crate) floor: bool,
+    /// An earlier attempt may have been committed although its result was lost.
+    pub(crate) is_retry: bool,
+}
+
+/// A group in its transaction.
+pub(super) struct Group<'a> {
+    pub(super) transaction: &'a Transaction,
+    pub(super) checks: Checks,
+    pub(super) sessions: Vec<SessionBuffer>,
+    pub(super) owners: Vec<OwnerBuffer>,
+    pub(super) wants_sequence: bool,
+    pub(super) sequence: Option<Sequence>,
+    /// Whether a write that stored nothing must be decided again, with its ids looked up: its
+    /// events may be stored already.
+    pub(super) must_look_up: bool,
+}
+
+impl<'a> Group<'a> {
+    /// Requests the rows that the members need: the first round.
+    pub(super) fn new(transaction: &'a Transaction, members: &[Member], checks: Checks) -> Self {
+        let mut group = Self {
+            transaction,
+            checks,
+            sessions: Vec::new(),
+            owners: Vec::new(),
+            wants_sequence: checks.floor,
+            sequence: None,
+            must_look_up: false,
+        };
+        for member in members {
+            group.add(member);
+        }
+        group.wants_sequence |= group.sessions.len() + group.owners.len() == 0;
+        for buffer in &group.sessions {
+            buffer.ask(transaction);
+        }
+        for buffer in &group.owners {
+            buffer.ask(transaction);
+        }
+        if group.wants_sequence {
+            Sequence::ask(transaction);
+        }
+        group
+    }
+
+    /// Makes the buffers that a member needs.
+    fn add(&mut self, member: &Member) {
+        let plan = member.write.plan();
+        let Target { app_name, user_id, session_id } = &plan.target;
+        if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
+            let position = self.session_position(&plan.target).unwrap_or_else(|| {
+                self.sessions.push(SessionBuffer::new(SessionKey {
+                    app_name: app_name.clone(),
+                    user_id: user_id.clone(),
+                    session_id: session_id.clone(),
+                }));
+                self.sessions.len() - 1
+            });
+            if let Some(buffer) = self.sessions.get_mut(position) {
+                buffer.since = buffer.since.min(plan.since);
+            }
+        }
+        self.wants_sequence |= plan.creates;
+        let wants_user = plan.scopes.user && user_id.is_some();
+        for (user_id, wants_state) in [(user_id.as_deref(), wants_user), (None, plan.scopes.app)] {
+            if !wants_state && !plan.creates {
+                continue;
+            }
+            let position = self.owner_position(app_name, user_id).unwrap_or_else(|| {
+                self.owners.push(OwnerBuffer::new(app_name, user_id));
+                self.owners.len() - 1
+            });
+            if let Some(buffer) = self.owners.get_mut(position) {
+                buffer.wants_state |= wants_state;
+            }
+        }
+    }
+
+    pub(super) fn session_position(&self, target: &Target) -> Option<usize> {
+        self.sessions.iter().position(|buffer| buffer.is(target))
+    }
+
+    pub(super) fn owner_position(&self, app_name: &str, user_id: Option<&str>) -> Option<usize> {
+        self.owners.iter().position(|buffer| buffer.is(app_name, user_id))
+    }
+
+    pub(super) fn read_rows(&mut self, answers: Array) {
+        let mut answers = answers.into_iter();
+        for buffer in &mut self.sessions {
+            buffer.read(&mut answers);
+        }
+        for buffer in &mut self.owners {
+            buffer.read(&mut answers);
+        }
+        if self.wants_sequence {
+            self.sequence = Some(Sequence::read(&mut answers));
+        }
+    }
+
+    pub(super) fn needs_floor(&self) -> bool {
+        self.sequence.is_none()
+            && (self.sessions.iter().any(|buffer| buffer.record.is_none())
+                || self.owners.iter().any(OwnerBuffer::misses_state))
+    }
+
+    /// Requests the keys of the records that hold events with the members' ids. Most writes need no
+    /// such round. Returns the index of the session for each request.
+    pub(super) fn request_keys(&self, members: &[Member]) -> Vec<usize> {
+        let mut requested = Vec::new();
+        for member in members {
+            let plan = member.write.plan();
+            if !self.checks.ids && plan.ids_are_new {
+                continue;
+            }
+            let Some((position, _, number)) =
+                self.session_position(&plan.target).and_then(|position| self.stored(position))
+            else {
+                continue;
+            };
+            let index = self.transaction.index(EVENTS, BY_ID);
+            for id in &plan.event_ids {
+                let id = JsValue::from_str(&keys::event_id(number, id));
+                let index = index.clone();
+                self.transaction.ask(index.and_then(|index| index.get_key(&id)));
+                requested.push(position);
+            }
+        }
+        requested
+    }
+
+    /// Requests the records with those keys, each only once since a page holds many events, and the
+    /// events changed since each session's revision. Returns the index of the session for each
+    /// request.
+    pub(super) fn request_events(&self, keys_for: &[usize], keys: &Array) -> Vec<usize> {
+        let mut found = BinaryHeap::new();
+        for (position, key) in keys_for.iter().zip(keys.iter()) {
+            // `[number, seq]`.
+            if let Some(key) = Record::found(key) {
+                found.push((key.count("1") as Revision, *position as u32));
+            }
+        }
+        let mut requested = Vec::new();
+        let mut last = None;
+        while let Some(next) = found.pop() {
+            let position = next.1 as usize;
+            if last.replace(next) != Some(next)
+                && let Some((_, _, number)) = self.stored(position)
+            {
+                self.transaction.get_all(EVENTS, &keys::pair(number, next.0 as f64), None);
+                requested.push(position);
+            }
+        }
+        for (position, buffer) in self.sessions.iter().enumerate() {
+            let Some((_, record, number)) = self.stored(position) else {
+                continue;
+            };
+            if record.revision() <= buffer.since {
+                continue;
+            }
+            let range = keys::from(number, keys::after(buffer.since));
+            self.transaction.get_all(EVENTS, &range, None);
+            requested.push(position);
+            if record.count("replaced") > buffer.since as f64 {
+                self.transaction.find(EVENTS, BY_REPLACEMENT, &range);
+                requested.push(position);
+            }
+        }
+        requested
+    }
+
+    /// Returns a stored session and its number; `None` if it is missing or damaged.
+    pub(super) fn stored(&self, position: usize) -> Option<(usize, &Record, f64)> {
+        let record = self.sessions.get(position)?.record.as_ref()?;
+        record.head().ok()?;
+        Some((position, record, record.count("number")))
+    }
+
+    pub(super) fn read_events(&mut self, requested: &[usize], answers: &Array) {
+        for (position, records) in requested.iter().zip(answers.iter()) {
+            let Some(buffer) = self.sessions.get_mut(*position) else {
+                continue;
+            };
+            for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
+                // A damaged record is skipped, so that it does not block new events.
+                if let Ok(page) = Page::read(&record) {
+                    buffer.take_in(page);
+                }
+            }
+        }
+    }
+
+    /// Puts all changed records. Returns the sessions that have enough open records for a page.
+    pub(super) fn put(&mut self) -> Vec<SessionKey> {
+        let mut full = Vec::new();
+        for buffer in &mut self.sessions {
+            if buffer.put(self.transaction) {
+                full.push(buffer.key.clone());
+            }
+        }
+        for buffer in &mut self.owners {
+            buffer.put(self.transaction);
+        }
+        if let Some(sequence) = &self.sequence {
+            sequence.put(self.transaction);
+        }
+        full
+    }
+}

@@ -1,0 +1,200 @@
+//! Sealing: puts single events together into pages.
+//!
+//! It is one transaction: a crash leaves the events as they were, each stored exactly once. Sealed
+//! events precede all open ones, so a session's record stores only the `seq` at which they end.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::Array;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::spawn_local;
+
+use crate::core::session::SessionKey;
+use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::records::failure::Failure;
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::indexed_db::records::page::{PAGE, PAGE_TEXT, Page};
+use crate::wasm::indexed_db::records::schema::{EVENTS, SESSIONS};
+
+/// The most records to read in one transaction.
+const LARGEST: u32 = 4 * PAGE as u32;
+
+/// About the most UTF-16 code units of text to read in one transaction: more than one page.
+const LARGEST_TEXT: u32 = 16 * PAGE_TEXT;
+
+/// How many records to read first, while their size is unknown.
+const FIRST: u32 = 8;
+
+/// Seals sessions in the background, each at most once at a time.
+pub(crate) struct Sealer {
+    access: Rc<Access>,
+    /// The sessions whose sealing waits or is under way.
+    pending: RefCell<Vec<SessionKey>>,
+}
+
+impl Sealer {
+    pub(crate) fn new(access: Rc<Access>) -> Rc<Self> {
+        Rc::new(Self { access, pending: RefCell::default() })
+    }
+
+    /// Begins to seal a session, unless that is pending.
+    pub(crate) fn seal(self: &Rc<Self>, key: SessionKey) {
+        if self.pending.borrow().contains(&key) {
+            return;
+        }
+        self.pending.borrow_mut().push(key.clone());
+        let sealer = Rc::clone(self);
+        spawn_local(async move {
+            let access = &sealer.access;
+            let sealed = async { Ok(access.once(Box::pin(seal(access, &key))).await?) };
+            // No caller waits for it. If it failed, the next append requests it again.
+            drop(access.in_turn(Box::pin(sealed)).await);
+            sealer.pending.borrow_mut().retain(|pending| *pending != key);
+        });
+    }
+}
+
+/// Seals the open events of a session, except the last ones if they do not fill a page.
+async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
+    let transaction = access.write(&keys::list(&[SESSIONS, EVENTS])).await?;
+    transaction.get(SESSIONS, &keys::session(key));
+    if let Some(session) = Record::found(transaction.answered().await?.get(0)) {
+        session.head()?;
+        let mut sealing = Sealing::of(&transaction, session);
+        let mut size = FIRST;
+        loop {
+            transaction.get_all(EVENTS, &sealing.rest(), Some(size));
+            let records: Array = transaction.answered().await?.pop().unchecked_into();
+            sealing.gather(&records);
+            if records.length() < size {
+                // All open records were read: their number replaces the count in the session's
+                // record.
+                sealing.remaining = sealing.gathered;
+                break;
+            }
+            if sealing.is_enough() {
+                break;
+            }
+            size = sealing.next_size();
+        }
+        sealing.finish();
+        // The commit deletes the single events, so it waits until their page is known to be
+        // written.
+        transaction.answered().await?;
+        transaction.commit().await?;
+    }
+    Ok(JsValue::UNDEFINED)
+}
+
+struct Sealing<'a> {
+    transaction: &'a Transaction,
+    session: Record,
+    number: f64,
+    /// The last `seq` that is sealed, and the last `seq` that was read.
+    sealed: f64,
+    read: f64,
+    /// How many open records remain.
+    remaining: f64,
+    /// The page that is being gathered, the `seq` of its first record, and how many records it has.
+    page: Page,
+    first: f64,
+    gathered: f64,
+    /// How many records were read, and the length of their texts.
+    records: u32,
+    length: u32,
+}
+
+impl<'a> Sealing<'a> {
+    fn of(transaction: &'a Transaction, session: Record) -> Self {
+        let (number, sealed) = (session.count("number"), session.count("sealed"));
+        Self {
+            transaction,
+            number,
+            sealed,
+            read: sealed,
+            remaining: session.count("open"),
+            page: Page::empty(number),
+            first: 0.0,
+            gathered: 0.0,
+            records: 0,
+            length: 0,
+            session,
+        }
+    }
+
+    /// Returns the range of records not read yet.
+    fn rest(&self) -> JsValue {
+        keys::from(self.number, self.read + 1.0)
+    }
+
+    fn is_enough(&self) -> bool {
+        self.records >= LARGEST || self.length >= LARGEST_TEXT
+    }
+
+    /// Returns how many records to read next, assuming the average size of those before.
+    fn next_size(&self) -> u32 {
+        let average = self.length / self.records.max(1) + 1;
+        let rest = LARGEST_TEXT.saturating_sub(self.length) / average;
+        rest.min(LARGEST.saturating_sub(self.records)).max(1)
+    }
+
+    fn gather(&mut self, records: &Array) {
+        for record in records.iter().filter_map(Record::found) {
+            let seq = record.count("seq");
+            self.records += 1;
+            match Page::read(&record) {
+                Ok(page) => {
+                    self.length = self.length.saturating_add(page.length());
+                    if self.gathered > 0.0 && !self.page.has_room(page.length()) {
+                        self.close();
+                    }
+                    if self.gathered == 0.0 {
+                        self.first = seq;
+                    }
+                    self.gathered += 1.0;
+                    self.page.append(page);
+                    self.read = seq;
+                    if !self.page.has_room(0) {
+                        self.close();
+                    }
+                }
+                // A damaged record stays as it is, so that its reader gets the error. The records
+                // gathered before it stay single as well.
+                Err(_) => {
+                    self.gathered += 1.0;
+                    self.read = seq;
+                    self.pass();
+                }
+            }
+        }
+    }
+
+    /// Seals the gathered records.
+    fn close(&mut self) {
+        // A single record is a full page already.
+        if self.gathered > 1.0 {
+            let record = self.page.record();
+            let singles = keys::span(self.number, self.first, self.read);
+            self.transaction.delete(EVENTS, &singles);
+            self.transaction.put(EVENTS, &record);
+        }
+        self.pass();
+    }
+
+    /// Leaves the gathered records as they are, and counts them as sealed.
+    fn pass(&mut self) {
+        self.page = Page::empty(self.number);
+        self.remaining -= self.gathered;
+        self.gathered = 0.0;
+        self.sealed = self.read;
+    }
+
+    fn finish(&self) {
+        self.session.set_number("sealed", self.sealed);
+        self.session.set_number("open", self.remaining.max(0.0));
+        self.transaction.put(SESSIONS, &self.session);
+    }
+}

@@ -1,0 +1,237 @@
+//! A session within a group of writes: its stored record, and its data after the group's writes so
+//! far.
+
+use std::mem;
+use std::rc::Rc;
+
+use js_sys::ArrayIntoIter;
+use wasm_bindgen::JsValue;
+
+use crate::core::names::Names;
+use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
+use crate::core::state::ScopedState;
+use crate::core::write::{EventRow, SessionChange, Target};
+use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::records::failure::Failure;
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
+use crate::wasm::indexed_db::records::schema::{EVENTS, SESSIONS};
+
+/// A session's record, data and events within a group.
+pub(crate) struct SessionBuffer {
+    pub(crate) key: SessionKey,
+    /// The session's key in the store.
+    path: JsValue,
+    /// The record as it was stored, until `put` changes it.
+    pub(crate) record: Option<Record>,
+    /// Read from the record when it is first needed.
+    place: Option<Place>,
+    /// Read from the record when a write is to see or change it.
+    state: Option<ScopedState>,
+    /// The lowest revision after which a member needs the changed events.
+    pub(crate) since: Revision,
+    /// Whether the group changes the session.
+    pub(crate) is_changed: bool,
+    /// The stored events that were read.
+    pages: Vec<StoredPage>,
+    /// New events, by `seq`.
+    new: Vec<EventRow>,
+    /// The places of all these events, by id.
+    places: Names<EventPlace>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct EventPlace {
+    /// The index of the page; `None` for a new event.
+    page: Option<usize>,
+    row: usize,
+}
+
+/// The session's revisions, number and count of open records, after the group's writes so far.
+struct Place {
+    head: SessionHead,
+    number: f64,
+    open: f64,
+}
+
+struct StoredPage {
+    page: Page,
+    is_changed: bool,
+}
+
+impl SessionBuffer {
+    pub(crate) fn new(key: SessionKey) -> Self {
+        Self {
+            path: keys::session(&key),
+            key,
+            record: None,
+            place: None,
+            state: None,
+            since: NEVER,
+            is_changed: false,
+            pages: Vec::new(),
+            new: Vec::new(),
+            places: Names::default(),
+        }
+    }
+
+    pub(crate) fn is(&self, target: &Target) -> bool {
+        let SessionKey { app_name, user_id, session_id } = &self.key;
+        target.session_id.as_ref() == Some(session_id)
+            && target.user_id.as_ref() == Some(user_id)
+            && target.app_name == *app_name
+    }
+
+    pub(crate) fn ask(&self, transaction: &Transaction) {
+        transaction.get(SESSIONS, &self.path);
+    }
+
+    pub(crate) fn read(&mut self, answers: &mut ArrayIntoIter) {
+        self.record = Record::next(answers);
+    }
+
+    /// Returns the session's head; `None` if there is no session. Fails with `corrupt_record` if it
+    /// is damaged.
+    pub(crate) fn head(&mut self) -> Result<Option<SessionHead>, Failure> {
+        if let Some(record) = self.record.as_ref().filter(|_| self.place.is_none()) {
+            let (number, open) = (record.count("number"), record.count("open"));
+            self.place = Some(Place { head: record.head()?, number, open });
+        }
+        Ok(self.place.as_ref().map(|place| place.head))
+    }
+
+    /// Makes the record of a new session.
+    pub(crate) fn create(&mut self, number: f64, token: f64, head: SessionHead) {
+        self.record = Some(Record::session(&self.key, number, token, head));
+        self.place = Some(Place { head, number, open: 0.0 });
+    }
+
+    /// Reads the state, unless it was read already.
+    pub(crate) fn read_state(&mut self) -> Result<(), Failure> {
+        if self.state.is_none() {
+            let stored = self.record.as_ref().map(Record::state).transpose()?;
+            self.state = Some(stored.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Returns the state, if it was read.
+    pub(crate) fn state(&self) -> Option<&ScopedState> {
+        self.state.as_ref()
+    }
+
+    /// Adds a page that was read, unless it is known already.
+    pub(crate) fn take_in(&mut self, page: Page) {
+        let first = page.rows.first();
+        if first.is_some_and(|first| self.places.get(&first.id).is_some()) {
+            return;
+        }
+        for (row, event) in page.rows.iter().enumerate() {
+            self.set_place(&event.id, EventPlace { page: Some(self.pages.len()), row });
+        }
+        self.pages.push(StoredPage { page, is_changed: false });
+    }
+
+    /// Returns the events with those ids, among the events that were read or are new.
+    pub(crate) fn events(&self, ids: &[Rc<str>]) -> Vec<EventRow> {
+        let mut events = Vec::new();
+        for id in ids {
+            events.extend(self.places.get(id).and_then(|place| self.event(place)).cloned());
+        }
+        events
+    }
+
+    /// Returns the events written after a revision, among the same events.
+    pub(crate) fn changed(&self, since: Revision) -> Vec<EventRow> {
+        let mut changed = Vec::new();
+        let read = self.pages.iter().map(|stored| &stored.page.rows);
+        for rows in read.chain([&self.new]) {
+            changed.extend(rows.iter().filter(|row| row.revision > since).cloned());
+        }
+        changed
+    }
+
+    fn event(&self, place: &EventPlace) -> Option<&EventRow> {
+        match place.page {
+            Some(page) => self.pages.get(page)?.page.rows.get(place.row),
+            None => self.new.get(place.row),
+        }
+    }
+
+    fn set_place(&mut self, id: &str, place: EventPlace) {
+        if let Some((_, known)) = self.places.entry(id, true) {
+            *known = place;
+        }
+    }
+
+    /// Applies a member's change of the session, and its events. An event whose id is known
+    /// replaces that event in place.
+    pub(crate) fn change(&mut self, change: SessionChange, events: Vec<EventRow>) {
+        if let Some(place) = &mut self.place {
+            place.head = change.head;
+        }
+        if let Some(state) = &mut self.state {
+            state.apply(change.state);
+        }
+        self.is_changed = true;
+        for event in events {
+            self.write(event);
+        }
+    }
+
+    fn write(&mut self, event: EventRow) {
+        let Some(place) = self.places.get(&event.id).copied() else {
+            self.set_place(&event.id, EventPlace { page: None, row: self.new.len() });
+            self.new.push(event);
+            return;
+        };
+        let known = match place.page {
+            Some(page) => self.pages.get_mut(page).and_then(|stored| {
+                stored.is_changed = true;
+                stored.page.rows.get_mut(place.row)
+            }),
+            None => self.new.get_mut(place.row),
+        };
+        if let Some(known) = known {
+            *known = event;
+        }
+    }
+
+    /// Puts the changed records. Returns whether there are enough open records for a page.
+    pub(crate) fn put(&mut self, transaction: &Transaction) -> bool {
+        let pages = mem::take(&mut self.pages);
+        let new = mem::take(&mut self.new);
+        let record = self.record.as_ref().filter(|_| self.is_changed);
+        let Some((record, place)) = record.zip(self.place.as_mut()) else {
+            return false;
+        };
+        let SessionHead { revision, last_update_time, .. } = place.head;
+        let mut is_replaced = new.iter().any(|row| row.seq != row.revision);
+        for stored in pages.into_iter().filter(|stored| stored.is_changed) {
+            // Starts with the last page: it has the key of the old page and overwrites it.
+            // Otherwise two records would hold an id, which the unique index refuses.
+            for page in pages_of(place.number, stored.page.rows).iter().rev() {
+                transaction.put(EVENTS, &page.record());
+            }
+            is_replaced = true;
+        }
+        if is_replaced {
+            record.set_number("replaced", revision as f64);
+        }
+        for added in new_pages_of(place.number, new) {
+            // Not `put`: if a record is there already, the data is damaged and the write must fail.
+            transaction.add(EVENTS, &added.record());
+            place.open += 1.0;
+        }
+        record.set_session_number(place.number);
+        record.set_number("revision", revision as f64);
+        record.set_number("lastUpdateTime", last_update_time);
+        record.set_number("open", place.open);
+        if let Some(state) = &self.state {
+            record.set_state(state);
+        }
+        transaction.put(SESSIONS, record);
+        place.open >= PAGE as f64
+    }
+}
