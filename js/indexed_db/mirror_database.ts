@@ -92,9 +92,15 @@ export class MirrorDatabase {
         store.put(next, CURRENT);
       }
       const { set } = isThere ? current : next;
-      store.delete(IDBKeyRange.bound([], [set], false, true));
-      store.delete(IDBKeyRange.bound([set, []], [[]]));
+      for (const range of otherCopies(set)) store.delete(range);
     });
+  }
+
+  /** Returns whether there is a part of another copy, which an attempt to copy the database left. */
+  async hasOtherCopies(set: string): Promise<boolean> {
+    const store = this.#raw.transaction(RECORDS).objectStore(RECORDS);
+    const keys = otherCopies(set).map((range) => answer(store.getKey(range), this.#timeout));
+    return (await Promise.all(keys)).some((key) => key !== undefined);
   }
 
   /** Gives the mirror a new epoch, so that no transaction of the earlier epoch is added to it. */
@@ -144,6 +150,11 @@ export class MirrorDatabase {
     };
     await completion(transaction, this.#timeout);
   }
+}
+
+/** Returns the ranges of all copies but one. */
+function otherCopies(set: string): IDBKeyRange[] {
+  return [IDBKeyRange.bound([], [set], false, true), IDBKeyRange.bound([set, []], [[]])];
 }
 
 function apply(store: IDBObjectStore, set: string, { touched, record }: Change): void {

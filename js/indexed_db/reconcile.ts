@@ -111,7 +111,8 @@ class Reconciliation {
   /** Brings the mirror up to date with the database. */
   async #bringUp(primary: IDBDatabase, mark: Mark, current: Current | undefined): Promise<Mark> {
     if (current?.epoch === mark.epoch) {
-      if (current.seq === mark.seq) return mark;
+      const isReached = current.seq === mark.seq;
+      if (isReached && !(await this.#mirror.hasOtherCopies(current.set))) return mark;
       const reached = await this.#settle(primary, current);
       if (reached !== undefined) return reached;
     }

@@ -156,6 +156,20 @@ export function mirror(context: Context, engine: EngineName): void {
     });
   });
 
+  it('a copy that an ended tab left unfinished is deleted at the next opening', async () => {
+    const options = { name: newName(), mirror: true };
+    let records: string[];
+    await inTab(context, async (tab) => {
+      await tab.call('writeMuch', options, 'one');
+      records = await assertMirrored(tab, options.name);
+      await tab.call('leaveCopy', options.name);
+    });
+    await inTab(context, async (tab) => {
+      await tab.call('readAll', options);
+      assert.deepEqual(await assertMirrored(tab, options.name), records);
+    });
+  });
+
   it('two tabs that write to one database have one mirror with all writes', async () => {
     const name = newName();
     await inTwoTabs(context, async (one, other) => {

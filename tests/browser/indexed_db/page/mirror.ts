@@ -140,6 +140,15 @@ export async function appendWithoutMirror(
   return failed;
 }
 
+/** Leaves a part of a copy in the mirror, as a tab does that ends while it copies the database. */
+export async function leaveCopy(name: string): Promise<void> {
+  const database = await openMirror(name);
+  const transaction = database.transaction('records', 'readwrite');
+  for (const set of ['0', 'z']) transaction.objectStore('records').put({}, [set, 'sessions', 'key']);
+  await completion(transaction);
+  database.close();
+}
+
 /** Puts records into the store of the mark. */
 export async function putMark(name: string, changed: Row): Promise<void> {
   await withDatabase(name, async (database) => {
