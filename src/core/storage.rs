@@ -6,7 +6,7 @@
 //!
 //! The rules of a storage, their numbers and allowed exceptions are in
 //! `docs/writing_an_adapter.md`, as is what differs between TypeScript and Rust.
-//! [`conformance`] tests them.
+//! [`conformance`](crate::conformance) tests them.
 //!
 //! A storage gets the changed keys of a state: [`ScopedState::apply`](crate::core::state::ScopedState)
 //! applies them. Events come as numbers: [`Write::row`] makes the row.

@@ -144,7 +144,8 @@ export async function appendWithoutMirror(
 export async function leaveCopy(name: string): Promise<void> {
   const database = await openMirror(name);
   const transaction = database.transaction('records', 'readwrite');
-  for (const set of ['0', 'z']) transaction.objectStore('records').put({}, [set, 'sessions', 'key']);
+  for (const set of ['0', 'z'])
+    transaction.objectStore('records').put({}, [set, 'sessions', 'key']);
   await completion(transaction);
   database.close();
 }
