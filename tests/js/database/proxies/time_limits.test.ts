@@ -135,7 +135,7 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       const session = await service.createSession(KEY);
       const event = eventOf('e', { n: 1 });
       proxy.freeze('all');
-      const notSent = /answered nothing for 1500 ms\. Nothing was written; try again/;
+      const notSent = /sent no response for 1500 ms\. Nothing was written; try again/;
       await rejects(service.appendEvent({ session, event }), 'connection_lost', notSent);
       assert.deepEqual(session.events, []);
       await rejects(service.getSession(KEY), 'storage_unavailable');
