@@ -47,9 +47,9 @@ export async function outcomeOf(call: () => unknown, milliseconds = 60_000): Pro
   }
 }
 
-/** Messages of engines about a value that code did not expect. */
+/** Messages of engines about a value that code did not expect. Ours continue with "but". */
 const ENGINE_ERROR =
-  /cannot (?:read|set|assign|convert|destructure)|is not (?:a function|iterable|an object)|undefined is/i;
+  /cannot (?:read|set|assign|convert|destructure)|is not (?:a function|iterable|an object(?! but))|undefined is/i;
 
 /** Checks that a failed call has an error of this package, and not one caused by a bug. */
 export function requireTypedError(outcome: Outcome): void {
