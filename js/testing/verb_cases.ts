@@ -5,6 +5,7 @@
  */
 import type {
   Changes,
+  Decide,
   EventRow,
   Found,
   ScopeRow,
@@ -30,8 +31,7 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 /** Numbers and a key that an adapter loses if it parses the text. */
 const STATE = '{"z":1.50,"__proto__":12345678901234567890,"a":{"b":1e400}}';
 
-type Answer = (found: Found) => Changes | undefined;
-const refuse: Answer = () => undefined;
+const refuse: Decide = () => undefined;
 
 function eventRow(id: string, seq: number, revision = seq): EventRow {
   return { id, seq, revision, timestamp: 0.5, text: `{ "n":1.50, "id":${JSON.stringify(id)} }` };
@@ -52,17 +52,17 @@ function filled(revision: number, ...ids: string[]): Changes {
 class RecordedWrite implements Write {
   readonly request: WriteRequest;
   found: Found | undefined;
-  readonly #answer: Answer;
+  readonly #decide: Decide;
 
-  constructor(answer: Answer, request: Partial<WriteRequest> = {}) {
+  constructor(decide: Decide, request: Partial<WriteRequest> = {}) {
     const scopes = ['session', 'user', 'app'] as const;
     this.request = { key: KEY, scopes, eventIds: [], since: NEVER, ...request };
-    this.#answer = answer;
+    this.#decide = decide;
   }
 
   readonly decide = (found: Found): Changes | undefined => {
     this.found = found;
-    return this.#answer(found);
+    return this.#decide(found);
   };
 
   async run(adapter: StorageAdapter, verb: 'create' | 'append' = 'append'): Promise<Found> {
@@ -76,8 +76,8 @@ async function create(adapter: StorageAdapter, changes: Changes): Promise<Found>
   return new RecordedWrite(() => changes).run(adapter, 'create');
 }
 
-/** Asks for rows, and refuses to write. */
-async function look(
+/** Returns the rows that `decide` gets, and writes nothing. */
+async function findRows(
   adapter: StorageAdapter,
   request: Partial<WriteRequest> = {},
   verb: 'create' | 'append' = 'append',
@@ -108,10 +108,10 @@ export const verbCases: readonly VerbCase[] = [
     name: 'verbs: a refusal writes nothing',
     rule: 2,
     async run(adapter) {
-      await look(adapter, {}, 'create');
+      await findRows(adapter, {}, 'create');
       expectAbsent(await read(adapter), 'session', 'user', 'app');
       await create(adapter, filled(1, 'e1'));
-      await look(adapter, { eventIds: ['e1'] });
+      await findRows(adapter, { eventIds: ['e1'] });
       const { session, events } = await read(adapter);
       expectEqual('the session', [1, 1, 1000.25], head(session));
       expectEqual('the events', ['e1'], events.map(({ id }) => id)); // prettier-ignore
@@ -129,7 +129,7 @@ export const verbCases: readonly VerbCase[] = [
       expectEqual("the user's state text", STATE, user?.state);
       expectEqual('the revision of the app', 7, app?.revision);
       expectEqual("the app's state text", STATE, app?.state);
-      const found = await look(adapter, { eventIds: ['e1', 'e2'], since: 0 });
+      const found = await findRows(adapter, { eventIds: ['e1', 'e2'], since: 0 });
       for (const rows of [events, found.events, found.changed]) {
         expectEqual('the events', [['e1', 1, 1], ['e2', 2, 2]], revisions(rows)); // prettier-ignore
         for (const { id, timestamp, text } of rows) {
@@ -144,16 +144,16 @@ export const verbCases: readonly VerbCase[] = [
     name: 'verbs: decide gets the stored rows that the request asks for',
     rule: 2,
     async run(adapter) {
-      const empty = await look(adapter, { eventIds: ['e1'], since: 0 });
+      const empty = await findRows(adapter, { eventIds: ['e1'], since: 0 });
       expectAbsent(empty, 'session', 'user', 'app');
       await create(adapter, filled(3, 'e1', 'e2', 'e3'));
-      const found = await look(adapter, { eventIds: ['e2', 'none', 'e1'] });
+      const found = await findRows(adapter, { eventIds: ['e2', 'none', 'e1'] });
       expectEqual('session', [1, 3, 1000.25], head(found.session));
       expectEqual('the revision of user', 3, found.user?.revision);
       expectEqual('the revision of app', 3, found.app?.revision);
       expectEqual('events', [['e1', 1, 1], ['e2', 2, 2]], revisions(found.events)); // prettier-ignore
       expectEqual('changed', [], revisions(found.changed));
-      expectEqual('events that were not asked for', [], (await look(adapter)).events);
+      expectEqual('events that were not asked for', [], (await findRows(adapter)).events);
     },
   },
   {
@@ -166,7 +166,7 @@ export const verbCases: readonly VerbCase[] = [
       await change.run(adapter);
       const all = [['e1', 1, 1], ['e2', 2, 8], ['e3', 3, 3], ['e4', 9, 9]]; // prettier-ignore
       for (const since of [0, 1, 3, 8, 9]) {
-        const { changed } = await look(adapter, { since });
+        const { changed } = await findRows(adapter, { since });
         const expected = all.filter(([, , revision]) => Number(revision) > since);
         expectEqual(`changed since ${since}`, expected, revisions(changed));
       }
@@ -182,7 +182,7 @@ export const verbCases: readonly VerbCase[] = [
       await create(adapter, filled(1, 'e1'));
       const events = [eventRow('e2', largest)];
       await new RecordedWrite(() => ({ session: sessionRow(largest), events })).run(adapter);
-      const { session, changed } = await look(adapter, { since: largest - 1 });
+      const { session, changed } = await findRows(adapter, { since: largest - 1 });
       expectEqual('the revision of session', largest, session?.revision);
       expectEqual('changed', [['e2', largest, largest]], revisions(changed));
     },
@@ -195,11 +195,11 @@ export const verbCases: readonly VerbCase[] = [
         const revision = what === 'session' ? 50 : 100;
         await create(adapter, filled(revision, 'e1'));
         await adapter.delete(what === 'user' ? { what, key: USER } : { what, key: KEY });
-        const found = await look(adapter, { eventIds: ['e1'], since: 0 });
+        const found = await findRows(adapter, { eventIds: ['e1'], since: 0 });
         expectAbsent(found, 'session');
         expectEqual('the deleted events', [[], []], [found.events, found.changed]);
         expectFloor(found, revision);
-        expectFloor(await look(adapter, {}, 'create'), revision);
+        expectFloor(await findRows(adapter, {}, 'create'), revision);
       }
     },
   },
@@ -212,9 +212,9 @@ export const verbCases: readonly VerbCase[] = [
       const app = { revision: 50, state: STATE };
       await new RecordedWrite(() => ({ user, app, events: [] })).run(adapter);
       await adapter.delete({ what: 'userState', key: USER });
-      expectFloor(await look(adapter), 40);
+      expectFloor(await findRows(adapter), 40);
       await adapter.delete({ what: 'appState', key: { appName: 'app' } });
-      const found = await look(adapter);
+      const found = await findRows(adapter);
       expectFloor(found, 50);
       expectAbsent(found, 'user', 'app');
       expectEqual('the session', [1, 1, 1000.25], head(found.session));

@@ -1,3 +1,4 @@
+import type { CompositeSessionKey } from '../model/session.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { requireRoom } from './core.js';
 
@@ -13,7 +14,7 @@ export interface HandlePosition {
 
 /** Events to append to one session, all or none. */
 export interface Append {
-  readonly key: { readonly appName: string; readonly userId: string; readonly sessionId: string };
+  readonly key: Readonly<CompositeSessionKey>;
   readonly position: HandlePosition;
   /** One of `STALE_POLICIES`. */
   readonly policy: number;

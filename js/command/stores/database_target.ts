@@ -9,7 +9,7 @@ import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
 
 /** A revision above all others: the write then reads no changed events. */
-const LAST_REVISION = Number.MAX_SAFE_INTEGER;
+const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** A SQL database. Sessions and states are written as rows by the storage adapter, each in one transaction. */
 export class DatabaseTarget implements Target {
@@ -56,7 +56,7 @@ export class DatabaseTarget implements Target {
   async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
     const scope = toScopeRow(key);
     let conflictingKeys: readonly string[] = [];
-    const request = { key, scopes: [scope] as const, eventIds: [], since: LAST_REVISION };
+    const request = { key, scopes: [scope] as const, eventIds: [], since: NEVER };
     await this.#adapter.append(request, (currentRows): Changes | undefined => {
       const storedState = currentRows[scope];
       const merged = mergeState(storedState?.state ?? '{}', state, overwrite);
@@ -78,7 +78,7 @@ export class DatabaseTarget implements Target {
 
 function writeRequest({ key, events }: SessionCopy) {
   const eventIds = events.map(({ id }) => id);
-  return { key, scopes: [], eventIds, since: LAST_REVISION };
+  return { key, scopes: [], eventIds, since: NEVER };
 }
 
 function toScopeRow({ userId }: StateCopy['key']): 'user' | 'app' {
