@@ -15,7 +15,7 @@ export function resuming(context: Context): void {
         assert.deepEqual(events, ids);
         const keys = ['begin', ...ids].flatMap((id) => [id, `user:${id}`, `app:${id}`]);
         assert.deepEqual(Object.keys(state).sort(), keys.sort());
-        assert.equal(aborted, 0, 'nothing was begun in vain');
+        assert.equal(aborted, 0, 'no transaction was aborted');
       });
     });
   }
@@ -25,7 +25,7 @@ export function resuming(context: Context): void {
       const { events, state, aborted } = await tab.call('changeByHand', newName());
       assert.deepEqual(events, ['first', 'second']);
       assert.deepEqual(state, { begin: 0, 'user:b': 2, 'user:c': 3, 'app:b': 2 });
-      assert.equal(aborted, 0, 'nothing was begun in vain');
+      assert.equal(aborted, 0, 'no transaction was aborted');
     });
   });
 }

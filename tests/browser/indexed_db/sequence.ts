@@ -7,7 +7,7 @@ const DAMAGES: [how: string, change: Row | null][] = [
   ['is lost', null],
   ['has no next number', { next: null }],
   ['has a next number that is a text', { next: '7' }],
-  ['has a next number that is none', { next: 1e300 }],
+  ['has a next number that is too large', { next: 1e300 }],
   ['has no floor', { floor: 'none' }],
 ];
 

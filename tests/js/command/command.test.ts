@@ -31,7 +31,7 @@ describe('Wrong usage', () => {
     ['the same store twice', ['migrate', from, from], /must not be FROM/],
     ['an empty name', ['migrate', '', 'to.jsonl'], /FROM must not be empty/],
     ['an unknown database', ['migrate', 'redis://ada:s3cret@host', 'to.jsonl'], /FROM must be/],
-    ['a URL that is none', ['migrate', from, 'mysql://ada:s3cret#@host/db'], /percent-encoded/],
+    ['an invalid URL', ['migrate', from, 'mysql://ada:s3cret#@host/db'], /percent-encoded/],
     ['memory', ['migrate', 'memory://', 'to.jsonl'], /FROM must not be a store in memory/],
     ['SQLite in memory', ['migrate', from, 'sqlite::memory:'], /TO must not be a store in memory/],
     ['a database of a browser', ['migrate', 'indexeddb:shop', from], /exportSessions.*unsupported/],

@@ -264,18 +264,13 @@ function* wrongObjects(): Generator<Row> {
   const states = { text: 'a', number: 5, array: [1], Map: new Map(), Money: new Money(), revoked: revoked(), function: () => 1 }; // prettier-ignore
   for (const [what, state] of Object.entries(states)) {
     const actions = { ...createEvent().actions, stateDelta: state as never };
-    yield [`createSession: a state that is none (${what})`, creating(state), invalid, 'state'];
-    yield [`appendEvent: a delta that is none (${what})`, appending({ ...says('x'), actions }), invalid, 'stateDelta']; // prettier-ignore
+    yield [`createSession: an invalid state (${what})`, creating(state), invalid, 'state'];
+    yield [`appendEvent: an invalid delta (${what})`, appending({ ...says('x'), actions }), invalid, 'stateDelta']; // prettier-ignore
   }
   const events = { undefined, null: null, number: 5, text: 'event', array: [], function: () => 1, revoked: revoked(), hostile }; // prettier-ignore
   for (const [what, event] of Object.entries(events)) {
-    yield [`appendEvent: an event that is none (${what})`, appending(event), invalid, 'event'];
-    yield [
-      `appendEvents: an event that is none (${what})`,
-      appendingAfter(event),
-      invalid,
-      'event',
-    ];
+    yield [`appendEvent: an invalid event (${what})`, appending(event), invalid, 'event'];
+    yield [`appendEvents: an invalid event (${what})`, appendingAfter(event), invalid, 'event'];
   }
   for (const actions of [null, 5, 'actions', []]) {
     const call = appending({ ...says('x'), actions });
@@ -288,12 +283,7 @@ function* wrongObjects(): Generator<Row> {
   }
   const sessions = { undefined, null: null, number: 5, text: 'a', object: {}, array: [], revoked: revoked(), hostile }; // prettier-ignore
   for (const [what, session] of Object.entries(sessions)) {
-    yield [
-      `appendEvent: a session that is none (${what})`,
-      through(() => session),
-      invalid,
-      'session',
-    ];
+    yield [`appendEvent: an invalid session (${what})`, through(() => session), invalid, 'session'];
   }
   for (const field of ['state', 'events']) {
     for (const value of [undefined, null, 5, 'x', Object.freeze([])]) {

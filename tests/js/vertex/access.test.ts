@@ -102,7 +102,7 @@ describe('An agent engine', () => {
   const refused: [title: string, options: VertexAiOptions, appName: string, message: RegExp][] = [
     ['an app that names none', inProject, 'shop', /appName must name an agent engine/],
     ['a path in place of an engine', inProject, '../7', /appName must name an agent engine/],
-    ['an id that is none', { agentEngineId: 'shop' }, 'shop', /agentEngineId must name/],
+    ['an invalid id', { agentEngineId: 'shop' }, 'shop', /agentEngineId must name/],
     ['no project', { location: 'eu' }, '7', /projectId must be given.*GOOGLE_CLOUD_PROJECT/],
     ['no location', { projectId: 'tea' }, '7', /location must be given/],
     ['a key beside a project', { ...inProject, expressModeApiKey: 's3cret' }, '7', /use only one of them/],
@@ -114,7 +114,7 @@ describe('An agent engine', () => {
     ['a project that leads elsewhere', { projectId: '..', location: 'eu' }, '7', /projectId must consist of letters/],
     ['a server that is no URL', { ...inProject, baseUrl: 'ftp://s3cret' }, '7', /http/],
     ['a server with a password', { ...inProject, baseUrl: 'https://ada:s3cret@proxy' }, '7', /without user/],
-    ['a token that is none', { ...inProject, accessToken: '' }, '7', /token/],
+    ['an empty token', { ...inProject, accessToken: '' }, '7', /token/],
     ['no time for a call', { ...inProject, callTimeoutMs: -1 }, '7', /callTimeoutMs must be whole/],
     ['no time at all', { ...inProject, timeoutMs: 0 }, '7', /timeoutMs/],
     ['a part of a millisecond', { ...inProject, timeoutMs: 1500.5 }, '7', /timeoutMs must be whole/],

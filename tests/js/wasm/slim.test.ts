@@ -43,7 +43,7 @@ describe('The slim entry', () => {
     ['undefined', 'undefined', /./],
     ['null', 'null', /./],
     ['a promise that is rejected', `Promise.reject(new Error('offline'))`, /offline/],
-    ['an address that is none', `'not an address'`, /not an address/],
+    ['an invalid address', `'not an address'`, /not an address/],
     ['an address where nobody answers', `'http://127.0.0.1:1/a.wasm'`, /127\.0\.0\.1:1|fetch failed/], // prettier-ignore
     ['a response that was read before', `(async () => { const response = new Response(${BYTES}); await response.text(); return response; })()`, /./], // prettier-ignore
   ] as const) {

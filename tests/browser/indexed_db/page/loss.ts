@@ -6,7 +6,7 @@ import { answer } from './bare.js';
 import { type Failure, failure, idsOf, keyOf, mark, persist } from './events.js';
 import { Feed } from './feed.js';
 
-/** The `timeoutMs` of calls that are to wait in vain. */
+/** The `timeoutMs` of calls that are expected to time out. */
 const SHORT = 1_000;
 
 export interface AfterLoss {

@@ -203,7 +203,7 @@ const appends: readonly Call[] = [
     why: 'there the time of the session goes back',
   },
   {
-    name: 'a time that is none',
+    name: 'an invalid time',
     run: async (stage, service) => {
       const session = await stage.create();
       const strange = event(stage, {}, { timestamp: NaN });
