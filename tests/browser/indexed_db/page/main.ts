@@ -16,7 +16,7 @@ import * as loss from './loss.js';
 import * as mirror from './mirror.js';
 import { callAtOnce } from './order.js';
 import * as quota from './quota.js';
-import { hasRealm, workIn } from './realms.js';
+import { workIn } from './realms.js';
 import { changeByHand, takeTurns } from './resuming.js';
 import * as requests from './requests.js';
 import { retry } from './retries.js';
@@ -37,7 +37,6 @@ const scenarios = {
   dropServices,
   failInBatch,
   failInGroup,
-  hasRealm,
   interrupt,
   openAuto,
   openExplicitly,

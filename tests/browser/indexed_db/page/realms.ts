@@ -8,20 +8,6 @@ import { type Done, type Task, work } from './task.js';
 
 export type Realm = 'page' | 'dedicated worker' | 'shared worker' | 'service worker';
 
-/** Whether the engine has it at all. */
-export function hasRealm(realm: Realm): boolean {
-  switch (realm) {
-    case 'page':
-      return true;
-    case 'dedicated worker':
-      return 'Worker' in globalThis;
-    case 'shared worker':
-      return 'SharedWorker' in globalThis;
-    case 'service worker':
-      return 'serviceWorker' in navigator;
-  }
-}
-
 export interface RealmReport extends Done {
   /** The data that this page reads of it, and whether its feed sent a notice. */
   read: string[];
