@@ -9,7 +9,17 @@ import { SessionError } from './errors/errors.js';
 
 export * from './exports.js';
 
-/** The location of the wasm: its URL, its bytes, a Response with them, or the compiled module. */
+/**
+ * The location of the wasm: its URL, its bytes, a Response with them, or the compiled module.
+ *
+ * @example
+ * ```ts
+ * import { loadWasm, type WasmLocation } from 'adk-session-wasm/slim';
+ *
+ * const here: WasmLocation = new URL('./adk_session_wasm_bg.wasm', import.meta.url);
+ * await loadWasm(here);
+ * ```
+ */
 export type WasmLocation = string | URL | Response | BufferSource | WebAssembly.Module;
 
 /**

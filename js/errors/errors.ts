@@ -213,19 +213,31 @@ function maskSecrets(text: string): string {
 export class SessionError extends Error {
   // `declare`, because real fields would give every error an enumerable `name`, and `undefined`
   // members for all fields that its code does not have.
+  /** `'SessionError'`, or `'StateSchemaError'` for `schema_violation`. */
   declare readonly name: 'SessionError' | 'StateSchemaError';
   /** The kind of the error. */
   declare readonly code: SessionErrorCode;
+  /** See {@link SessionErrorFields.path}. */
   declare readonly path?: string;
+  /** See {@link SessionErrorFields.key}. */
   declare readonly key?: string;
+  /** See {@link SessionErrorFields.missing}. */
   declare readonly missing?: readonly MissingVariable[];
+  /** See {@link SessionErrorFields.expectedRevision}. */
   declare readonly expectedRevision?: number;
+  /** See {@link SessionErrorFields.actualRevision}. */
   declare readonly actualRevision?: number;
+  /** See {@link SessionErrorFields.expectedMarker}. */
   declare readonly expectedMarker?: string;
+  /** See {@link SessionErrorFields.actualMarker}. */
   declare readonly actualMarker?: string;
+  /** See {@link SessionErrorFields.record}. */
   declare readonly record?: string;
+  /** See {@link SessionErrorFields.status}. */
   declare readonly status?: number;
+  /** See {@link SessionErrorFields.body}. */
   declare readonly body?: string;
+  /** See {@link SessionErrorFields.storage}. */
   declare readonly storage?: string;
 
   static {
@@ -283,7 +295,9 @@ export class SessionError extends Error {
  * ```
  */
 export class StateSchemaError extends SessionError {
+  /** `'StateSchemaError'`, which `isStateSchemaError` of `@google/adk` checks. */
   declare readonly name: 'StateSchemaError';
+  /** The kind of the error. */
   declare readonly code: 'schema_violation';
 
   static {

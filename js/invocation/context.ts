@@ -75,14 +75,17 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
     return this.invocation.userContent;
   }
 
+  /** The id of the invocation. */
   get invocationId(): string {
     return this.invocation.invocationId;
   }
 
+  /** The user of the session. */
   get userId(): string {
     return this.invocation.session.userId;
   }
 
+  /** The id of the session. */
   get sessionId(): string {
     return this.invocation.session.id;
   }

@@ -10,7 +10,16 @@
  */
 import { ownMembers } from '../members/own.js';
 
-/** The bytes of a file in a {@link Part}. */
+/**
+ * The bytes of a file in a {@link Part}.
+ *
+ * @example
+ * ```ts
+ * import type { InlineData } from 'adk-session-wasm';
+ *
+ * const pixel: InlineData = { mimeType: 'image/gif', data: 'R0lGODlhAQABAAAAACw=' };
+ * ```
+ */
 export interface InlineData {
   /** Base64. */
   data?: string;
@@ -20,8 +29,18 @@ export interface InlineData {
   displayName?: string;
 }
 
-/** A file stored elsewhere, referenced by a {@link Part}. */
+/**
+ * A file stored elsewhere, referenced by a {@link Part}.
+ *
+ * @example
+ * ```ts
+ * import type { FileData } from 'adk-session-wasm';
+ *
+ * const menu: FileData = { fileUri: 'gs://shop/menu.pdf', mimeType: 'application/pdf' };
+ * ```
+ */
 export interface FileData {
+  /** Its URI, like `gs://bucket/tea.pdf`. */
   fileUri?: string;
   /** IANA media type. */
   mimeType?: string;
@@ -29,30 +48,73 @@ export interface FileData {
   displayName?: string;
 }
 
-/** A function call that the model asks for. */
+/**
+ * A function call that the model asks for.
+ *
+ * @example
+ * ```ts
+ * import type { FunctionCall } from 'adk-session-wasm';
+ *
+ * const call: FunctionCall = { id: 'f1', name: 'weather', args: { city: 'Seoul' } };
+ * ```
+ */
 export interface FunctionCall {
   /** The {@link FunctionResponse} must repeat this id. */
   id?: string;
+  /** The function's name. */
   name?: string;
+  /** The arguments by name. */
   args?: Record<string, unknown>;
 }
 
-/** The result of a function call. */
+/**
+ * The result of a function call.
+ *
+ * @example
+ * ```ts
+ * import type { FunctionResponse } from 'adk-session-wasm';
+ *
+ * const result: FunctionResponse = { id: 'f1', name: 'weather', response: { sky: 'clear' } };
+ * ```
+ */
 export interface FunctionResponse {
   /** The id of its {@link FunctionCall}. */
   id?: string;
+  /** The function's name. */
   name?: string;
+  /** The result, or `{ error }`. */
   response?: Record<string, unknown>;
 }
 
-/** Code that the model asks to run. */
+/**
+ * Code that the model asks to run.
+ *
+ * @example
+ * ```ts
+ * import type { ExecutableCode } from 'adk-session-wasm';
+ *
+ * const code: ExecutableCode = { id: 'c1', code: 'print(6 * 7)' };
+ * ```
+ */
 export interface ExecutableCode {
+  /** The {@link CodeExecutionResult} repeats this id. */
   id?: string;
+  /** The source text. */
   code?: string;
 }
 
-/** The result of running an {@link ExecutableCode}. */
+/**
+ * The result of running an {@link ExecutableCode}.
+ *
+ * @example
+ * ```ts
+ * import type { CodeExecutionResult } from 'adk-session-wasm';
+ *
+ * const result: CodeExecutionResult = { id: 'c1', output: '42' };
+ * ```
+ */
 export interface CodeExecutionResult {
+  /** The id of its {@link ExecutableCode}. */
   id?: string;
   /** Standard output, or an error message. */
   output?: string;
@@ -70,18 +132,27 @@ export interface CodeExecutionResult {
  * ```
  */
 export interface Part {
+  /** A text of the user or the model. */
   text?: string;
   /** Whether the text is the model's reasoning and not its answer. */
   thought?: boolean;
   /** Base64; the model needs it back in later requests. */
   thoughtSignature?: string;
+  /** A file with its bytes. */
   inlineData?: InlineData;
+  /** A file stored elsewhere. */
   fileData?: FileData;
+  /** The model's request to call a function. */
   functionCall?: FunctionCall;
+  /** The result of a function call. */
   functionResponse?: FunctionResponse;
+  /** The model's request to run code. */
   executableCode?: ExecutableCode;
+  /** The result of that code. */
   codeExecutionResult?: CodeExecutionResult;
+  /** The section and frame rate of a video. */
   videoMetadata?: object;
+  /** Your own data about the part. */
   partMetadata?: Record<string, unknown>;
 }
 
@@ -98,26 +169,62 @@ export interface Part {
 export interface Content {
   /** `'user'` or `'model'`. */
   role?: string;
+  /** The parts of the message, in order. */
   parts?: Part[];
 }
 
-/** How a tool authenticates: an OpenAPI 3 security scheme. */
+/**
+ * How a tool authenticates: an OpenAPI 3 security scheme.
+ *
+ * @example
+ * ```ts
+ * import type { AuthScheme } from 'adk-session-wasm';
+ *
+ * const scheme: AuthScheme = { type: 'http', scheme: 'bearer' };
+ * ```
+ */
 export type AuthScheme =
   | { type: 'apiKey'; name: string; in: string; description?: string }
   | { type: 'http'; scheme: string; bearerFormat?: string; description?: string }
   | { type: 'oauth2'; flows: object; description?: string }
   | { type: 'openIdConnect'; openIdConnectUrl: string; description?: string };
 
-/** A tool's request for a credential. Do not store credentials themselves in a session. */
+/**
+ * A tool's request for a credential. Do not store credentials themselves in a session.
+ *
+ * @example
+ * ```ts
+ * import type { AuthConfig } from 'adk-session-wasm';
+ *
+ * const config: AuthConfig = {
+ *   authScheme: { type: 'http', scheme: 'bearer' },
+ *   credentialKey: 'calendar',
+ * };
+ * ```
+ */
 export interface AuthConfig {
+  /** How the tool authenticates. */
   authScheme: AuthScheme;
+  /** The name under which the credential is kept. */
   credentialKey: string;
 }
 
-/** A tool's request to be confirmed by the user. */
+/**
+ * A tool's request to be confirmed by the user.
+ *
+ * @example
+ * ```ts
+ * import type { ToolConfirmation } from 'adk-session-wasm';
+ *
+ * const question: ToolConfirmation = { hint: 'Pay 12 euros?', confirmed: false };
+ * ```
+ */
 export interface ToolConfirmation {
+  /** The question to show to the user. */
   hint: string;
+  /** Whether the user has agreed. */
   confirmed: boolean;
+  /** Further data for the tool. */
   payload?: unknown;
 }
 
@@ -155,10 +262,22 @@ export interface EventActions {
   endOfAgent?: boolean;
 }
 
-/** Workflow: the node that an event comes from. */
+/**
+ * Workflow: the node that an event comes from.
+ *
+ * @example
+ * ```ts
+ * import type { NodeInfo } from 'adk-session-wasm';
+ *
+ * const node: NodeInfo = { path: 'root.review' };
+ * ```
+ */
 export interface NodeInfo {
+  /** The node's path in the workflow. */
   path?: string;
+  /** The paths of the nodes that get the output. */
   outputFor?: string[];
+  /** Whether the event's message is the node's output. */
   messageAsOutput?: boolean;
 }
 
@@ -180,15 +299,21 @@ export interface Event {
   invocationId: string;
   /** `'user'`, or the agent's name. */
   author?: string;
+  /** The effects of the event, above all its changes to the state. */
   actions: EventActions;
   /** Milliseconds since 1970, 0 to 253402300799999; fractions are kept. */
   timestamp: number;
+  /** What was said, called or answered. */
   content?: Content;
   /** Whether this is a piece of a streamed text. Such an event is never stored. */
   partial?: boolean;
+  /** Live: whether the model has finished its turn. */
   turnComplete?: boolean;
+  /** Live: whether the user has interrupted the model. */
   interrupted?: boolean;
+  /** The model's error code, if it failed. */
   errorCode?: string;
+  /** The model's error message, if it failed. */
   errorMessage?: string;
   /** The ids of the calls in `content` that keep running after this turn. */
   longRunningToolIds?: string[];
@@ -197,31 +322,60 @@ export interface Event {
    * branches.
    */
   branch?: string;
+  /** Your own data about the event. */
   customMetadata?: Record<string, unknown>;
+  /** The sources of the answer. */
   groundingMetadata?: object;
+  /** The citations in the answer. */
   citationMetadata?: object;
+  /** The numbers of tokens used. */
   usageMetadata?: object;
+  /** Live: a handle to resume the connection. */
   liveSessionResumptionUpdate?: object;
+  /** Live: the server will close the connection soon. */
   goAway?: object;
+  /** Live: the text of what the user said. */
   inputTranscription?: object;
+  /** Live: the text of what the model said. */
   outputTranscription?: object;
+  /** The id of the interaction at the model. */
   interactionId?: string;
+  /** The version of the model that answered. */
   modelVersion?: string;
+  /** Live: the id of the connection. */
   liveSessionId?: string;
   /** Workflow: the node's result. */
   output?: unknown;
   /** Workflow: the route to take next. */
   route?: string | number | boolean | (string | number | boolean)[];
+  /** Workflow: the node that the event comes from. */
   nodeInfo?: NodeInfo;
+  /** Workflow: events of other scopes are not shown to the node. */
   isolationScope?: string;
 }
 
-/** The parameter of {@link createEventActions}: any of the fields. */
+/**
+ * The parameter of {@link createEventActions}: any of the fields.
+ *
+ * @example
+ * ```ts
+ * import type { CreateEventActionsParams } from 'adk-session-wasm';
+ *
+ * const params: CreateEventActionsParams = { transferToAgent: 'cashier' };
+ * ```
+ */
 export type CreateEventActionsParams = { [K in keyof EventActions]?: EventActions[K] | undefined };
 
 /**
  * The parameter of {@link createEvent}: any of the fields, partial `actions`, and fields of your
  * own.
+ *
+ * @example
+ * ```ts
+ * import type { CreateEventParams } from 'adk-session-wasm';
+ *
+ * const params: CreateEventParams = { author: 'user', content: { parts: [{ text: 'hi' }] } };
+ * ```
  */
 export type CreateEventParams = {
   [K in Exclude<keyof Event, 'actions'>]?: Event[K] | undefined;

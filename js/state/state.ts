@@ -85,6 +85,7 @@ export interface ReadableState<S extends StateShape = StateShape> {
   toDict(): StateShape;
   /** See {@link State.toJSON}. */
   toJSON(): StateShape;
+  /** Iterates over keys and values. */
   [Symbol.iterator](): IterableIterator<[string, unknown]>;
 }
 

@@ -24,6 +24,7 @@ import { isTemp, REMOVED } from './scope.js';
  * ```
  */
 export interface SchemaIssue {
+  /** What is wrong, for people. */
   readonly message: string;
   /** The path within the value, outermost first. */
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;

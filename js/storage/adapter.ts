@@ -20,8 +20,11 @@
  * ```
  */
 export interface StorageKey {
+  /** The app. */
   readonly appName: string;
+  /** The user; absent in the key of an app. */
   readonly userId?: string;
+  /** The session; absent in the key of a user or an app. */
   readonly sessionId?: string;
 }
 
@@ -55,8 +58,11 @@ export interface ScopeRow {
  * ```
  */
 export interface SessionRow {
+  /** The app of the session. */
   readonly appName: string;
+  /** The user of the session. */
   readonly userId: string;
+  /** The id of the session. */
   readonly sessionId: string;
   /** The revision at which the session was created. */
   readonly created: number;
@@ -146,8 +152,11 @@ export interface WriteRequest {
  * ```
  */
 export interface Found {
+  /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
+  /** The state of the user, if it is stored and was requested. */
   readonly user?: ScopeRow | undefined;
+  /** The state of the app, if it is stored and was requested. */
   readonly app?: ScopeRow | undefined;
   /** The session's events whose id is in `eventIds`. */
   readonly events: readonly EventRow[];
@@ -178,9 +187,13 @@ export interface Found {
  * ```
  */
 export interface Changes {
+  /** The new row of the session. */
   readonly session?: SessionRow | undefined;
+  /** The new row of the user's state. */
   readonly user?: ScopeRow | undefined;
+  /** The new row of the app's state. */
   readonly app?: ScopeRow | undefined;
+  /** New events, and those that replace a stored one of the same id. */
   readonly events: readonly EventRow[];
 }
 
@@ -214,7 +227,9 @@ export type Decide = (found: Found) => Changes | undefined;
  * ```
  */
 export interface Write {
+  /** What the decision needs. */
   readonly request: WriteRequest;
+  /** Computes the changes. */
   readonly decide: Decide;
 }
 
@@ -232,7 +247,9 @@ export interface Write {
  * ```
  */
 export interface ReadRequest {
+  /** The session, user or app to read. */
   readonly key: StorageKey;
+  /** Which of the events to return. */
   readonly window: {
     /** Only the last so many events of those that pass `after`. Absent: all. */
     readonly last?: number;
@@ -254,8 +271,11 @@ export interface ReadRequest {
  * ```
  */
 export interface Rows {
+  /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
+  /** The state of the user, if it is stored. */
   readonly user?: ScopeRow | undefined;
+  /** The state of the app, if it is stored. */
   readonly app?: ScopeRow | undefined;
   /** Ordered by `seq`. */
   readonly events: readonly EventRow[];
@@ -273,10 +293,13 @@ export interface Rows {
  * ```
  */
 export interface ListRequest {
+  /** The app whose sessions are listed. */
   readonly appName: string;
   /** Absent: the sessions of all users. */
   readonly userId?: string;
+  /** By `lastUpdateTime`, ascending or descending. */
   readonly order: 'asc' | 'desc';
+  /** The number of sessions to skip. */
   readonly offset: number;
   /** Absent: all sessions from `offset` on. */
   readonly limit?: number;
@@ -300,9 +323,11 @@ export interface ListRequest {
  * ```
  */
 export interface Listing {
+  /** The sessions of the page, in order. */
   readonly sessions: readonly SessionRow[];
   /** The stored states of those sessions' users, each user once. */
   readonly users: readonly (ScopeRow & { readonly userId: string })[];
+  /** The app's state, if it is stored. */
   readonly app?: ScopeRow | undefined;
   /** The number of sessions on all pages. Optional if {@link ListRequest.withTotal} is `false`. */
   readonly total?: number | undefined;
@@ -402,8 +427,11 @@ export interface StorageAdapter {
    * ```
    */
   readonly appendMany?: ((writes: readonly Write[]) => void | Promise<void>) | undefined;
+  /** Returns a session with a window of its events, or the state of a user or an app. */
   read(request: ReadRequest): Rows | Promise<Rows>;
+  /** Returns a page of sessions, without their events. */
   list(request: ListRequest): Listing | Promise<Listing>;
+  /** Deletes a session, a user, or a state. May return the floor after it. */
   delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void>;
   /**
    * Called once, after the last service over this adapter was closed and its calls have settled.

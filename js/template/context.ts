@@ -19,6 +19,7 @@ import { peekState, State } from '../state/state.js';
  * ```
  */
 export interface StateReader {
+  /** Returns all keys, with their prefixes, and values. */
   toRecord(): StateShape;
 }
 
@@ -72,7 +73,9 @@ export interface TemplateContext {
  * ```
  */
 export interface AdkReadonlyContext {
+  /** The state to print from. */
   readonly state: StateReader;
+  /** Where artifacts are loaded from. */
   readonly invocationContext: {
     readonly session: { readonly id: string; readonly appName: string; readonly userId: string };
     readonly artifactService?:
@@ -80,11 +83,25 @@ export interface AdkReadonlyContext {
   };
 }
 
-/** Fits both the artifact service bound to a session, in newer ADKs, and the unbound one. */
+/**
+ * Fits both the artifact service bound to a session, in newer ADKs, and the unbound one.
+ *
+ * @example
+ * ```ts
+ * import type { AdkLoadArtifactRequest } from 'adk-session-wasm';
+ *
+ * const session = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const request: AdkLoadArtifactRequest = { ...session, filename: 'terms.txt' };
+ * ```
+ */
 export interface AdkLoadArtifactRequest {
+  /** The app of the session. */
   appName: string;
+  /** The user of the session. */
   userId: string;
+  /** The id of the session. */
   sessionId: string;
+  /** The name of the file. */
   filename: string;
 }
 

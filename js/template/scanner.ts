@@ -21,6 +21,7 @@ import { scanTemplate } from '../wasm/core.js';
 export interface Placeholder {
   /** The state's key with its prefix, or `artifact.` and a file name. */
   readonly name: string;
+  /** Whether it prints a state value or an artifact. */
   readonly kind: 'state' | 'artifact';
   /** Whether it ends with `?`, so that it prints nothing if there is no value. */
   readonly optional: boolean;

@@ -21,6 +21,7 @@ export type { OpenStorage } from './run_case.js';
  * ```
  */
 export interface ConformanceCase {
+  /** The requirement, as a sentence. */
   readonly name: string;
   /** Runs the test. Rejects with an `Error` that names the step that failed. */
   run(): Promise<void>;

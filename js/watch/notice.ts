@@ -18,6 +18,7 @@ import type { DataLoss } from '../model/session_service.js';
  * ```
  */
 export interface SessionNotice extends CompositeSessionKey {
+  /** `created`, or `appended` for events. */
   type: 'created' | 'appended';
   /** Increases with each notice of the session, even after the session was deleted and created again. */
   revision: number;
@@ -36,8 +37,11 @@ export interface SessionNotice extends CompositeSessionKey {
  * ```
  */
 export interface DeletedNotice {
+  /** The kind of the notice. */
   type: 'deleted';
+  /** The app of the deleted sessions. */
   appName: string;
+  /** The user of the deleted sessions. */
   userId: string;
   /** Absent: all of the user's sessions. A watcher of one session always gets that session's id. */
   sessionId?: string;
@@ -61,8 +65,11 @@ export interface DeletedNotice {
  * ```
  */
 export interface StateChangedNotice {
+  /** The kind of the notice. */
   type: 'stateChanged';
+  /** Whose state changed. */
   scope: 'user' | 'app';
+  /** The app. */
   appName: string;
   /** Only present for the scope `'user'`. */
   userId?: string;
@@ -87,6 +94,7 @@ export interface StateChangedNotice {
  * ```
  */
 export interface LostNotice extends DataLoss {
+  /** The kind of the notice. */
   type: 'lost';
 }
 
@@ -104,10 +112,20 @@ export interface LostNotice extends DataLoss {
  * ```
  */
 export interface ResyncNotice {
+  /** The kind of the notice. */
   type: 'resync';
 }
 
-/** A notice of one change; see {@link Notice}. */
+/**
+ * A notice of one change; see {@link Notice}.
+ *
+ * @example
+ * ```ts
+ * import type { ChangeNotice } from 'adk-session-wasm';
+ *
+ * const changed: ChangeNotice = { type: 'stateChanged', scope: 'app', appName: 'shop' };
+ * ```
+ */
 export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice;
 
 /** A notice that goes to all watchers, in other tabs as well. */
@@ -141,7 +159,9 @@ export type Notice = PublishedNotice | ResyncNotice;
  * ```
  */
 export interface WatchRequest {
+  /** The app to watch. */
   appName: string;
+  /** The user to watch; absent: all users of the app. */
   userId?: string | undefined;
   /** Requires `userId`. */
   sessionId?: string | undefined;
@@ -158,6 +178,7 @@ export interface WatchRequest {
  * ```
  */
 export interface WatchOptions extends Abortable {
+  /** Absent: the notices are iterated. */
   onNotice?: undefined;
 }
 
@@ -191,8 +212,11 @@ export interface ListenOptions extends Abortable {
  * ```
  */
 export interface Notices extends AsyncIterableIterator<Notice> {
+  /** Waits for the next notice. `done` once the watch has ended. */
   next(): Promise<IteratorResult<Notice, undefined>>;
+  /** Ends the watch. */
   return(): Promise<IteratorResult<Notice, undefined>>;
+  /** Returns the iterator itself. */
   [Symbol.asyncIterator](): this;
 }
 

@@ -12,7 +12,18 @@ export type FileKind = 'sqlite';
 /** The engines whose database is on a server. */
 export type ServerKind = 'postgresql' | 'mysql';
 
-/** The engines, by their names in `service.storage.kind`. */
+/**
+ * The engines, by their names in `service.storage.kind`.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSessionService, type EngineKind } from 'adk-session-wasm/database';
+ *
+ * const service = new DatabaseSessionService('mariadb://ada@127.0.0.1/agents');
+ * const kind = service.storage.kind as EngineKind; // 'mysql'
+ * await service.close();
+ * ```
+ */
 export type EngineKind = FileKind | ServerKind;
 
 /** A time as a column stores it. */

@@ -16,13 +16,27 @@ import type { BaseSessionService } from '../../model/session_service.js';
  * ```
  */
 export interface ImportProgress {
+  /** The session that is imported. */
   readonly sessionId: string;
   /** Number of its events that are stored. */
   readonly stored: number;
+  /** The number of its events. */
   readonly total: number;
 }
 
-/** Receives the progress of an import, which waits for its promise. If it throws or rejects, the import ends. */
+/**
+ * Receives the progress of an import, which waits for its promise. If it throws or rejects, the import ends.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { importSession, type OnImportProgress } from 'adk-session-wasm/files';
+ *
+ * const file = { appName: 'shop', userId: 'ada', id: 's1', events: [] };
+ * const show: OnImportProgress = ({ stored, total }) => console.log(`${stored} of ${total}`);
+ * await importSession(new InMemorySessionService(), file, { onProgress: show });
+ * ```
+ */
 export type OnImportProgress = (progress: ImportProgress) => void | Promise<void>;
 
 /** Number of events in a batch. Over memory a batch takes a few milliseconds. */

@@ -62,9 +62,13 @@ const IMPORT_OPTIONS: KnownOptions<ImportSessionsOptions> = {
 export interface ImportOutcome {
   /** The line's number, from 1. */
   readonly line: number;
+  /** What the line holds. */
   readonly kind: 'session' | 'userState' | 'appState';
+  /** The app that the line names, if it could be read. */
   readonly appName?: string;
+  /** The user that the line names, if it could be read. */
   readonly userId?: string;
+  /** The session that the line names, if it could be read. */
   readonly sessionId?: string;
   /**
    * The reason why the line was not imported. Nothing of it is stored then, unless it resumed an interrupted
