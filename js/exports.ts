@@ -86,7 +86,19 @@ export type {
   UserRequest,
 } from './model/session.js';
 export type { StateShape } from './state/state_shape.js';
-export type { BaseSessionService, DataLoss, StorageInfo } from './model/session_service.js';
+export type {
+  BaseSessionService,
+  CloseOptions,
+  DataLoss,
+  Health,
+  StorageInfo,
+} from './model/session_service.js';
+export type {
+  CallDiagnostic,
+  Diagnostic,
+  ServiceMethod,
+  StorageDiagnostic,
+} from './model/diagnostic.js';
 export { State } from './state/state.js';
 export type { ReadableState, StateChanges, StateKey, StateValue } from './state/state.js';
 export type {

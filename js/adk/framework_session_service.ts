@@ -17,7 +17,11 @@ import type {
   UserRequest,
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { BaseSessionService as OurService, StorageInfo } from '../model/session_service.js';
+import type {
+  BaseSessionService as OurService,
+  CloseOptions,
+  StorageInfo,
+} from '../model/session_service.js';
 import type {
   ListenOptions,
   Notices,
@@ -27,13 +31,39 @@ import type {
 } from '../watch/notice.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
-/** Request to append an event through a handle. */
+/**
+ * Request to append an event through a handle.
+ *
+ * @example
+ * ```ts
+ * import { createEvent } from '@google/adk';
+ * import { type AppendEventRequest, InMemorySessionService } from 'adk-session-wasm/adk';
+ *
+ * const service = new InMemorySessionService();
+ * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
+ * const request: AppendEventRequest = { session, event: createEvent({ author: 'user' }) };
+ * await service.appendEvent(request);
+ * ```
+ */
 export interface AppendEventRequest extends Abortable {
   session: Session;
   event: Event;
 }
 
-/** Request to append events through a handle, all or none. */
+/**
+ * Request to append events through a handle, all or none.
+ *
+ * @example
+ * ```ts
+ * import { createEvent } from '@google/adk';
+ * import { type AppendEventsRequest, InMemorySessionService } from 'adk-session-wasm/adk';
+ *
+ * const service = new InMemorySessionService();
+ * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
+ * const request: AppendEventsRequest = { session, events: [createEvent({ author: 'user' })] };
+ * await service.appendEvents(request);
+ * ```
+ */
 export interface AppendEventsRequest extends Abortable {
   session: Session;
   events: Event[];
@@ -203,8 +233,8 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
         : service.watch(request, options);
     }
 
-    close(): Promise<void> {
-      return this.#service.close();
+    close(options?: CloseOptions): Promise<void> {
+      return this.#service.close(options);
     }
   };
 }

@@ -29,7 +29,7 @@ interface Member {
    * at once.
    */
   stopWaiting: () => void;
-  readonly resolve: () => void;
+  readonly resolve: (groupSize: number) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -54,6 +54,8 @@ export interface AppendStore {
   store(append: HandleAppend): MaybePromise<void>;
   /** Stores appends to different sessions in one transaction. Each of them may fail by itself. */
   storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[];
+  /** Called if a write of several appends failed, so that each of them is stored again alone. */
+  onRetry(error: unknown): void;
 }
 
 /**
@@ -86,13 +88,17 @@ export class AppendGroups {
     this.#store = store;
   }
 
-  /** Resolves once the events are stored; rejects if they cannot be. */
+  /**
+   * Resolves once the events are stored; rejects if they cannot be.
+   *
+   * @returns the number of calls that were stored in the same transaction
+   */
   add(
     session: HandleSnapshot,
     record: HandleRecord,
     events: readonly EventToStore[],
     signal: AbortSignal | undefined,
-  ): Promise<void> {
+  ): Promise<number> {
     return new Promise((resolve, reject) => {
       const member: Member = {
         session,
@@ -211,8 +217,9 @@ export class AppendGroups {
       stored = batch.map(() => Promise.reject(error as Error));
     }
     this.#count(Promise.allSettled(stored));
+    const size = batch.reduce((sum, { members }) => sum + members.length, 0);
     for (const [index, group] of batch.entries()) {
-      const succeed = (): void => settle(group);
+      const succeed = (): void => resolve(group, size);
       const fail = (error: unknown): Promise<void> => this.#storeEach(group, error);
       void stored[index]
         ?.finally(parts[index]?.stop)
@@ -258,7 +265,7 @@ export class AppendGroups {
   #failAll(error: unknown): void {
     while (this.#ready.size > 0) {
       for (const group of this.#takeBatch(1)) {
-        settle(group, error);
+        reject(group, error);
         this.#finish(group.record);
       }
     }
@@ -273,13 +280,13 @@ export class AppendGroups {
     const { append, stop } = appendOf(group);
     const succeed = (): void => {
       stop();
-      settle(group);
+      resolve(group, group.members.length);
     };
     const fail = (error: unknown): MaybePromise<void> => {
       stop();
       if (group.members.length > 1) return this.#storeEach(group, error);
       // Any other error would claim that nothing was written.
-      settle(group, doubt ?? error);
+      reject(group, doubt ?? error);
     };
     try {
       const stored = this.#store.store(append);
@@ -292,16 +299,19 @@ export class AppendGroups {
 
   async #storeEach({ record, members }: Group, error: unknown): Promise<void> {
     const doubt = mayBeWritten(error) ? error : undefined;
+    this.#store.onRetry(error);
     for (const member of members) await this.#storeGroup({ record, members: [member] }, doubt);
   }
 }
 
-/** Settles the calls of a group. */
-function settle({ members }: Group, error?: unknown): void {
-  for (const { resolve, reject } of members) {
-    if (error === undefined) resolve();
-    else reject(error);
-  }
+/** Resolves the calls of a group with the number of calls in its transaction. */
+function resolve({ members }: Group, groupSize: number): void {
+  for (const { resolve } of members) resolve(groupSize);
+}
+
+/** Rejects the calls of a group. */
+function reject({ members }: Group, error: unknown): void {
+  for (const { reject } of members) reject(error);
 }
 
 /** @returns the append, and a function that stops listening to the signals of the members */

@@ -9,6 +9,7 @@ import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import type { CallFacts, Diagnostics } from '../call/diagnostics.js';
 import { type HandleRecord, Handles, snapshotHandle } from '../handle/handle.js';
 import { snapshotEvent } from '../model/snapshot.js';
 import type { SessionReader } from '../read/session_reader.js';
@@ -31,6 +32,8 @@ export interface AppenderParts {
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
   readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
+  /** Absent: nobody listens. */
+  readonly diagnostics: Diagnostics | undefined;
 }
 
 /**
@@ -51,6 +54,7 @@ export class Appender implements AppendStore {
    * Appends events. Takes and checks everything at the call. If that throws, nothing is stored, but
    * events before the invalid one may have got an id and a timestamp.
    *
+   * @param facts gets the number of events and the size of their group
    * @returns the stored events, in order, without partial events. A partial event is a piece of a
    *   streamed answer, which is not stored.
    */
@@ -58,13 +62,14 @@ export class Appender implements AppendStore {
     given: Session<S>,
     events: readonly Event[],
     signal: AbortSignal | undefined,
+    facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
     const session = snapshotHandle(given);
     const { handles, reader, isInMemory } = this.#parts;
     const record = handles.recordOf(session);
     const taken: EventToStore[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
-    let stored: MaybePromise<void> | undefined;
+    let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0 && !isInMemory) {
       stored = this.#groups.add(session, record, taken, signal);
     } else if (taken.length > 0) {
@@ -72,7 +77,13 @@ export class Appender implements AppendStore {
       const ahead = record.lastAppend ?? loadWasm(true);
       stored = ahead === undefined ? this.store(append) : this.#storeAfter(ahead, append);
     }
-    return after(stored, () => after(reader.addMissingCalls(session, events), () => taken));
+    return after(stored, (groupSize) => {
+      if (facts !== undefined) {
+        facts.rows = taken.length;
+        if (taken.length > 0) facts.groupSize = groupSize ?? 1;
+      }
+      return after(reader.addMissingCalls(session, events), () => taken);
+    });
   }
 
   /** Stores in memory once the wasm is loaded. Later appends through the handle wait until then. */
@@ -128,6 +139,10 @@ export class Appender implements AppendStore {
     const order = writer.recordOrder(event);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
     return { event, snapshot, order };
+  }
+
+  onRetry(error: unknown): void {
+    this.#parts.diagnostics?.tell('retry', error);
   }
 
   canStoreMany(): boolean {

@@ -1,6 +1,8 @@
 import { SessionError } from '../errors/errors.js';
+import type { ServiceMethod } from '../model/diagnostic.js';
 import type { Abortable } from '../model/session.js';
 import { type MaybePromise, requestError, requireNotAborted, copyRequest } from './call.js';
+import type { CallFacts, Diagnostics } from './diagnostics.js';
 
 /**
  * The calls of one service. Counts the pending calls, and refuses new ones once the service is
@@ -8,20 +10,45 @@ import { type MaybePromise, requestError, requireNotAborted, copyRequest } from 
  */
 export class Calls {
   readonly #pending = new Set<Promise<unknown>>();
+  readonly #diagnostics: Diagnostics | undefined;
   #isClosed = false;
+
+  /** @param diagnostics absent: nobody listens */
+  constructor(diagnostics: Diagnostics | undefined) {
+    this.#diagnostics = diagnostics;
+  }
+
+  /** The number of calls that have not settled. */
+  get pendingCount(): number {
+    return this.#pending.size;
+  }
 
   /**
    * Runs a method at once with the request's own members, so that everything is taken at the call.
+   *
+   * @param work gets `facts` to fill for the diagnostics; absent: nobody listens
    */
   run<Request extends Abortable, T>(
+    method: ServiceMethod,
     request: Request,
-    work: (request: Request) => MaybePromise<T>,
+    work: (request: Request, facts?: CallFacts) => MaybePromise<T>,
   ): Promise<T> {
+    const facts: CallFacts | undefined = this.#diagnostics && {};
+    const report = facts && this.#diagnostics?.begin(method, facts);
     try {
-      const result = work(this.begin(request));
-      return result instanceof Promise ? this.track(result) : Promise.resolve(result);
-    } catch (error) {
-      return Promise.reject(requestError(error));
+      const ownRequest = this.begin(request);
+      report?.take(ownRequest);
+      const result = work(ownRequest, facts);
+      if (result instanceof Promise) {
+        if (report !== undefined) result.then(report.succeed, report.fail);
+        return this.track(result);
+      }
+      report?.succeed(result);
+      return Promise.resolve(result);
+    } catch (thrown) {
+      const error = requestError(thrown);
+      report?.fail(error);
+      return Promise.reject(error);
     }
   }
 

@@ -11,6 +11,10 @@ import { requireTableNames } from '../database/tables/table_names.js';
 import type { Tables } from '../database/tables/tables.js';
 import { invalid } from '../errors/invalid.js';
 
+/** MySQL has no `if not exists` for indices. */
+const MYSQL_ADVICE =
+  '-- An index that exists already fails with error 1061: go on (mysql --force).\n';
+
 /**
  * Returns the SQL that creates the tables and indices. Indices are created without blocking writers: on
  * PostgreSQL this must run outside of a transaction.
@@ -29,7 +33,8 @@ export function schemaSql(
   const dialect = { ...engine.dialect, createDriver: () => new DummyDriver() };
   const database = withTableNames(new Kysely<Tables>({ dialect }), names, true);
   const schema = { engine, layout: DATABASE_LAYOUT, names };
-  const collation = name === 'mariadb' ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;
+  const isMariadb = name === 'mariadb';
+  const collation = isMariadb ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;
   const statements = [
     ...tableStatements(database, schema, collation).map((statement) => statement.compile().sql),
     ...metadataRows(DATABASE_LAYOUT).map(([key, value]) => {
@@ -41,7 +46,10 @@ export function schemaSql(
       }[kind];
       return insert.compile(database).sql;
     }),
-    ...indices(schema).map((index) => onlineIndexStatement(kind, index).compile(database).sql),
+    ...indices(schema).map(
+      (index) => onlineIndexStatement(kind, index, isMariadb).compile(database).sql,
+    ),
   ];
-  return statements.map((statement) => `${statement};\n`).join('');
+  const advice = kind === 'mysql' && !isMariadb ? MYSQL_ADVICE : '';
+  return advice + statements.map((statement) => `${statement};\n`).join('');
 }

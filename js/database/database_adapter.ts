@@ -42,6 +42,7 @@ import type {
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
+import type { Diagnostics } from '../call/diagnostics.js';
 import type { Abortable } from '../model/session.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
@@ -78,6 +79,8 @@ export interface DatabaseParts {
   readonly owns: boolean;
   readonly clock: () => number;
   readonly waits: Waits;
+  /** Told of retries. Absent: nobody listens. */
+  readonly diagnostics?: Diagnostics | undefined;
 }
 
 /** A connected database whose tables were accepted. */
@@ -208,8 +211,8 @@ export class DatabaseAdapter implements OwnAdapter {
     });
   }
 
-  closing(): void {
-    this.#parts.waits.shorten();
+  closing(timeoutMs?: number): void {
+    this.#parts.waits.shorten(timeoutMs);
   }
 
   async close(): Promise<void> {
@@ -269,8 +272,9 @@ export class DatabaseAdapter implements OwnAdapter {
     if (mode === 'write' && opened.refusal !== undefined) {
       return this.#openToWrite(signal).then(() => this.#run(mode, request, work));
     }
-    const { engine, waits } = this.#parts;
-    return retried(engine, () => opened.run(mode, () => work(opened), signal), waits, signal);
+    const { engine, waits, diagnostics } = this.#parts;
+    const attempt = () => opened.run(mode, () => work(opened), signal);
+    return retried(engine, attempt, waits, signal, diagnostics);
   }
 
   /**

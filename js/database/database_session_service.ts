@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { kindOf } from '../json/rules.js';
 import { requireOptions, describeValue } from '../call/call.js';
+import { Diagnostics } from '../call/diagnostics.js';
 import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
@@ -153,8 +154,6 @@ const KYSELY_OPTIONS: KnownOptions<DatabaseKyselyOptions> = {
 export class DatabaseSessionService<
   S extends StateShape = StateShape,
 > extends StoredSessionService<S> {
-  readonly #adapter: DatabaseAdapter;
-
   /** @throws SessionError `invalid_argument`, without the URL, if the URL or an option is invalid */
   constructor(url: string, options?: DatabaseOptions);
   constructor(options: DatabaseUrlOptions | DatabaseKyselyOptions);
@@ -166,9 +165,7 @@ export class DatabaseSessionService<
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
     const isKysely = Object.hasOwn(Object(all) as object, 'kysely');
     const options = takeOptions(all, isKysely ? KYSELY_OPTIONS : URL_OPTIONS);
-    const adapter = new DatabaseAdapter(databaseParts(options));
-    super(partsOverOwn(adapter), options);
-    this.#adapter = adapter;
+    super(partsOverOwn(new DatabaseAdapter(databaseParts(options))), options);
   }
 
   /**
@@ -179,9 +176,8 @@ export class DatabaseSessionService<
    *   is not installed, or the tables have another layout; `storage_newer` if their schema version is a later
    *   one; `connection_lost`; `closed`
    */
-  async open(request: Abortable = {}): Promise<void> {
-    await this.openStorage(request);
-    await this.#adapter.open(request);
+  open(request: Abortable = {}): Promise<void> {
+    return this.ping(request);
   }
 }
 
@@ -212,6 +208,7 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
       owns: false,
       clock,
       waits,
+      diagnostics: Diagnostics.of(options, ENGINES[engine]),
     };
   }
   const address = parseAddress(options.url);
@@ -219,14 +216,16 @@ export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOption
   const { durability = 'strict', driverOptions = {} } = options;
   requireDurability(durability, engine);
   requireDriverOptions(driverOptions, engine);
+  const diagnostics = Diagnostics.of(options, engine);
   return {
     engine,
     durable: isDurable(address),
-    connect: () => connect(address, { durability, driverOptions, waits }),
+    connect: () => connect(address, { durability, driverOptions, waits, diagnostics }),
     openTables: openingOf(address.kind, options, waits),
     owns: true,
     clock,
     waits,
+    diagnostics,
   };
 }
 

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { SessionErrorCode } from '../errors/errors.js';
 import type { Event } from './event.js';
 import type {
   AppendEventRequest,
@@ -60,6 +61,50 @@ export interface StorageInfo {
 }
 
 /**
+ * Whether a service can be used now, for the health check of a server.
+ *
+ * @example
+ * ```ts
+ * import type { Health } from 'adk-session-wasm';
+ *
+ * function status({ isOk }: Health): number {
+ *   return isOk ? 200 : 503;
+ * }
+ * ```
+ */
+export interface Health {
+  /** Whether the storage answered. */
+  readonly isOk: boolean;
+  /** The `kind` of the storage. */
+  readonly storage: string;
+  /** Milliseconds that the storage took to answer or to fail. */
+  readonly durationMs: number;
+  /** The number of calls of the service that had not settled before. */
+  readonly pendingCalls: number;
+  /** The code of the error, if the storage did not answer. */
+  readonly code?: SessionErrorCode;
+}
+
+/**
+ * The options of `close`.
+ *
+ * @example
+ * ```ts
+ * import { type CloseOptions, InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const soon: CloseOptions = { timeoutMs: 5000 };
+ * await new InMemorySessionService().close(soon);
+ * ```
+ */
+export interface CloseOptions {
+  /**
+   * Milliseconds after which the close no longer waits for pending calls; default: no limit of its own. The
+   * storage is then closed under these calls, and they fail, mostly with `connection_lost` or `closed`.
+   */
+  timeoutMs?: number | undefined;
+}
+
+/**
  * The interface of every session service, over any storage.
  *
  * @example
@@ -113,6 +158,6 @@ export interface BaseSessionService<S extends StateShape = StateShape> {
   deleteUserState(request: UserRequest): Promise<void>;
   deleteAppState(request: AppRequest): Promise<void>;
   /** Waits for pending calls; later calls reject with `closed`. A second close resolves. */
-  close(): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

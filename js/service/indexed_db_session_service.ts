@@ -224,7 +224,7 @@ export class IndexedDbSessionService<
    *   `connection_lost`; `unsupported` if `mirror` is set and the browser has no Storage Buckets
    */
   open(request: Abortable = {}): Promise<void> {
-    return this.openStorage(request);
+    return this.ping(request);
   }
 
   /**

@@ -17,6 +17,8 @@ export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
   stateSchema: true,
   clock: true,
   newId: true,
+  onDiagnostic: true,
+  diagnosticIds: true,
   stateWriter: true,
 };
 

@@ -27,7 +27,7 @@ export function overAdapter<S extends StateShape = StateShape>(
 export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
   return {
     ...partsOver(adapter, adapter),
-    closing: () => memberOf(adapter, 'closing')?.call(adapter),
+    closing: (timeoutMs) => memberOf(adapter, 'closing')?.call(adapter, timeoutMs),
     explain: (error, key) => adapter.explain(error, key),
   };
 }

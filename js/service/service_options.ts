@@ -1,10 +1,13 @@
 import type { SessionError } from '../errors/errors.js';
+import type { Diagnostic } from '../model/diagnostic.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import type { StorageInfo } from '../model/session_service.js';
+import type { CloseOptions, StorageInfo } from '../model/session_service.js';
 import type { StateSchema } from '../state/state_schema.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
+import { kindOf } from '../json/rules.js';
 import { describeValue } from '../call/call.js';
+import { takeOptions } from './known_options.js';
 import { invalid } from '../errors/invalid.js';
 import type { HistoryOptions } from '../read/history.js';
 import type { StateWriter } from '../append/state_writer.js';
@@ -47,10 +50,32 @@ export interface SessionServiceOptions {
   /** Returns a fresh id for a session or event; default a UUID v4. */
   newId?: (() => string) | undefined;
   /**
+   * Called once for each call of the service, when it settles, and for each retry of the storage: for logs,
+   * metrics and traces. Default: none, and nothing is measured. If it throws, the host reports the error as
+   * uncaught, and the call is not affected.
+   */
+  onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
+  /** Whether diagnostics hold the ids of app, user and session. Default `false`. */
+  diagnosticIds?: boolean | undefined;
+  /**
    * Writes deltas to a handle's state. Pass on the one that `overService` of `adk-session-wasm/adk`
    * gives to your function. Default: the writer that follows the order of writes kept by `State`.
    */
   stateWriter?: StateWriter | undefined;
+}
+
+/** The longest time of a timer. A longer one would fire at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Returns the `timeoutMs` of a `close`. Fails with `invalid_argument` for anything but milliseconds. */
+export function closeTimeoutOf(options: CloseOptions): number | undefined {
+  const timeoutMs: unknown = takeOptions(options, { timeoutMs: true }).timeoutMs;
+  if (timeoutMs === undefined) return undefined;
+  if (typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS) {
+    return timeoutMs;
+  }
+  const given = typeof timeoutMs === 'number' ? String(timeoutMs) : kindOf(timeoutMs);
+  throw invalid('timeoutMs', `must be milliseconds from 0 to ${MAX_TIMEOUT_MS}; it is ${given}`);
 }
 
 /** The parts of a service besides its options. */
@@ -59,7 +84,7 @@ export interface ServiceParts {
   /** Makes the store that the service works on. Absent: memory in the wasm. */
   readonly openStore?: () => SessionStore;
   /** Called when the service begins to close and waits for its calls. */
-  readonly closing?: () => void;
+  readonly closing?: (timeoutMs: number | undefined) => void;
   /** Called once the service's calls have settled. */
   readonly closeStorage?: () => void | Promise<void>;
   /** Parses the events as the storage keeps them. Absent: texts or an adapter's rows. */

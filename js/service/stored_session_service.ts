@@ -21,19 +21,31 @@ import type {
   UserRequest,
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { BaseSessionService, StorageInfo } from '../model/session_service.js';
+import type {
+  BaseSessionService,
+  CloseOptions,
+  Health,
+  StorageInfo,
+} from '../model/session_service.js';
 import type { CreatedSession, Floor, Scopes, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
 import { snapshotDelta, snapshotState } from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { Appender } from '../append/appender.js';
 import { Calls } from '../call/calls.js';
+import { Deadline } from '../call/deadline.js';
+import { codeOf, Diagnostics } from '../call/diagnostics.js';
 import { makeDisposable } from '../call/disposable.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
-import { policyOf, type ServiceParts, type SessionServiceOptions } from './service_options.js';
+import {
+  closeTimeoutOf,
+  policyOf,
+  type ServiceParts,
+  type SessionServiceOptions,
+} from './service_options.js';
 import { SessionReader } from '../read/session_reader.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
@@ -78,7 +90,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   readonly #feed: ServiceFeed;
   readonly #appender: Appender;
   readonly #reader: SessionReader;
-  readonly #calls = new Calls();
+  readonly #calls: Calls;
   #store: SessionStore | undefined;
   #closing: Promise<void> | undefined;
 
@@ -86,6 +98,8 @@ export class StoredSessionService<S extends StateShape = StateShape>
     const parts = ownMembers(given);
     this.storage = parts.storage;
     this.#parts = parts;
+    const diagnostics = Diagnostics.of(options, parts.storage);
+    this.#calls = new Calls(diagnostics);
     this.#feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', stateSchema, clock = Date.now, newId = newEventId } = options;
     this.#schema = stateSchema;
@@ -110,67 +124,70 @@ export class StoredSessionService<S extends StateShape = StateShape>
       feed: this.#feed,
       reader: this.#reader,
       explain: parts.explain ?? ((error) => error),
+      diagnostics,
     });
   }
 
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#calls.run(request, (request) => this.create(request, false));
+    return this.#calls.run('createSession', request, (request) => this.create(request, false));
   }
 
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#calls.run(request, (request) => this.create(request, true));
+    return this.#calls.run('getOrCreateSession', request, (request) => this.create(request, true));
   }
 
   getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
-    return this.#calls.run(request, (request) => this.get(request));
+    return this.#calls.run('getSession', request, (request) => this.get(request));
   }
 
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>> {
-    return this.#calls.run(request, (request) => this.list(request));
+    return this.#calls.run('listSessions', request, (request) => this.list(request));
   }
 
   deleteSession(request: DeleteSessionRequest): Promise<void> {
-    return this.#calls.run(request, (request) => this.delete(request));
+    return this.#calls.run('deleteSession', request, (request) => this.delete(request));
   }
 
   appendEvent(request: AppendEventRequest<S>): Promise<Event> {
-    return this.#calls.run(request, ({ session, event, signal }) =>
-      after(this.#appender.append(session, [event], signal), ([stored]) =>
+    return this.#calls.run('appendEvent', request, ({ session, event, signal }, facts) =>
+      after(this.#appender.append(session, [event], signal, facts), ([stored]) =>
         isThenable(event) ? withoutThen(event, stored?.snapshot.text) : event,
       ),
     );
   }
 
   appendEvents(request: AppendEventsRequest<S>): Promise<Event[]> {
-    return this.#calls.run(request, (request) => {
+    return this.#calls.run('appendEvents', request, (request, facts) => {
       const { session, events, signal } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      return after(this.#appender.append(session, [...events], signal), () =>
+      return after(this.#appender.append(session, [...events], signal, facts), () =>
         isThenable(events) ? [...events] : events,
       );
     });
   }
 
   updateState(request: UpdateStateRequest): Promise<void> {
-    return this.#calls.run(request, (request) => this.#update(request));
+    return this.#calls.run('updateState', request, (request) => this.#update(request));
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {
-    return this.#calls.run(request, (request) => {
+    return this.#calls.run('getUserState', request, (request) => {
       requireId('userId', request.userId);
       return this.#reader.scopeState(request, request.userId);
     });
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#calls.run(request, (request) => this.#reader.scopeState(request, undefined));
+    return this.#calls.run('getAppState', request, (request) =>
+      this.#reader.scopeState(request, undefined),
+    );
   }
 
   deleteUser(request: UserRequest): Promise<void> {
-    return this.#calls.run(request, (request) => {
+    return this.#calls.run('deleteUser', request, (request) => {
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
@@ -180,7 +197,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   deleteUserState(request: UserRequest): Promise<void> {
-    return this.#calls.run(request, (request) => {
+    return this.#calls.run('deleteUserState', request, (request) => {
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
@@ -190,7 +207,7 @@ export class StoredSessionService<S extends StateShape = StateShape>
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
-    return this.#calls.run(request, (request) => {
+    return this.#calls.run('deleteAppState', request, (request) => {
       const appName = requireId('appName', request.appName);
       const done = this.#remove(request, appName);
       return after(done, this.#feed.stateDeletionPublisher(appName, undefined));
@@ -204,24 +221,74 @@ export class StoredSessionService<S extends StateShape = StateShape>
     return this.#feed.watch(request, options);
   }
 
-  close(): Promise<void> {
+  /**
+   * Asks the storage whether it answers. Opens it first if no call has done so.
+   *
+   * A server is asked by a read of its own. Memory and IndexedDB are ready once they are open. An adapter of
+   * your own is asked by its verb `read`, for the state of an app that does not exist.
+   *
+   * @throws SessionError (as a rejection) the reason why the storage cannot be used: `storage_unavailable`,
+   *   `storage_newer`, `storage_blocked`, `connection_lost`, `remote`, `wasm_unavailable`; `aborted`; `closed`
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * await new InMemorySessionService().ping({ signal: AbortSignal.timeout(1000) });
+   * ```
+   */
+  ping(request: Abortable = {}): Promise<void> {
+    return this.#calls.run('ping', request, ({ signal }) =>
+      this.#call<void>(signal, (store) => store.open(signal)),
+    );
+  }
+
+  /**
+   * Pings the storage and reports the outcome. Never rejects.
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const { isOk, code } = await service.health({ signal: AbortSignal.timeout(1000) });
+   * console.log(isOk, code); // true undefined
+   * ```
+   */
+  async health(request: Abortable = {}): Promise<Health> {
+    const pendingCalls = this.#calls.pendingCount;
+    const start = performance.now();
+    const code = await this.ping(request).then(() => undefined, codeOf);
+    return {
+      isOk: code === undefined,
+      storage: this.storage.kind,
+      durationMs: performance.now() - start,
+      pendingCalls,
+      ...(code !== undefined && { code }),
+    };
+  }
+
+  async close(options: CloseOptions = {}): Promise<void> {
+    const timeoutMs = closeTimeoutOf(options);
     // Only the first call reports a failure. The service is closed in any case.
     if (this.#closing !== undefined) return this.#closing.catch(() => undefined);
-    this.#closing = this.#close();
+    this.#closing = this.#close(timeoutMs);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
+  async #close(timeoutMs: number | undefined): Promise<void> {
+    const deadline = new Deadline(timeoutMs);
     const settled = this.#calls.close();
-    this.#parts.closing?.();
-    await settled;
+    this.#parts.closing?.(timeoutMs);
+    await deadline.until(settled);
     try {
-      await this.#parts.closeStorage?.();
+      await deadline.until(this.#parts.closeStorage?.());
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
       const reason = messageOf(cause);
       throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
     } finally {
+      deadline.clear();
       this.#store?.free();
       this.#store = undefined;
       this.#feed.close();
@@ -281,13 +348,6 @@ export class StoredSessionService<S extends StateShape = StateShape>
     if (!isId(sessionId)) return undefined;
     const done = this.#remove(request, appName, userId, sessionId);
     return after(done, this.#feed.deletionPublisher(appName, userId, sessionId));
-  }
-
-  /** @internal */
-  protected openStorage(request: Abortable): Promise<void> {
-    return this.#calls.run(request, (request) =>
-      this.#call<void>(request.signal, (store) => store.open()),
-    );
   }
 
   /** @internal */

@@ -67,8 +67,15 @@ export class AdapterStore implements SessionStore {
     this.#own = own;
   }
 
-  open(): void {
-    // An adapter opens itself: it has no verb for that.
+  async open(signal: AbortSignal | undefined): Promise<void> {
+    const own = this.#own;
+    if (own === undefined) {
+      // An adapter of a user has no verb for this.
+      await this.#read(storageKey({ appName: PROBE }), 0, undefined, signal);
+    } else {
+      const request = requestOf({}, signal);
+      await settled('open', signal, () => untilAborted(signal, own.open(request)));
+    }
   }
 
   async create(
@@ -315,6 +322,9 @@ export class AdapterStore implements SessionStore {
     });
   }
 }
+
+/** The app whose state is read to learn whether an adapter answers. */
+const PROBE = 'adk-session-wasm';
 
 /** The parts of a write beside the write itself. */
 interface WriteParts<Verb extends WriteVerb> {

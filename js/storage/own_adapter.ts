@@ -1,5 +1,6 @@
 import type { SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event.js';
+import type { Abortable } from '../model/session.js';
 import type { ReadRequest, Rows, StorageAdapter, StorageKey } from './adapter.js';
 
 /** The rows of a read for a session's handle. */
@@ -12,11 +13,13 @@ export interface OwnRows extends Rows {
 export interface OwnAdapter extends StorageAdapter {
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: ReadRequest): OwnRows | Promise<OwnRows>;
+  /** Opens the storage, or asks whether it still answers. */
+  open(request: Abortable): Promise<void>;
   /**
    * Called when the service begins to close. Requests that a server leaves unanswered should end
-   * soon. `close` follows when all calls have settled.
+   * soon. `close` follows when all calls have settled, or after `timeoutMs`.
    */
-  closing?(): void;
+  closing?(timeoutMs?: number): void;
   /** Adds details that only the storage knows to the error of a refused append. */
   explain(error: SessionError, key: Required<StorageKey>): SessionError;
 }

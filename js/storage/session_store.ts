@@ -95,8 +95,8 @@ export interface AppendRequest extends Append {
  * `aborted`, unless an adapter ignores the signal.
  */
 export interface SessionStore {
-  /** Opens the storage, if there is anything to open. */
-  open(): MaybePromise<void>;
+  /** Opens the storage, if there is anything to open. If a server holds it, asks whether it answers. */
+  open(signal: AbortSignal | undefined): MaybePromise<void>;
 
   /**
    * Creates a session. `state` is a JSON object with the keys of all scopes. If the key is taken, the call returns

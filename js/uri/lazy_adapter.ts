@@ -12,6 +12,7 @@ import type {
   WriteRequest,
 } from '../storage/adapter.js';
 import { memberOf } from '../members/own.js';
+import type { Abortable } from '../model/session.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
 
 /**
@@ -72,9 +73,13 @@ export class LazyAdapter implements OwnAdapter {
     return this.#adapter?.explain(error, key) ?? error;
   }
 
-  closing(): void {
+  async open(request: Abortable): Promise<void> {
+    await this.#call((adapter) => adapter.open(request));
+  }
+
+  closing(timeoutMs?: number): void {
     const adapter = this.#adapter;
-    if (adapter !== undefined) memberOf(adapter, 'closing')?.call(adapter);
+    if (adapter !== undefined) memberOf(adapter, 'closing')?.call(adapter, timeoutMs);
   }
 
   async close(): Promise<void> {

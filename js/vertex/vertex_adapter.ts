@@ -30,6 +30,7 @@ import type {
   StorageKey,
   WriteRequest,
 } from '../storage/adapter.js';
+import type { Abortable } from '../model/session.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
 import { appendEvents, NO_ROWS } from './verbs/append_events.js';
 import { CallLimit } from './rest/call_limit.js';
@@ -112,8 +113,15 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  closing(): void {
-    this.#connection.closeTimeout.start();
+  /** Asks the server for a page of one session. Without the option `agentEngineId` there is no engine to ask. */
+  open({ signal }: Abortable): Promise<void> {
+    return this.#call(signal, async (sessions) => {
+      if (this.#caches.addresses.isFixed) await readStates(sessions, { appName: ANY_APP });
+    });
+  }
+
+  closing(timeoutMs?: number): void {
+    this.#connection.closeTimeout.start(timeoutMs);
   }
 
   close(): void {
@@ -136,6 +144,9 @@ export class VertexAdapter implements OwnAdapter {
     return this.#queue.run(address.url, rest.limit, work);
   }
 }
+
+/** Stands for all apps: an engine that is given as an option holds the sessions of each. */
+const ANY_APP = 'app';
 
 const CHANGE_ADVICE =
   'changed without a session; append user: and app: keys with an event, or give updateState a sessionId';

@@ -1,4 +1,5 @@
 import { describeValue } from '../call/call.js';
+import { Diagnostics } from '../call/diagnostics.js';
 import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
@@ -131,7 +132,8 @@ export function openAdapter(options: VertexAiOptions): VertexAdapter {
   requireTimeout('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
-  const connection = { access, timeoutMs, closeTimeout: new CloseTimeout() };
+  const diagnostics = Diagnostics.of(options, { kind: 'vertexai' });
+  const connection = { access, timeoutMs, closeTimeout: new CloseTimeout(), diagnostics };
   return new VertexAdapter(connection, addresses, callTimeoutMs);
 }
 

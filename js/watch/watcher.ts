@@ -1,3 +1,4 @@
+import { reportUncaught } from '../call/uncaught.js';
 import type { Notice, Notices, PublishedNotice, WatchRequest } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 
@@ -116,16 +117,4 @@ function matchNotice(request: WatchRequest, notice: PublishedNotice): PublishedN
   if (sessionId === undefined || notice.type === 'stateChanged') return notice;
   if (notice.sessionId === undefined) return { ...notice, sessionId };
   return notice.sessionId === sessionId ? notice : undefined;
-}
-
-/** Reports an error as the host reports errors of event listeners. */
-function reportUncaught(error: unknown): void {
-  if (typeof reportError === 'function') {
-    reportError(error);
-    return;
-  }
-  // Node has no `reportError`; throwing in a timer makes it an uncaught error there too.
-  setTimeout(() => {
-    throw error;
-  });
 }

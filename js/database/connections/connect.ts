@@ -1,9 +1,10 @@
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
+import type { Diagnostics } from '../../call/diagnostics.js';
 import { type Address, IN_MEMORY } from '../engines/address.js';
 import { loadDriver } from '../engines/load_driver.js';
 import type { Engine } from '../engines/engine.js';
 import { ENGINES } from '../engines/engines.js';
-import { failureKind } from '../engines/failure.js';
+import { databaseError, failureKind } from '../engines/failure.js';
 import { LastWrites } from '../verbs/last_writes.js';
 import { sqliteRunner } from '../transactions/sqlite_runner.js';
 import { kyselyPool } from './kysely_pool.js';
@@ -25,6 +26,8 @@ export interface ConnectOptions {
   /** Passed to the driver beside the address. */
   readonly driverOptions: object;
   readonly waits: Waits;
+  /** Told of lost connections. Absent: nobody listens. */
+  readonly diagnostics?: Diagnostics | undefined;
 }
 
 /** The part of `pg` that is used. */
@@ -128,7 +131,8 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
     const set = names.filter((name) => !Object.hasOwn(driverOptions, name));
     return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
   };
-  return onServer(postgresPool(pool, pg.Query), engine, waits, {
+  const onLost = lossReporter(engine, options.diagnostics);
+  return onServer(postgresPool(pool, pg.Query, onLost), engine, waits, {
     write: begins(engine.beginWrite, Object.keys(settings)),
     // A long read may take longer than the limit, as long as rows arrive.
     read: begins(engine.beginRead, ['idle_in_transaction_session_timeout']),
@@ -153,8 +157,17 @@ async function connectMysql(url: string, options: ConnectOptions): Promise<Conne
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
   const engine = ENGINES.mysql;
   const begins = { write: engine.beginWrite, read: engine.beginRead };
-  const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise());
+  const onLost = lossReporter(engine, options.diagnostics);
+  const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise(), onLost);
   return onServer(runs, engine, waits, begins);
+}
+
+/** Returns the listener for lost connections of a pool. */
+function lossReporter(
+  engine: Engine,
+  diagnostics: Diagnostics | undefined,
+): (error: unknown) => void {
+  return (error) => diagnostics?.tell('connection', databaseError(engine, error));
 }
 
 function onServer(pool: ServerPool, engine: Engine, waits: Waits, begins: Begins): Connected {

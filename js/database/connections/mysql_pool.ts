@@ -26,16 +26,20 @@ const END_MS = 2000;
  * Returns a pool whose connections wait for each answer before they send the next query.
  *
  * @param createPool makes another pool to the same server; the given options override those of the first pool
+ * @param onLost called when a connection is lost
  */
 export function mysqlPool(
   pool: MysqlPromisePool,
   createPool: (options: object) => MysqlPromisePool,
+  onLost: (error: unknown) => void,
 ): ServerPool {
   let isPrepared = true;
   const streams = new Set<MysqlStream>();
   let queued = 0;
   pool.on('enqueue', () => (queued += 1));
-  pool.on('connection', ({ stream }) => {
+  pool.on('connection', (connection) => {
+    connection.on('error', onLost);
+    const { stream } = connection;
     if (stream === undefined) return;
     streams.add(stream);
     stream.on?.('close', () => streams.delete(stream));

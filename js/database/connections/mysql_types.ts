@@ -4,10 +4,14 @@ export interface MysqlPromisePool {
   end(): Promise<void>;
   /** Emitted at once by a `getConnection` that has to wait, since all connections are in use. */
   on(event: 'enqueue', listener: () => void): unknown;
-  on(
-    event: 'connection',
-    listener: (connection: { readonly stream?: MysqlStream }) => void,
-  ): unknown;
+  on(event: 'connection', listener: (connection: MysqlPooledConnection) => void): unknown;
+}
+
+/** A new connection of a pool, as the pool announces it. */
+export interface MysqlPooledConnection {
+  readonly stream?: MysqlStream;
+  /** Emitted for failures outside of a query. */
+  on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
 /** The socket, with or without TLS. */

@@ -30,14 +30,20 @@ const END_MS = 2000;
  * Statements are named, so the server parses and plans each only once per connection. The name is a hash of
  * the SQL. Behind a pooler several programs share a server's connection, and one name must never stand for
  * two statements there.
+ *
+ * @param onLost called when a connection is lost outside of a query
  */
-export function postgresPool(pool: PgPool, Rows: PgRowsClass): ServerPool {
+export function postgresPool(
+  pool: PgPool,
+  Rows: PgRowsClass,
+  onLost: (error: unknown) => void,
+): ServerPool {
   const names = new Map<Statement, string>();
   const clients = new Set<PgClient>();
   let isNamed = true;
   // Unhandled error events would end the program. An idle connection that breaks is replaced by the next one.
   // If a connection breaks during a query, the query fails.
-  pool.on('error', () => undefined);
+  pool.on('error', onLost);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
     clients.add(client);

@@ -1,7 +1,7 @@
 /** The part of a pool of `pg` that is used. */
 export interface PgPool {
   on(event: 'connect', listener: (client: PgClient) => void): unknown;
-  on(event: 'error', listener: () => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<PgClient>;
   end(): Promise<void>;
 }

@@ -36,15 +36,21 @@ export async function buildOnline(
 /**
  * Returns the statement that builds an index while others write to the table. Must not run within a
  * transaction.
+ *
+ * @param isMariadb whether a server of the kind `mysql` is MariaDB: only that one knows `if not exists` here
  */
-export function onlineIndexStatement(kind: EngineKind, index: Index): RawBuilder<unknown> {
+export function onlineIndexStatement(
+  kind: EngineKind,
+  index: Index,
+  isMariadb = false,
+): RawBuilder<unknown> {
   const table = sql.table(index.table);
   const name = sql.ref(index.name);
   const columns = sql.raw(index.columns.join(', '));
   return {
     sqlite: sql`create index if not exists ${name} on ${table} (${columns})`,
     postgresql: sql`create index concurrently if not exists ${name} on ${table} (${columns})`,
-    mysql: sql`alter table ${table} add index ${name} (${columns}), algorithm=inplace, lock=none`,
+    mysql: sql`alter table ${table} add index ${sql.raw(isMariadb ? 'if not exists ' : '')}${name} (${columns}), algorithm=inplace, lock=none`,
   }[kind];
 }
 

@@ -1,6 +1,7 @@
 import { isSessionError } from '../../errors/errors.js';
 import { backoff } from '../../call/backoff.js';
 import { requireNotAborted } from '../../call/call.js';
+import type { Diagnostics } from '../../call/diagnostics.js';
 import type { Engine } from '../engines/engine.js';
 import { databaseError, failureKind } from '../engines/failure.js';
 import type { Steps } from './prepared.js';
@@ -28,6 +29,7 @@ export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal)
  * @param attempt runs the transaction once; a result without a promise is returned without one
  * @param waits how long conflicts are retried, counted from the begin of the first attempt
  * @param signal ends the retries
+ * @param diagnostics is told of each retry
  * @throws SessionError what `attempt` threw, or what the driver's error means
  */
 export function retried<T>(
@@ -35,6 +37,7 @@ export function retried<T>(
   attempt: () => T | Promise<T>,
   waits: Waits,
   signal?: AbortSignal,
+  diagnostics?: Diagnostics,
 ): T | Promise<T> {
   const start = performance.now();
   const again = async (failed: unknown): Promise<T> => {
@@ -47,6 +50,7 @@ export function retried<T>(
           ? attempts < MAX_DUPLICATES
           : failure === 'conflict' && !waits.isOver(start);
       if (!mayPass) throw databaseError(engine, error);
+      diagnostics?.tell('retry', databaseError(engine, error));
       await new Promise((done) => setTimeout(done, backoff(attempts, FIRST_PAUSE, LONGEST_PAUSE)));
       requireNotAborted(signal);
       try {

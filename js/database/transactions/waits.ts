@@ -40,9 +40,13 @@ export class Waits {
     this.#limit = timeoutMs + GRACE_MS;
   }
 
-  /** Shortens all waits because the service closes, including those under way. */
-  shorten(): void {
-    this.#limit = Math.min(this.#limit, CLOSING_MS);
+  /**
+   * Shortens all waits because the service closes, including those under way.
+   *
+   * @param limit their limit in milliseconds, if it is shorter than that of every close
+   */
+  shorten(limit = CLOSING_MS): void {
+    this.#limit = Math.min(this.#limit, CLOSING_MS, limit);
     this.#isClosing = true;
     for (const restart of this.#restarts) restart();
   }

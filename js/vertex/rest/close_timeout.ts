@@ -7,15 +7,18 @@ const CLOSE_TIMEOUT_MS = 5000;
 export class CloseTimeout {
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #timeoutMs = CLOSE_TIMEOUT_MS;
 
   /** Fires, with an error as its reason, when the service stops waiting for pending calls. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  start(): void {
+  /** @param timeoutMs at most so many milliseconds */
+  start(timeoutMs = CLOSE_TIMEOUT_MS): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(closedError()), CLOSE_TIMEOUT_MS);
+    this.#timeoutMs = Math.min(this.#timeoutMs, timeoutMs);
+    this.#timer = setTimeout(() => this.#controller.abort(closedError()), this.#timeoutMs);
   }
 
   /** Restarts the countdown after a successful response, if the service is closing. */
@@ -23,10 +26,11 @@ export class CloseTimeout {
     if (this.#timer !== undefined) this.start();
   }
 
-  /** Stops the countdown: no call is pending. */
+  /** Ends the countdown, and with it the calls that are still pending. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#controller.abort(closedError());
   }
 }
 

@@ -77,6 +77,11 @@ export class EngineAddresses {
       expressModeApiKey ?? (readsKeyFromEnvironment ? apiKeyFromEnvironment() : undefined);
   }
 
+  /** Whether one engine is given for all apps. */
+  get isFixed(): boolean {
+    return this.#engine !== undefined;
+  }
+
   /**
    * Returns the address of an app's engine.
    *

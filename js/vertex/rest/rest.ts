@@ -1,4 +1,5 @@
 /** Requests to the REST API. */
+import type { Diagnostics } from '../../call/diagnostics.js';
 import type { SessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
@@ -24,6 +25,8 @@ export interface Connection {
   readonly closeTimeout: CloseTimeout;
   /** Timeout in milliseconds of a request, and of getting its access token. */
   readonly timeoutMs: number;
+  /** Told of retries. Absent: nobody listens. */
+  readonly diagnostics?: Diagnostics | undefined;
 }
 
 interface HttpRequest {
@@ -56,7 +59,7 @@ export class Rest {
   }
 
   retries(): Retries {
-    return new Retries(this.limit);
+    return new Retries(this.limit, Infinity, this.#connection.diagnostics);
   }
 
   /** Sends a GET request, with retries if they may help. */

@@ -127,6 +127,38 @@ describe("The close of a storage of one's own", () => {
     await service.close();
   });
 
+  it('with `timeoutMs` happens under calls that do not settle in time', async () => {
+    const storage = new MapStorage();
+    let isClosed = false;
+    storage.close = () => {
+      isClosed = true;
+      return new Promise(() => undefined);
+    };
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const append = service.appendEvent({ session, event: says('one') });
+    const start = performance.now();
+    await service.close({ timeoutMs: 20 });
+    const milliseconds = performance.now() - start;
+    assert.ok(milliseconds >= 15 && milliseconds < 2000, String(milliseconds));
+    assert.equal(isClosed, true);
+    await failure(service.getSession(KEY), 'closed');
+    open();
+    await append;
+  });
+
+  it('refuses a `timeoutMs` that is not a time, and leaves the service open', async () => {
+    const service = await openOver(new MapStorage());
+    for (const timeoutMs of [-1, NaN, Infinity, '5' as never]) {
+      await failure(service.close({ timeoutMs }), 'invalid_argument');
+    }
+    await failure(service.close({ timeout: 5 } as never), 'invalid_argument');
+    await service.createSession(KEY);
+    await service.close({ timeoutMs: 1000 });
+  });
+
   it('is optional', async () => {
     const storage = Object.assign(new MapStorage(), { close: undefined as never });
     await (await openOver(storage)).close();

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 
-import { createEvent, isSessionError, type SessionErrorCode } from '../../../js/index.js';
+import {
+  createEvent,
+  type Diagnostic,
+  isSessionError,
+  type SessionErrorCode,
+} from '../../../js/index.js';
 import { type VertexAiOptions, VertexAiSessionService } from '../../../js/vertex/index.js';
 import type { Fault } from '../../vertex_server/faults.js';
 import {
@@ -49,6 +54,24 @@ describe('The Vertex AI service', () => {
     server = await startVertexServer(options);
     service = serviceOn(server, { accessToken: TOKEN, ...of });
   };
+
+  it('reports retries, and pings the server', async () => {
+    const seen: Diagnostic[] = [];
+    await service.close();
+    service = serviceOn(server, { onDiagnostic: (diagnostic) => seen.push(diagnostic) });
+    server.fail('sessions.list', { kind: 'refuse', code: 503, message: 'Unavailable' });
+    await service.ping();
+    assert.deepEqual(
+      seen.map(({ kind, storage, code }) => [kind, storage, code]),
+      [
+        ['retry', 'vertexai', 'remote'],
+        ['call', 'vertexai', undefined],
+      ],
+    );
+    server.fail('sessions.list', { kind: 'deny', code: 403, message: 'Forbidden' });
+    const { isOk, code } = await service.health();
+    assert.deepEqual([isOk, code], [false, 'remote']);
+  });
 
   const done: [title: string, fault: Fault][] = [
     ['the connection breaks before the answer', { kind: 'lose' }],

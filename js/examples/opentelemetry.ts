@@ -1,0 +1,32 @@
+/**
+ * Metrics and spans of OpenTelemetry, made from the diagnostics of a service. Give the result to the
+ * option `onDiagnostic`.
+ */
+import { type Meter, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+// In your program, import from 'adk-session-wasm'.
+import type { Diagnostic } from '../index.js';
+
+export function openTelemetryListener(
+  meter: Meter,
+  tracer: Tracer,
+): (diagnostic: Diagnostic) => void {
+  const durations = meter.createHistogram('adk.session.call.duration', { unit: 'ms' });
+  const groupSizes = meter.createHistogram('adk.session.append.group_size');
+  const storageEvents = meter.createCounter('adk.session.storage.events');
+  return (diagnostic) => {
+    const { kind, storage, code = 'ok' } = diagnostic;
+    if (diagnostic.kind !== 'call') {
+      storageEvents.add(1, { kind, storage, code });
+      return;
+    }
+    const { method, durationMs, groupSize, rows } = diagnostic;
+    durations.record(durationMs, { method, storage, code });
+    if (groupSize !== undefined) groupSizes.record(groupSize, { method, storage });
+    // The listener is called when the call has settled, so the span is made afterwards.
+    const end = Date.now();
+    const attributes = { storage, ...(rows !== undefined && { rows }) };
+    const span = tracer.startSpan(`session.${method}`, { startTime: end - durationMs, attributes });
+    if (code !== 'ok') span.setStatus({ code: SpanStatusCode.ERROR, message: code });
+    span.end(end);
+  };
+}

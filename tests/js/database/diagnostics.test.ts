@@ -1,0 +1,108 @@
+// What the databases report to `onDiagnostic`, and how `ping`, `health` and `close` behave with a real server.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import type { Diagnostic } from '../../../js/index.js';
+import { eventOf } from './cases/concurrency.js';
+import { emptied, type Server, startMariadb, startPostgres } from './servers.js';
+
+const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
+
+const ENGINES = { postgresql: startPostgres, mariadb: startMariadb } as const;
+
+for (const [name, start] of Object.entries(ENGINES)) {
+  const engine = name as keyof typeof ENGINES;
+  describe(`A service over ${engine}`, () => {
+    let server: Server;
+    before(async () => (server = await start()));
+    after(() => server.remove());
+
+    /** A service, and the list of what it reports. */
+    async function opened() {
+      const seen: Diagnostic[] = [];
+      const url = await emptied(engine, server);
+      const onDiagnostic = (diagnostic: Diagnostic) => seen.push(diagnostic);
+      const service = new DatabaseSessionService(url, { onDiagnostic, timeoutMs: 2000 });
+      return { seen, service, url };
+    }
+
+    it('reports how many appends shared a transaction', async () => {
+      const { seen, service } = await opened();
+      const sessions = await Promise.all(
+        [1, 2, 3, 4, 5, 6].map((n) => service.createSession({ ...KEY, sessionId: `s${n}` })),
+      );
+      seen.length = 0;
+      await Promise.all(
+        sessions.map((session, n) => service.appendEvent({ session, event: eventOf(`e${n}`) })),
+      );
+      const sizes = seen.map((diagnostic) =>
+        diagnostic.kind === 'call' ? diagnostic.groupSize : 0,
+      );
+      assert.equal(sizes.length, 6);
+      assert.ok(Math.max(...sizes.map(Number)) > 1, sizes.join());
+      await service.close();
+    });
+
+    it('reports a connection of its pool that is lost, and a server that is away', async () => {
+      const { seen, service } = await opened();
+      await service.ping();
+      const { isOk, storage } = await service.health();
+      assert.deepEqual([isOk, storage], [true, engine === 'mariadb' ? 'mysql' : engine]);
+      await server.kill();
+      for (let tries = 0; !seen.some(({ kind }) => kind === 'connection'); tries += 1) {
+        assert.ok(tries < 200, JSON.stringify(seen));
+        await pause(10);
+      }
+      const health = await service.health();
+      assert.equal(health.isOk, false);
+      assert.ok(['storage_unavailable', 'connection_lost'].includes(String(health.code)));
+      await server.start();
+      await service.ping();
+      await service.close();
+    });
+
+    it('closes in time if the server is frozen', async () => {
+      const { service } = await opened();
+      const session = await service.createSession(KEY);
+      await server.suspend();
+      const append = service.appendEvent({ session, event: eventOf('e') });
+      const failed = assert.rejects(append, { code: 'connection_lost' });
+      const began = performance.now();
+      await service.close({ timeoutMs: 300 });
+      assert.ok(performance.now() - began < 1500);
+      await failed;
+      server.resume();
+    });
+  });
+}
+
+describe('A retry of PostgreSQL', () => {
+  it('is reported with the code that the call would have failed with', async () => {
+    const server = await startPostgres();
+    const seen: Diagnostic[] = [];
+    const url = await emptied('postgresql', server);
+    const service = new DatabaseSessionService(url, { onDiagnostic: (one) => seen.push(one) });
+    const session = await service.createSession(KEY);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(`create sequence attempts;
+      create function refuse_twice() returns trigger language plpgsql as $$ begin
+        if nextval('attempts') <= 2 then
+          raise exception 'restart transaction' using errcode = '40001';
+        end if; return new; end $$;
+      create trigger refused before insert on events for each row execute function refuse_twice()`);
+    await client.end();
+    await service.appendEvent({ session, event: eventOf('e') });
+    const retry = { kind: 'retry', storage: 'postgresql', code: 'storage_blocked' };
+    assert.deepEqual(
+      seen.filter(({ kind }) => kind === 'retry'),
+      [retry, retry],
+    );
+    await service.close();
+    await server.remove();
+  });
+});

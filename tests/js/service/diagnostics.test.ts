@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  type CallDiagnostic,
+  createEvent,
+  type Diagnostic,
+  InMemorySessionService,
+  type SessionServiceOptions,
+} from '../../../js/index.js';
+import {
+  begin,
+  everyCall,
+  failNextAppend,
+  failure,
+  KEY,
+  openOver,
+  overStorages,
+  says,
+  USER,
+} from './fixture.js';
+import { gate, MapStorage } from './map_storage.js';
+
+/** Options of a service, and the list of what it reports. */
+function listening(options: SessionServiceOptions = {}) {
+  const seen: Diagnostic[] = [];
+  return { seen, options: { ...options, onDiagnostic: (one: Diagnostic) => seen.push(one) } };
+}
+
+function calls(seen: readonly Diagnostic[]): CallDiagnostic[] {
+  return seen.filter((diagnostic) => diagnostic.kind === 'call');
+}
+
+/** Without the duration, which no test can know. */
+function timeless(seen: readonly Diagnostic[]): object[] {
+  return calls(seen).map(({ durationMs, ...others }) => {
+    assert.ok(durationMs >= 0 && durationMs < 10_000, String(durationMs));
+    return others;
+  });
+}
+
+overStorages('`onDiagnostic`', (open) => {
+  it('is called once for each call, before the caller goes on', async () => {
+    const { seen, options } = listening();
+    const { service, session } = await begin(open, {}, options);
+    seen.length = 0;
+    const names = [
+      ...['createSession', 'getSession', 'getOrCreateSession', 'listSessions', 'deleteSession'],
+      ...['appendEvent', 'appendEvents', 'updateState', 'getUserState', 'getAppState'],
+      ...['deleteUser', 'deleteUserState', 'deleteAppState'],
+    ];
+    const every = everyCall(service, session, says('x'));
+    assert.equal(every.length, names.length);
+    for (const call of every) {
+      const before = seen.length;
+      await call().catch(() => undefined);
+      assert.equal(seen.length, before + 1);
+    }
+    await service.ping();
+    assert.deepEqual(
+      calls(seen).map(({ method }) => method),
+      [...names, 'ping'],
+    );
+  });
+
+  it('gets rows, the size of the group and the code of an error, and no ids', async () => {
+    const { seen, options } = listening();
+    const { service, session } = await begin(open, { secret: 'tea' }, options);
+    seen.length = 0;
+    const { kind: storage } = service.storage;
+    await service.appendEvents({ session, events: [says('one'), says('two')] });
+    await service.appendEvent({ session, event: createEvent({ partial: true }) });
+    await service.getSession(KEY);
+    await service.getSession({ ...KEY, sessionId: 'none' });
+    await service.listSessions(USER);
+    await failure(service.createSession(KEY), 'already_exists');
+    await failure(service.createSession({ appName: '', userId: 'ada' }), 'invalid_argument');
+    const call = { kind: 'call', storage };
+    assert.deepEqual(timeless(seen), [
+      { ...call, method: 'appendEvents', rows: 2, groupSize: 1 },
+      { ...call, method: 'appendEvent', rows: 0 },
+      { ...call, method: 'getSession', rows: 2 },
+      { ...call, method: 'getSession', rows: 0 },
+      { ...call, method: 'listSessions', rows: 1 },
+      { ...call, method: 'createSession', code: 'already_exists' },
+      { ...call, method: 'createSession', code: 'invalid_argument' },
+    ]);
+  });
+
+  it('gets the ids with `diagnosticIds`, as they were at the call', async () => {
+    const { seen, options } = listening({ diagnosticIds: true, newId: () => 'new' });
+    const service = await open(options);
+    const session = await service.createSession(USER);
+    const append = service.appendEvent({ session, event: says('x') });
+    session.id = 'changed';
+    await append;
+    await service.getAppState({ appName: 'app' });
+    const ids = calls(seen).map(({ appName, userId, sessionId }) => [appName, userId, sessionId]);
+    assert.deepEqual(ids, [
+      ['app', 'user', 'new'],
+      ['app', 'user', 'new'],
+      ['app', undefined, undefined],
+    ]);
+  });
+
+  it('that throws does not fail the call', async (t) => {
+    const thrown: unknown[] = [];
+    const hooks = globalThis as { reportError?: (error: unknown) => void };
+    hooks.reportError = (error) => thrown.push(error);
+    t.after(() => delete hooks.reportError);
+    const fault = new Error('of the listener');
+    const service = await open({
+      onDiagnostic() {
+        throw fault;
+      },
+    });
+    await service.createSession(KEY);
+    assert.deepEqual(thrown, [fault]);
+  });
+
+  it('is refused if it is not a function', async () => {
+    await failure((async () => open({ onDiagnostic: 'console' as never }))(), 'invalid_argument');
+    await failure((async () => open({ diagnosticIds: 1 as never }))(), 'invalid_argument');
+  });
+});
+
+describe('The diagnostics of appends that wait together', () => {
+  it('have the size of their group', async () => {
+    const storage = new MapStorage();
+    const { seen, options } = listening();
+    const service = await openOver(storage, options);
+    const session = await service.createSession(KEY);
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const appends = ['one', 'two', 'three', 'four'].map((text) =>
+      service.appendEvent({ session, event: says(text) }),
+    );
+    setTimeout(open, 5);
+    await Promise.all(appends);
+    const sizes = calls(seen)
+      .slice(1)
+      .map(({ groupSize = 0 }) => groupSize);
+    assert.equal(sizes.length, 4);
+    assert.ok(Math.max(...sizes) >= 3, sizes.join());
+  });
+
+  it('tell of the retry if the group fails', async () => {
+    const storage = new MapStorage();
+    const { seen, options } = listening();
+    const service = await openOver(storage, options);
+    const session = await service.createSession(KEY);
+    failNextAppend(storage, 'before', new Error('busy'));
+    await Promise.all(
+      ['one', 'two'].map((text) => service.appendEvent({ session, event: says(text) })),
+    );
+    assert.deepEqual(
+      seen.filter(({ kind }) => kind === 'retry'),
+      [{ kind: 'retry', storage: 'map', code: 'storage_failed' }],
+    );
+    assert.deepEqual(
+      calls(seen)
+        .slice(1)
+        .map(({ groupSize, code }) => [groupSize, code]),
+      [
+        [1, undefined],
+        [1, undefined],
+      ],
+    );
+  });
+});
+
+overStorages('`health`', (open) => {
+  it('reports a storage that answers, and the pending calls', async () => {
+    const service = await open();
+    const { durationMs, ...health } = await service.health();
+    assert.ok(durationMs >= 0);
+    assert.deepEqual(health, { isOk: true, storage: service.storage.kind, pendingCalls: 0 });
+  });
+
+  it('never rejects: a closed service is not healthy', async () => {
+    const service = await open();
+    await service.close();
+    const { isOk, code } = await service.health();
+    assert.deepEqual([isOk, code], [false, 'closed']);
+    await failure(service.ping(), 'closed');
+  });
+});
+
+describe("`ping` over a storage of one's own", () => {
+  it('rejects with the reason of the storage, and changes nothing', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    await service.ping();
+    assert.equal(storage.sessions.size + storage.scopes.size, 0);
+    storage.pause = () => Promise.reject(new Error('away'));
+    assert.match((await failure(service.ping(), 'storage_failed')).message, /away/);
+    assert.equal((await service.health()).code, 'storage_failed');
+  });
+
+  it('ends by its signal', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const signal = AbortSignal.timeout(5);
+    // The timer of the signal alone does not keep Node running.
+    const alive = setInterval(() => undefined, 1000);
+    const health = await service.health({ signal });
+    clearInterval(alive);
+    assert.deepEqual([health.isOk, health.code], [false, 'aborted']);
+    open();
+  });
+});
+
+it('A service without a listener measures nothing', async (t) => {
+  const clock = t.mock.method(performance, 'now');
+  const service = new InMemorySessionService();
+  const session = await service.createSession(KEY);
+  await service.appendEvent({ session, event: says('x') });
+  assert.equal(clock.mock.callCount(), 0);
+});
