@@ -35,11 +35,6 @@ export default tseslint.config(
     },
   },
   {
-    // CommonJS, in which that is how one imports.
-    files: ['**/*.cts'],
-    rules: { '@typescript-eslint/no-require-imports': ['error', { allowAsImport: true }] },
-  },
-  {
     // node:test registers by promise, and nobody waits for it.
     files: ['tests/**/*.ts'],
     rules: {

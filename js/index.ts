@@ -3,6 +3,4 @@
  *
  * @module adk-session-wasm
  */
-import './wasm/default_source.js';
-
 export * from './exports.js';

@@ -6,6 +6,7 @@
  */
 import { loadWasm as load, provideWasm } from './wasm/core.js';
 import { SessionError } from './errors/errors.js';
+import type { HostResponse, HostUrl, HostWasmModule } from './model/host.js';
 
 export * from './exports.js';
 
@@ -20,7 +21,8 @@ export * from './exports.js';
  * await loadWasm(here);
  * ```
  */
-export type WasmLocation = string | URL | Response | BufferSource | WebAssembly.Module;
+export type WasmLocation =
+  string | HostUrl | HostResponse | ArrayBuffer | ArrayBufferView | HostWasmModule;
 
 /**
  * Loads the wasm. Calls made meanwhile wait for it; synchronous ones throw `not_loaded`.
@@ -46,7 +48,7 @@ async function compile(location: WasmLocation): Promise<WebAssembly.Module> {
   if (location instanceof WebAssembly.Module) return location;
   if (typeof location === 'string' || location instanceof URL)
     return compile(await fetch(location));
-  if (!(location instanceof Response)) return WebAssembly.compile(location);
+  if (!(location instanceof Response)) return WebAssembly.compile(location as BufferSource);
   // Not `compileStreaming`, which fails if the server sends another content type.
   const bytes = new Uint8Array(await location.clone().arrayBuffer());
   const isWasm = [0x00, 0x61, 0x73, 0x6d].every((byte, at) => bytes[at] === byte);

@@ -1375,32 +1375,24 @@ function takeFromExternrefTable0(idx) {
     return value;
 }
 
-let cachedTextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
-cachedTextDecoder.decode();
+let newTextDecoder, cachedTextDecoder, cachedTextEncoder;
+
+function setTextCoders(newDecoder, encoder) {
+    newTextDecoder = newDecoder;
+    cachedTextDecoder = newDecoder();
+    cachedTextEncoder = encoder;
+}
 const MAX_SAFARI_DECODE_BYTES = 2146435072;
 let numBytesDecoded = 0;
 function decodeText(bytes) {
     numBytesDecoded += bytes.length;
     if (numBytesDecoded >= MAX_SAFARI_DECODE_BYTES) {
-        cachedTextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
-        cachedTextDecoder.decode();
+        cachedTextDecoder = newTextDecoder();
         numBytesDecoded = bytes.length;
     }
     return cachedTextDecoder.decode(bytes);
 }
 
-const cachedTextEncoder = new TextEncoder();
-
-if (!('encodeInto' in cachedTextEncoder)) {
-    cachedTextEncoder.encodeInto = function (arg, view) {
-        const buf = cachedTextEncoder.encode(arg);
-        view.set(buf);
-        return {
-            read: arg.length,
-            written: buf.length
-        };
-    };
-}
 
 let WASM_VECTOR_LEN = 0;
 
@@ -1508,4 +1500,4 @@ async function __wbg_init_once(module_or_path) {
     return __wbg_finalize_init(instance, module);
 }
 
-export { initSync, __wbg_init as default };
+export { initSync, setTextCoders, __wbg_init as default };

@@ -3,8 +3,6 @@
  *
  * @module adk-session-wasm/adk/factory
  */
-import '../wasm/default_source.js';
-
 export { adkSessionService } from './adk_session_service.js';
 export type {
   AdkSessionServices,

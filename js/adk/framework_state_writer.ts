@@ -1,6 +1,6 @@
 import type { BaseSessionService } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
-import type { Event } from '../model/event.js';
+import { createEventActions, type Event } from '../model/event.js';
 import { type PendingEvent, type StateWriter, valueFor, writeKey } from '../append/state_writer.js';
 import type { Session } from '../model/session.js';
 
@@ -53,21 +53,25 @@ const UNTOUCHED = Symbol('untouched');
  * hand has no number, and counts as written now.
  *
  * That `appendEvent` is `async`, but does all its work synchronously. This class depends on that: a commit
- * must be on the handle before it is reported. A version that behaves otherwise is detected before anything
- * is stored.
+ * must be on the handle before it is reported. A version that behaves otherwise is refused when a service is
+ * made.
  */
 export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
   readonly #append: FrameworkAppend;
   readonly #committedByState = new WeakMap<object, CommittedWrites>();
 
-  /** @param append the framework's own `appendEvent`, bound to a service of the caller's copy */
+  /**
+   * @param append the framework's own `appendEvent`, bound to a service of the caller's copy
+   * @throws SessionError `unsupported` if it does not work as this class needs
+   */
   constructor(append: FrameworkAppend) {
     this.#append = append;
+    this.recordOrder({ actions: createEventActions({ stateDelta: { key: 1 } }) });
   }
 
   /** Records an event's delta at the call, since the agent may write to the same delta while the event waits. */
-  recordOrder(event: Event): RecordedDelta {
-    const { actions, branch } = event as Partial<Event>;
+  recordOrder(event: Partial<Event>): RecordedDelta {
+    const { actions, branch } = event;
     const given = actions?.stateDelta ?? {};
     const atCall = emptyRecord();
     const setByHand = new Set<string>();
@@ -80,8 +84,8 @@ export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
     if (numbered === undefined) {
       throw new SessionError(
         'unsupported',
-        'adk-session-wasm/adk does not know how this version of @google/adk appends; ' +
-          'nothing was stored. Update adk-session-wasm, or use @google/adk 2.0.',
+        'adk-session-wasm/adk does not know how this version of @google/adk appends. ' +
+          'Update adk-session-wasm, or use @google/adk 2.0.',
       );
     }
     for (const key of Object.keys(numbered)) {

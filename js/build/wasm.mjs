@@ -7,8 +7,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
+import { adaptedGlue, adaptedTypes } from './glue.mjs';
 import { outputHashes, sourceHash } from './pkg_hash.mjs';
-import { withHostEncoder } from './string_encoder.mjs';
 
 // All features that rustc emits; wasm-opt refuses a module with a feature that it was not given.
 const features = [
@@ -75,8 +75,13 @@ const wasm = join(out, 'adk_session_wasm_bg.wasm');
 const enabled = features.map((name) => `--enable-${name}`);
 run(['wasm-opt', ...shrinking, ...enabled, wasm, '-o', wasm], env);
 
-const glue = join(out, 'adk_session_wasm.js');
-writeFileSync(glue, withHostEncoder(readFileSync(glue, 'utf8')));
+for (const [name, adapted] of /** @type {const} */ ([
+  ['adk_session_wasm.js', adaptedGlue],
+  ['adk_session_wasm.d.ts', adaptedTypes],
+])) {
+  const path = join(out, name);
+  writeFileSync(path, adapted(readFileSync(path, 'utf8')));
+}
 
 const bytes = readFileSync(wasm);
 const gzip = gzipSync(bytes, { level: 9 }).length;

@@ -3,8 +3,6 @@
  *
  * @module adk-session-wasm/database
  */
-import '../wasm/default_source.js';
-
 export { DatabaseSessionService } from './database_session_service.js';
 export type {
   DatabaseKyselyOptions,

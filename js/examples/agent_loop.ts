@@ -2,9 +2,8 @@
  * An agent loop without any framework, for pages and Node. It asks the model, appends the response and
  * runs the requested tools, until the model answers with text. Then it runs the sub-agents.
  */
-// In your program, import from 'adk-session-wasm'.
-import type { Content, Context, Part } from '../index.js';
-import { finalResponseText, type Invocation, resolveInstruction } from '../index.js';
+import type { Content, Context, Part } from 'adk-session-wasm';
+import { finalResponseText, type Invocation, resolveInstruction } from 'adk-session-wasm';
 
 type Values = Record<string, unknown>;
 /** `declaration` describes the tool to the model. */

@@ -1,4 +1,4 @@
-import type { Content } from '../index.js';
+import type { Content } from 'adk-session-wasm';
 import type { Model } from './agent_loop.js';
 
 /** URL of Google's models. */

@@ -5,8 +5,7 @@
  * transaction, reads, calls `decide`, writes and commits; if the database makes it retry, it calls
  * `decide` again. There, an index orders the sessions, and a counter counts them.
  */
-// In your program, import from 'adk-session-wasm'.
-import type { EventRow, ScopeRow, SessionRow, StorageAdapter, StorageKey } from '../index.js';
+import type { EventRow, ScopeRow, SessionRow, StorageAdapter, StorageKey } from 'adk-session-wasm';
 
 /** Quotes the ids, so that no character in an id can reach another id's data. */
 const keyText = (...names: (string | undefined)[]): string => JSON.stringify(names);

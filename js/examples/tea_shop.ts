@@ -4,7 +4,7 @@ import {
   type CompositeSessionKey,
   Invocation,
   type Part,
-} from '../index.js';
+} from 'adk-session-wasm';
 import { type Agent, answer, type Model, type Tool } from './agent_loop.js';
 
 const rememberTaste: Tool = {

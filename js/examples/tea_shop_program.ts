@@ -2,7 +2,7 @@
  * The tea shop in a terminal: `node --import tsx js/examples/tea_shop_program.ts Something mild`. If the
  * environment has a `GEMINI_API_KEY`, a Gemini model answers, otherwise a scripted one.
  */
-import { InMemorySessionService } from '../index.js';
+import { InMemorySessionService } from 'adk-session-wasm';
 import { geminiModel } from './gemini_model.js';
 import { recommendTea, scriptedModel } from './tea_shop.js';
 

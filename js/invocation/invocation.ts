@@ -10,6 +10,7 @@ import {
 } from '../model/event.js';
 import { plainObjectKeys } from '../state/delta.js';
 import { isTemp } from '../state/scope.js';
+import type { HostAbortSignal } from '../model/host.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { BaseSessionService } from '../model/session_service.js';
@@ -74,7 +75,7 @@ export interface AppendOptions<S extends StateShape = StateShape> {
   /** The state key for the text of a final response. */
   outputKey?: string | undefined;
   /** Aborts the append with `aborted`, if it fires before the commit began. */
-  signal?: AbortSignal | undefined;
+  signal?: HostAbortSignal | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { StateShape } from '../state/state_shape.js';
 import type { Event } from './event.js';
+import type { HostAbortSignal } from './host.js';
 
 /**
  * A value that JSON can represent. State values are of this type.
@@ -70,7 +71,7 @@ export interface CompositeSessionKey {
  * ```
  */
 export interface Abortable {
-  signal?: AbortSignal | undefined;
+  signal?: HostAbortSignal | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { callCore } from '../wasm/core.js';
+import { callCore, loadWasm } from '../wasm/core.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -18,7 +18,8 @@ import { StoredSessionService } from './stored_session_service.js';
 /**
  * Keeps sessions in memory, in the wasm instance. The data is lost when the instance ends.
  *
- * Constructing the service loads nothing; the first call loads the wasm.
+ * Constructing the service loads nothing. The first call compiles the wasm at once, which blocks a page for
+ * some milliseconds; {@link InMemorySessionService.open} compiles it beside the page.
  *
  * @example
  * ```ts
@@ -34,6 +35,25 @@ export class InMemorySessionService<
   /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
   constructor(options: SessionServiceOptions = {}) {
     super({ storage: { kind: 'memory', durable: false } }, takeOptions(options, SERVICE_OPTIONS));
+  }
+
+  /**
+   * Loads the wasm without blocking the page. Otherwise the first call loads it. May be called again.
+   *
+   * @throws SessionError (as a rejection) `wasm_unavailable`
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * await service.open();
+   * const session = service.createSessionSync({ appName: 'shop', userId: 'ada' });
+   * ```
+   */
+  async open(request: Abortable = {}): Promise<void> {
+    this.take(request);
+    await loadWasm();
   }
 
   /**

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { HostAbortSignal } from '../model/host.js';
 
 /**
  * The key of an app, a user or a session. A user's key has no `sessionId`, an app's key has no
@@ -138,7 +139,7 @@ export interface WriteRequest {
    * Fires when the caller gives up the call. A storage that has not begun to write may then reject
    * with any error. Ignoring the signal is correct as well.
    */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostAbortSignal | undefined;
 }
 
 /**
@@ -257,7 +258,7 @@ export interface ReadRequest {
     readonly after?: number;
   };
   /** See {@link WriteRequest.signal}. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostAbortSignal | undefined;
 }
 
 /**
@@ -309,7 +310,7 @@ export interface ListRequest {
    */
   readonly withTotal?: false;
   /** See {@link WriteRequest.signal}. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostAbortSignal | undefined;
 }
 
 /**
@@ -354,7 +355,7 @@ export type DeleteRequest = (
   | { readonly what: 'appState'; readonly key: { readonly appName: string } }
 ) & {
   /** See {@link WriteRequest.signal}. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostAbortSignal | undefined;
 };
 
 /**

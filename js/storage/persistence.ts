@@ -17,7 +17,10 @@
 export interface StorageUsage {
   /** Bytes used by all data of this site, roughly. */
   readonly usage: number;
-  /** Bytes that the site may use, roughly. */
+  /**
+   * Bytes that the site may use, as the browser reports them. Chromium reports `usage` plus 10 GiB on every
+   * disk, so this number does not tell how much room is left.
+   */
   readonly quota: number;
 }
 
@@ -45,7 +48,8 @@ export async function requestPersistence(): Promise<boolean> {
 }
 
 /**
- * Returns how much of its quota this site uses.
+ * Returns how many bytes this site uses. Compare `usage` with a limit of your own: `quota` does not tell when
+ * the disk runs full. A write without room fails with `quota_exceeded`, and nothing is lost.
  *
  * @returns bytes; `undefined` if the host cannot tell
  *
@@ -53,8 +57,9 @@ export async function requestPersistence(): Promise<boolean> {
  * ```ts
  * import { storageUsage } from 'adk-session-wasm';
  *
+ * const LIMIT = 200 * 2 ** 20;
  * const room = await storageUsage();
- * if (room !== undefined && room.usage > 0.8 * room.quota) console.warn('Delete old sessions.');
+ * if (room !== undefined && room.usage > LIMIT) console.warn('Delete old sessions.');
  * ```
  */
 export async function storageUsage(): Promise<StorageUsage | undefined> {

@@ -112,7 +112,7 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
       const { engine: kind, durable, url } = serviceUri;
       requireTableNames(kind, options);
       const adapter = new LazyAdapter({ kind, durable }, async () => {
-        const { openAdapter } = await import('#database');
+        const { openAdapter } = await import('adk-session-wasm/internal/database');
         return openAdapter({ ...options, url });
       });
       return new StoredSessionService<S>(partsOverOwn(adapter), options);

@@ -5,7 +5,5 @@
  *
  * @module adk-session-wasm/uri
  */
-import '../wasm/default_source.js';
-
 export { getSessionServiceFromUri } from './get_session_service_from_uri.js';
 export type { SessionServiceUriOptions } from './get_session_service_from_uri.js';

@@ -3,8 +3,6 @@
  *
  * @module adk-session-wasm/vertex
  */
-import '../wasm/default_source.js';
-
 export { VertexAiSessionService } from './vertex_ai_session_service.js';
 export type { VertexAiOptions } from './vertex_ai_session_service.js';
 export type { AccessToken } from './rest/access.js';

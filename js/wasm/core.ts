@@ -1,6 +1,6 @@
 /**
- * Loads the wasm when it is first needed, from the source that the entry provides. All calls into
- * the wasm go through this module.
+ * Loads the wasm when it is first needed. All calls into the wasm go through this module, so a bundle
+ * that does not use it has no wasm.
  *
  * An import loads nothing, and no init call is needed. A failed load is not cached: the next call
  * tries again.
@@ -18,7 +18,9 @@ import {
   same_json,
   scan_template,
   SessionCore,
-} from '#pkg';
+  setTextCoders,
+} from 'adk-session-wasm/internal/glue';
+import { source as defaultSource } from 'adk-session-wasm/internal/wasm-source';
 import {
   isSessionError,
   SessionError,
@@ -26,25 +28,13 @@ import {
   type SessionErrorCode,
 } from '../errors/errors.js';
 import { tooLongError } from '../json/too_long.js';
+import { newTextDecoder, textEncoder } from './text_coders.js';
+import type { WasmSource } from './loader/source.js';
 
 export { AdapterWrite };
 export type { SessionCore };
 
-/** The source of the wasm module. One of the two functions is enough. */
-export interface WasmSource {
-  /**
-   * Returns the module synchronously, for hosts that have the bytes at hand. Synchronous calls then
-   * work at once.
-   */
-  readonly moduleNow?: () => WebAssembly.Module;
-  /**
-   * Returns the module as a promise, for hosts that fetch it or compile it faster in the
-   * background.
-   */
-  readonly module?: () => Promise<WebAssembly.Module>;
-}
-
-let source: WasmSource | undefined;
+let source: WasmSource | undefined = defaultSource;
 let isLoaded = false;
 /** The name of an export that only our module has. */
 const MARK = 'sessioncore_memory';
@@ -57,16 +47,11 @@ let death: { cause: unknown } | undefined;
  */
 let suspicion: { thrown: unknown } | undefined;
 
-/** Sets the source of the wasm. It replaces a default source. */
+/** Sets the source of the wasm, in place of the default one. */
 export function provideWasm(given: WasmSource): void {
   source = given;
   // A load belongs to its source: later calls must not get the failure of an earlier source.
   loading = undefined;
-}
-
-/** Sets the source of the wasm for an entry's default, if no source is set. */
-export function provideDefaultWasm(given: WasmSource): void {
-  source ??= given;
 }
 
 /**
@@ -125,6 +110,7 @@ function start(module: WebAssembly.Module): void {
   // The glue keeps its first instance, even if the module is not this package's wasm.
   const isOurs = WebAssembly.Module.exports(module).some(({ name }) => name === MARK);
   if (!isOurs) throw new Error('it is the module of something else');
+  setTextCoders(newTextDecoder, textEncoder());
   initSync({ module });
   isLoaded = true;
 }

@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { conformance } from 'adk-session-wasm/testing';
-import { build, type Plugin, transform } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { root } from '../toolchain/environment.mjs';
 import { ENGINES, openBrowser } from './engine.js';
 import { behaviours } from './page/behaviours.js';
@@ -19,15 +19,14 @@ import { html, type Routes, serve, type Server } from './server.js';
 const IMPORTS = {
   'adk-session-wasm': '/package/js/dist/index.js',
   'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
-  '#pkg': '/package/pkg/adk_session_wasm.js',
-  '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
+  'adk-session-wasm/internal/glue': '/package/pkg/adk_session_wasm.js',
+  'adk-session-wasm/internal/wasm-source': '/package/js/dist/wasm/loader/inline.js',
 };
 
 const PAGE = `<!doctype html><meta charset="utf-8"><body>
 <script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
 <script type="module" src="/tests/browser/page/main.js"></script>`;
 
-const PACKAGE_OF_EXAMPLES = 'js/index.js';
 const EXAMPLES = ['map_adapter', 'agent_loop', 'tea_shop'].map((name) => `js/examples/${name}.ts`);
 
 /** TypeScript as a browser reads it, at the address that its imports expect. */
@@ -40,23 +39,10 @@ async function transpiled(files: string[]): Promise<Routes> {
   return routes;
 }
 
-/** The examples import the sources. This resolves them to the package, so that there is only one copy. */
-const onePackage: Plugin = {
-  name: 'one-package',
-  setup(building) {
-    building.onResolve({ filter: /index\.js$/ }, ({ path, resolveDir, kind }) =>
-      relative(root, join(resolveDir, path)) === PACKAGE_OF_EXAMPLES
-        ? building.resolve('adk-session-wasm', { resolveDir, kind })
-        : undefined,
-    );
-  },
-};
-
 async function workerBundle(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(root, 'tests/browser/page/worker.ts')],
     bundle: true,
-    plugins: [onePackage],
     format: 'esm',
     target: 'es2022',
     write: false,
@@ -73,7 +59,6 @@ async function servePage(): Promise<Server> {
     '/': html(PAGE),
     '/worker.js': { body: await workerBundle() },
     ...(await transpiled([...files, ...EXAMPLES])),
-    [`/${PACKAGE_OF_EXAMPLES}`]: { body: "export * from 'adk-session-wasm';" },
     '/package/js/dist/': join(root, 'js/dist'),
     '/package/pkg/': join(root, 'pkg'),
   });

@@ -9,10 +9,6 @@ import { bundleWithEsbuild, wasmCopies } from './bundles.js';
 import { linkFramework, run, write } from './installed.js';
 
 const FACTORY = 'adk-session-wasm/adk/factory';
-/** Since 20.19 and 22.12. */
-const canRequire = (process.features as { require_module?: boolean }).require_module === true;
-const skip = !canRequire && 'this Node cannot require a module';
-
 /** Runs a program in Node, and returns its output. */
 function printed(name: string, file: string, program: string): string {
   return run(process.execPath, [file], write(name, { [file]: program })).trim();
@@ -54,7 +50,7 @@ describe('adk-session-wasm/adk', () => {
     assert.equal(printed('adk-esm', 'main.mjs', program), 'true false');
   });
 
-  it('has services over the CommonJS copy when required', { skip }, () => {
+  it('has services over the CommonJS copy when required', () => {
     const program = `
       const { BaseSessionService } = require('@google/adk');
       const { InMemorySessionService, openSessionService } = require('adk-session-wasm/adk');
@@ -66,7 +62,7 @@ describe('adk-session-wasm/adk', () => {
     assert.equal(printed('adk-cjs', 'main.cjs', program), 's true');
   });
 
-  it('has the same exports for both', { skip }, () => {
+  it('has the same exports for both', () => {
     const program = `
       import { createRequire } from 'node:module';
       import * as imported from 'adk-session-wasm/adk';

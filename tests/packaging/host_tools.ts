@@ -3,11 +3,28 @@ import { dirname, join } from 'node:path';
 import { installPackages } from '../toolchain/npm_packages.mjs';
 import { run, runBeside } from './installed.js';
 
-const tools = { deno: '2.9.6', workerd: '1.20261117.1' };
+const tools = { '@arethetypeswrong/core': '0.18.5', deno: '2.9.6', workerd: '1.20261117.1' };
 
-/** workerd and Deno, from npm: installs what is not there yet, and resolves from there. */
+/** Tools from npm: installs what is not there yet, and resolves from there. */
 export function requireHostTools(): NodeJS.Require {
-  return createRequire(join(installPackages('hosts', tools), 'package.json'));
+  return createRequire(join(hostTools(), 'package.json'));
+}
+
+interface TypeProblems {
+  createPackageFromTarballData(data: Uint8Array): unknown;
+  checkPackage(data: unknown, options: object): Promise<{ problems?: { kind: string }[] }>;
+}
+
+/** Returns what `@arethetypeswrong/core` finds in a tarball. */
+export async function typeProblems(data: Uint8Array, excludeEntrypoints: readonly string[]) {
+  const path = join(hostTools(), 'node_modules/@arethetypeswrong/core/dist/index.js');
+  const { checkPackage, createPackageFromTarballData } = (await import(path)) as TypeProblems;
+  const given = createPackageFromTarballData(data);
+  return (await checkPackage(given, { excludeEntrypoints })).problems;
+}
+
+function hostTools(): string {
+  return installPackages('hosts', tools);
 }
 
 /** Runs a program in Deno with the packages of node_modules, without downloads, and returns its output. */

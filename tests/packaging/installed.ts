@@ -16,6 +16,8 @@ export interface InstalledPackage {
   readonly project: string;
   /** The path of the package in the project. */
   readonly folder: string;
+  /** The path of the tarball. */
+  readonly archive: string;
   /** The files of the tarball, sorted. */
   readonly files: readonly string[];
   /** In bytes. */
@@ -49,11 +51,12 @@ function makeProject(): InstalledPackage {
 
   const folder = join(project, 'node_modules', NAME);
   mkdirSync(folder, { recursive: true });
-  run('tar', ['-xzf', join(project, filename), '-C', folder, '--strip-components=1'], project);
-  rmSync(join(project, filename));
+  const archive = join(project, filename);
+  run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1'], project);
   const manifest = { name: 'consumer', private: true, type: 'module' };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
-  return { project, folder, files: files.map(({ path }) => path).sort(), tarball: size };
+  const paths = files.map(({ path }) => path).sort();
+  return { project, folder, archive, files: paths, tarball: size };
 }
 
 /** Puts the framework into the project, which is not there otherwise; once a test file. */

@@ -1,4 +1,4 @@
-// Node: as a module, from CommonJS, and bundled for a server.
+// Node: synchronous calls, and bundled for a server.
 
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
@@ -8,18 +8,11 @@ import { build } from 'esbuild';
 import { assertOutcome, consumer, type Outcome } from './consumer.js';
 import { install, run, write } from './installed.js';
 
-const PRINT = '\nconsole.log(JSON.stringify(await globalThis.report));';
-
 function outcomeOf(file: string, folder: string): Outcome {
   return JSON.parse(run(process.execPath, [file], folder)) as Outcome;
 }
 
 describe('in Node', () => {
-  it('the package is imported', () => {
-    const folder = write('node-esm', { 'main.mjs': consumer() + PRINT });
-    assertOutcome(outcomeOf('main.mjs', folder));
-  });
-
   it('synchronous calls work with nothing awaited before', () => {
     const program = `
       import { InMemorySessionService } from 'adk-session-wasm';
@@ -27,20 +20,6 @@ describe('in Node', () => {
       console.log(JSON.stringify(session.state));`;
     const folder = write('node-sync', { 'main.mjs': program });
     assert.equal(run(process.execPath, ['main.mjs'], folder).trim(), '{}');
-  });
-
-  it('the package is required from CommonJS', (t) => {
-    // Since 20.19 and 22.12.
-    if (!(process.features as { require_module?: boolean }).require_module) {
-      return t.skip('this Node cannot require a module');
-    }
-    const program = `
-      const { InMemorySessionService } = require('adk-session-wasm');
-      new InMemorySessionService()
-        .createSession({ appName: 'a', userId: 'u', sessionId: 's' })
-        .then(({ id }) => console.log(id));`;
-    const folder = write('node-cjs', { 'main.cjs': program });
-    assert.equal(run(process.execPath, ['main.cjs'], folder).trim(), 's');
   });
 
   for (const format of ['esm', 'cjs'] as const) {

@@ -1,11 +1,12 @@
 // The files that npm would publish.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { typeProblems } from './host_tools.js';
 import { install, root } from './installed.js';
 
 /** Beside what is compiled from TypeScript. */
@@ -19,13 +20,21 @@ const OTHERS = [
   'js/dist/wasm/loader/wasm_module.d.ts',
   'js/dist/testing/cases.d.ts',
   'js/dist/testing/cases.js',
-  'js/examples/map_adapter.ts',
   'package.json',
   'pkg/adk_session_wasm.d.ts',
   'pkg/adk_session_wasm.js',
   'pkg/adk_session_wasm_bg.wasm',
   'pkg/adk_session_wasm_bg.wasm.d.ts',
   'pkg/build.json',
+];
+
+/** The wasm, what only this package imports, and a file that no program requires. */
+const NOT_FOR_NODE = [
+  './browser',
+  './internal/database',
+  './internal/glue',
+  './internal/wasm-source',
+  './wasm',
 ];
 
 const NOT_SHIPPED = /^(build|dist|examples)\//;
@@ -37,23 +46,57 @@ const NOT_SHIPPED = /^(build|dist|examples)\//;
 function compiled(): string[] {
   return readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => /\.c?ts$/.test(file) && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
-    .flatMap((file) => [file.replace(/ts$/, 'js'), file.replace(/\.(c?ts)$/, '.d.$1')])
+    .filter((file) => /\.ts$/.test(file) && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
+    .flatMap((file) => [file.replace(/ts$/, 'js'), file.replace(/ts$/, 'd.ts')])
     .map((file) => `js/dist/${file}`);
 }
 
+/** The same as CommonJS, except for the command and the loaders that import the wasm. */
+function commonjs(dist: readonly string[]): string[] {
+  const required = dist.filter(
+    (file) => !/^js\/dist\/command\b|\b(workerd|edge_light|wasm_module|browser)\b/.test(file),
+  );
+  const others = ['internal/glue.js', 'internal/glue.d.ts', 'package.json'];
+  return [
+    ...required.map((file) => file.replace('js/dist/', 'js/dist/commonjs/')),
+    ...others.map((file) => `js/dist/commonjs/${file}`),
+  ];
+}
+
 /** README.md links to them. */
-function docs(): string[] {
-  return readdirSync(join(root, 'docs')).map((file) => `docs/${file}`);
+function linked(): string[] {
+  const isShipped = (file: string) => /\.(md|ts)$/.test(file);
+  return ['docs', 'js/examples'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter(isShipped)
+      .map((file) => `${folder}/${file}`),
+  );
 }
 
 describe('the tarball', () => {
   it('contains exactly the files that users need', () => {
     const { files } = install();
-    const expected = [...OTHERS, ...docs(), ...compiled()];
+    const dist = [...OTHERS.filter((file) => file.startsWith('js/dist/')), ...compiled()];
+    const expected = [...OTHERS, ...compiled(), ...commonjs(dist), ...linked()];
     const missing = expected.filter((file) => !files.includes(file));
     const unexpected = files.filter((file) => !expected.includes(file));
     assert.deepEqual({ missing, unexpected }, { missing: [], unexpected: [] });
+  });
+
+  it('has a README whose links work on the page of npm, and lead to files', () => {
+    const { homepage, repository } = JSON.parse(
+      readFileSync(join(install().folder, 'package.json'), 'utf8'),
+    ) as { homepage: string; repository: { url: string } };
+    const files = homepage.replace('#readme', '/blob/main/');
+    assert.equal(repository.url, `git+${homepage.replace('#readme', '.git')}`);
+    const readme = readFileSync(join(install().folder, 'README.md'), 'utf8');
+    const links = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const wrong = links.filter((link) => {
+      if (!link.startsWith(files)) return !/^(#|https:\/\/)/.test(link);
+      return !existsSync(join(root, link.slice(files.length).replace(/#.*/, '')));
+    });
+    assert.ok(links.length > 20);
+    assert.deepEqual(wrong, []);
   });
 
   it('refers to no source maps', () => {
@@ -76,10 +119,10 @@ describe('the tarball', () => {
     assert.deepEqual(telling, []);
   });
 
-  it('is at most 750 KB', (t) => {
+  it('is at most 1,200 KB', (t) => {
     const kilobytes = install().tarball / 1024;
     t.diagnostic(`${kilobytes.toFixed(1)} KB`);
-    assert.ok(kilobytes <= 750);
+    assert.ok(kilobytes <= 1200);
   });
 
   it('satisfies publint', async () => {
@@ -89,5 +132,10 @@ describe('the tarball', () => {
       messages.map((message) => formatMessage(message, pkg)),
       [],
     );
+  });
+
+  it('satisfies arethetypeswrong', async () => {
+    const data = readFileSync(install().archive);
+    assert.deepEqual(await typeProblems(data, NOT_FOR_NODE), []);
   });
 });

@@ -5,7 +5,7 @@
  * Asynchronous calls let the host compile it while the page goes on. Synchronous calls compile it
  * on the calling thread. Browsers allow that on the main thread up to 8 MB.
  */
-import type { WasmSource } from '../core.js';
+import type { WasmSource } from './source.js';
 import { bytes, DIGITS, FIRST, text } from './wasm_text.js';
 
 export const source: WasmSource = {

@@ -12,7 +12,9 @@ export async function loadOptional<Module>(name: string): Promise<Module | undef
     const { code, message } = Object(error) as { code?: unknown; message?: unknown };
     // An installed driver that lacks a package of its own fails with its own error.
     const isMissing =
-      (code === 'ERR_MODULE_NOT_FOUND' && String(message).includes(`'${name}'`)) ||
+      // The second code is that of CommonJS.
+      ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') &&
+        String(message).includes(`'${name}'`)) ||
       code === 'ERR_UNKNOWN_BUILTIN_MODULE' ||
       // The messages of pages and of Deno, which differ by engine.
       (error instanceof TypeError && /specifier|dependency/i.test(String(message)));

@@ -3,6 +3,6 @@
  * and forbids compiling bytes later.
  */
 import module from '../../../../pkg/adk_session_wasm_bg.wasm';
-import type { WasmSource } from '../core.js';
+import type { WasmSource } from './source.js';
 
 export const source: WasmSource = { moduleNow: () => module };

@@ -1,7 +1,7 @@
 // Passing a text to the wasm: the glue of pkg/ compared with the glue of wasm-bindgen.
 
 import { readFileSync } from 'node:fs';
-import { HOST_ENCODER } from '../../../js/build/string_encoder.mjs';
+import { HOST_ENCODER } from '../../../js/build/glue.mjs';
 import { atMost, inTurns, timeOfMany } from '../measure.mjs';
 
 /** The length of an event's text. */

@@ -1,6 +1,6 @@
 // The memory of 90,000 events: the package's are in wasm memory, which never shrinks; the peer's are in the heap.
 
-import { initSync } from '#pkg';
+import { initSync } from 'adk-session-wasm/internal/glue';
 import { limited } from '../measure.mjs';
 import { fillOurs, fillPeer, keyOf, ourEvents, OurService, PeerService } from '../services.mjs';
 
@@ -8,7 +8,7 @@ const [FEW, MANY] = [10_000, 100_000];
 
 function wasmBytes() {
   // The existing instance: the glue makes only one.
-  return initSync(/** @type {any} */ (undefined)).memory.buffer.byteLength;
+  return initSync(undefined).memory.buffer.byteLength;
 }
 
 function heapBytes() {

@@ -15,8 +15,8 @@ import type { Outcomes } from './page/main.js';
 const IMPORTS = {
   'adk-session-wasm/database': '/package/js/dist/database/index.js',
   'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
-  '#pkg': '/package/pkg/adk_session_wasm.js',
-  '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
+  'adk-session-wasm/internal/glue': '/package/pkg/adk_session_wasm.js',
+  'adk-session-wasm/internal/wasm-source': '/package/js/dist/wasm/loader/inline.js',
   '@electric-sql/pglite': '/pglite/index.js',
   kysely: '/kysely/index.js',
 };

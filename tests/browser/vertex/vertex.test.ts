@@ -14,8 +14,8 @@ import type { Conversation } from './page/main.js';
 const IMPORTS = {
   'adk-session-wasm': '/package/js/dist/index.js',
   'adk-session-wasm/vertex': '/package/js/dist/vertex/index.js',
-  '#pkg': '/package/pkg/adk_session_wasm.js',
-  '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
+  'adk-session-wasm/internal/glue': '/package/pkg/adk_session_wasm.js',
+  'adk-session-wasm/internal/wasm-source': '/package/js/dist/wasm/loader/inline.js',
 };
 
 const PAGE = `<!doctype html><meta charset="utf-8"><body>

@@ -1,4 +1,3 @@
-import '../../../js/wasm/default_source.js';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 

@@ -102,6 +102,20 @@ describe('The default entry', () => {
     assert.deepEqual(outcome, { value: 'object' });
   });
 
+  it('works in a host without coders of UTF-8', async () => {
+    const text = 'grüß 👋 ' + 'ж'.repeat(100);
+    const state = await inChild<unknown>(`
+      delete globalThis.TextDecoder;
+      delete globalThis.TextEncoder;
+      const adk = await load('index.js');
+      const service = new adk.InMemorySessionService();
+      const state = { [${JSON.stringify(text)}]: ${JSON.stringify(text)} };
+      service.createSessionSync({ ...key, state });
+      return service.getSessionSync(key).state;
+    `);
+    assert.deepEqual(state, { [text]: text });
+  });
+
   for (const [what, thrown] of [
     ['a text', "'no bytes'"],
     ['undefined', 'undefined'],
@@ -167,6 +181,16 @@ describe('A source that can load now or later', () => {
     const [outcome, ways] = await inChild<[Outcome, string[]]>(`
       ${BOTH_WAYS}
       return [await codeOf(() => adapted.createSession(key)), ways];
+    `);
+    assert.deepEqual(outcome, { value: 'object' });
+    assert.deepEqual(ways, ['later']);
+  });
+
+  it('loads later for `open` of a service in memory', async () => {
+    const [outcome, ways] = await inChild<[Outcome, string[]]>(`
+      ${BOTH_WAYS}
+      await memory.open();
+      return [await codeOf(() => memory.createSessionSync(key)), ways];
     `);
     assert.deepEqual(outcome, { value: 'object' });
     assert.deepEqual(ways, ['later']);

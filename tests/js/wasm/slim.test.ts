@@ -22,7 +22,7 @@ describe('The slim entry', () => {
   ]) {
     it(`loads the wasm from ${what}`, async () => {
       const outcome = await inChild<Outcome>(`
-        const slim = await load('slim.js');
+        const slim = await import('adk-session-wasm/slim');
         await slim.loadWasm(${location});
         await slim.loadWasm(${location});
         return codeOf(() => new slim.InMemorySessionService().createSessionSync(key));
@@ -49,7 +49,7 @@ describe('The slim entry', () => {
   ] as const) {
     it(`reports ${what}, and accepts another location afterwards`, async () => {
       const [wrong, call, right] = await inChild<[Outcome, Outcome, Outcome]>(`
-        const slim = await load('slim.js');
+        const slim = await import('adk-session-wasm/slim');
         const wrong = await codeOf(async () => slim.loadWasm(${location}));
         const call = await ${CREATE};
         await slim.loadWasm(${BYTES});
@@ -65,7 +65,7 @@ describe('The slim entry', () => {
 
   it('accepts another location during a load', async () => {
     const outcomes = await inChild<Outcome[]>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       let fail;
       const slow = slim.loadWasm(new Promise((_, reject) => (fail = reject))).then(() => ({}), (error) => ({ code: error.code }));
       const early = await codeOf(() => new slim.InMemorySessionService().createSessionSync(key));
@@ -81,7 +81,7 @@ describe('The slim entry', () => {
 
   it('reports that no location was given', async () => {
     const outcomes = await inChild<Outcome[]>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       return [
         await ${CREATE},
         await codeOf(() => slim.openSessionService({ storage: 'memory' })),
@@ -95,7 +95,7 @@ describe('The slim entry', () => {
 
   it('throws `not_loaded` for a synchronous call before the load, and serves later ones', async () => {
     const outcomes = await inChild<Record<string, Outcome>>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       const service = new slim.InMemorySessionService();
       const wasm = await WebAssembly.compile(${BYTES});
       const loading = slim.loadWasm(wasm);
@@ -114,7 +114,7 @@ describe('The slim entry', () => {
 
   it('delays earlier calls until the wasm is loaded, in their order', async () => {
     const [texts, codes] = await inChild<[string[], Outcome[]]>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       const service = new slim.InMemorySessionService();
       const bytes = ${BYTES};
       const loading = slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
@@ -132,7 +132,7 @@ describe('The slim entry', () => {
 
   it('takes a snapshot at the call, even during the load', async () => {
     const state = await inChild<unknown>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       const service = new slim.InMemorySessionService();
       const bytes = ${BYTES};
       void slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
@@ -148,7 +148,7 @@ describe('The slim entry', () => {
 
   it('closes during the load', async () => {
     const outcomes = await inChild<Outcome[]>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       const service = new slim.InMemorySessionService();
       const bytes = ${BYTES};
       void slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
@@ -163,7 +163,7 @@ describe('The slim entry', () => {
 
   it('stops a call whose signal fires during the load', async () => {
     const [stopped, session] = await inChild<[Outcome, Outcome]>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       const service = new slim.InMemorySessionService();
       const bytes = ${BYTES};
       const loading = slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
@@ -200,7 +200,7 @@ describe('The slim entry with a URL', () => {
   it('fetches it, whatever its content type', async () => {
     answers.splice(0, Infinity, { status: 200, type: 'application/octet-stream', body: wasm });
     const outcome = await inChild<Outcome>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       await slim.loadWasm(new URL(${JSON.stringify(address)}));
       return ${CREATE};
     `);
@@ -218,7 +218,7 @@ describe('The slim entry with a URL', () => {
     );
     asked = 0;
     const [first, second, third] = await inChild<Outcome[]>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       return [
         await codeOf(() => slim.loadWasm(${JSON.stringify(address)})),
         await ${CREATE},
@@ -238,7 +238,7 @@ describe('The slim entry with a URL', () => {
     answers.splice(0, Infinity, { status: 200, type: 'application/wasm', body: wasm });
     asked = 0;
     const count = await inChild<number>(`
-      const slim = await load('slim.js');
+      const slim = await import('adk-session-wasm/slim');
       void slim.loadWasm(${JSON.stringify(address)});
       const service = new slim.InMemorySessionService();
       const all = [1, 2, 3, 4].map(() => service.getOrCreateSession(key));

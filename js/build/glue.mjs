@@ -1,0 +1,90 @@
+// What pkg/ changes in the glue that wasm-bindgen makes.
+//
+// - The coders of UTF-8 come from js/wasm/text_coders.ts. The generated glue makes them while it is imported,
+//   which fails in hosts without them, such as Jest's jsdom.
+// - Longer strings are encoded by the host. The generated glue copies a string into the wasm one character
+//   after the other, which is several times slower. `npm run bench -- glue` compares the two.
+// - The types have only what this package calls. The rest needs the types of the DOM.
+
+/** Code of the glue that encodes ASCII, if there are more than 32 characters. */
+export const HOST_ENCODER = `    if (len > 32) {
+        const { read, written } = cachedTextEncoder.encodeInto(arg, mem.subarray(ptr, ptr + len));
+        if (read === len) {
+            WASM_VECTOR_LEN = written;
+            return ptr;
+        }
+    }
+
+`;
+
+const LOOP = '    let offset = 0;\n\n    for (; offset < len; offset++) {';
+
+const DECODER = `let cachedTextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+cachedTextDecoder.decode();
+`;
+const LATER_DECODER = `        cachedTextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+        cachedTextDecoder.decode();
+`;
+const ENCODER = `const cachedTextEncoder = new TextEncoder();
+
+if (!('encodeInto' in cachedTextEncoder)) {
+    cachedTextEncoder.encodeInto = function (arg, view) {
+        const buf = cachedTextEncoder.encode(arg);
+        view.set(buf);
+        return {
+            read: arg.length,
+            written: buf.length
+        };
+    };
+}
+`;
+const CODERS = `let newTextDecoder, cachedTextDecoder, cachedTextEncoder;
+
+function setTextCoders(newDecoder, encoder) {
+    newTextDecoder = newDecoder;
+    cachedTextDecoder = newDecoder();
+    cachedTextEncoder = encoder;
+}
+`;
+const EXPORTS = 'export { initSync,';
+
+/** @param {string} text @param {readonly (readonly [string, string])[]} changes */
+function replaced(text, changes) {
+  for (const [part, change] of changes) {
+    const [before, after, ...others] = text.split(part);
+    if (before === undefined || after === undefined || others.length > 0) {
+      throw new Error(`wasm-bindgen makes other glue now: there is not one of\n${part}`);
+    }
+    text = before + change + after;
+  }
+  return text;
+}
+
+/** @param {string} glue the JavaScript that wasm-bindgen made */
+export function adaptedGlue(glue) {
+  return replaced(glue, [
+    [LOOP, HOST_ENCODER + LOOP],
+    [LATER_DECODER, '        cachedTextDecoder = newTextDecoder();\n'],
+    [DECODER, CODERS],
+    [ENCODER, ''],
+    [EXPORTS, `${EXPORTS} setTextCoders,`],
+  ]);
+}
+
+/** @param {string} types the declarations of the glue */
+export function adaptedTypes(types) {
+  const [exported, others] = types.split('export type InitInput');
+  if (others === undefined) throw new Error('wasm-bindgen declares other types now');
+  return `${exported}/** The coders of UTF-8, set once before the module is instantiated. */
+export function setTextCoders(
+    newDecoder: () => { decode(bytes: Uint8Array): string },
+    encoder: {
+        encode(text: string): Uint8Array;
+        encodeInto(text: string, view: Uint8Array): { read: number; written: number };
+    },
+): void;
+
+/** Instantiates the module; \`undefined\` returns the exports of the existing instance. */
+export function initSync(module: { module: object } | undefined): { readonly memory: { readonly buffer: ArrayBuffer } };
+`;
+}

@@ -1,0 +1,23 @@
+/**
+ * The types of the host's classes that this package's types name.
+ *
+ * They do not need the types of the DOM or of Node. In a program that has neither, they are `never`: it has no
+ * such object to pass.
+ */
+
+/** The instances of the host's class of that name. */
+type HostClass<Name extends string> =
+  typeof globalThis extends Record<Name, { prototype: infer Instance }> ? Instance : never;
+
+/** An `AbortSignal`. */
+export type HostAbortSignal = HostClass<'AbortSignal'>;
+/** A `URL`. */
+export type HostUrl = HostClass<'URL'>;
+/** A `Response` of `fetch`. */
+export type HostResponse = HostClass<'Response'>;
+/** A `WebAssembly.Module`. */
+export type HostWasmModule = typeof globalThis extends {
+  WebAssembly: { Module: { prototype: infer Instance } };
+}
+  ? Instance
+  : never;
