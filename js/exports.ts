@@ -13,6 +13,7 @@ export {
   isFinalResponse,
 } from './model/event.js';
 export type {
+  AppendedEvent,
   AuthConfig,
   AuthScheme,
   CodeExecutionResult,
@@ -26,6 +27,7 @@ export type {
   FunctionCall,
   FunctionResponse,
   InlineData,
+  NewEvent,
   NodeInfo,
   Part,
   ToolConfirmation,
@@ -64,7 +66,7 @@ export { openSessionService } from './service/open_session_service.js';
 export type { OpenSessionServiceOptions } from './service/open_session_service.js';
 export type { HistoryOptions } from './read/history.js';
 export type { SessionServiceOptions } from './service/service_options.js';
-export type { StateWriter } from './append/state_writer.js';
+export type { StalePolicy } from './append/append_rules.js';
 export type { StoredSessionService } from './service/stored_session_service.js';
 export type {
   Abortable,
@@ -85,7 +87,7 @@ export type {
   UpdateStateRequest,
   UserRequest,
 } from './model/session.js';
-export type { StateShape } from './state/state_shape.js';
+export type { StateDelta, StateShape } from './state/state_shape.js';
 export type {
   BaseSessionService,
   CloseOptions,
@@ -107,6 +109,7 @@ export type {
   SchemaResult,
   StandardSchema,
   StateSchema,
+  StateSchemaOf,
 } from './state/state_schema.js';
 export type {
   Changes,
@@ -137,7 +140,9 @@ export type {
   Notices,
   ResyncNotice,
   SessionNotice,
+  SharedScope,
   StateChangedNotice,
+  StopWatching,
   Watchable,
   WatchOptions,
   WatchRequest,

@@ -1,6 +1,7 @@
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { ownMembers } from '../members/own.js';
-import { requireOptions, copyRequest, describeValue } from '../call/call.js';
+import { copyRequest, describeValue } from '../call/call.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
@@ -13,7 +14,7 @@ import {
   type OpenSessionServiceOptions,
 } from '../service/open_session_service.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
-import type { StateWriter } from '../append/state_writer.js';
+import { type AppendRules, policyOf, type StalePolicy } from '../append/append_rules.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -32,23 +33,23 @@ import { FrameworkStateWriter } from './framework_state_writer.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /**
- * Options that a service of this package needs under the framework. Spread them into the options of your
- * service.
+ * The options of {@link AsAdkService}.
  *
  * @example
  * ```ts
  * import { InMemorySessionService } from 'adk-session-wasm';
- * import { type FrameworkOptions, overService } from 'adk-session-wasm/adk';
+ * import { type AdkServiceOptions, asAdkService } from 'adk-session-wasm/adk';
  *
- * const open = (options: FrameworkOptions) => new InMemorySessionService({ ...options });
- * const sessionService = overService(open);
+ * const options: AdkServiceOptions = { stale: 'reject' };
+ * const sessionService = asAdkService(new InMemorySessionService(), options);
  * ```
  */
-export interface FrameworkOptions {
-  /** Gets the order of parallel agents' writes from the framework. Use it for one service only. */
-  readonly stateWriter: StateWriter;
-  /** A running turn must not see events of others before it ends. */
-  readonly stale: 'append';
+export interface AdkServiceOptions {
+  /**
+   * The policy of an append through a stale handle; see `SessionServiceOptions`. Default `'append'`: a
+   * running turn must not see events of others before it ends.
+   */
+  stale?: StalePolicy | undefined;
 }
 
 /**
@@ -137,32 +138,38 @@ export interface AdkSessionServices {
   readonly openSessionService: (
     options: OpenSessionServiceOptions,
   ) => Promise<FrameworkSessionService>;
-  /** Turns any service of this package into a service of the framework. */
-  readonly overService: OverService;
+  /** Makes any service one of the framework's. */
+  readonly asAdkService: AsAdkService;
 }
 
 /**
- * Turns any service of this package, or your own implementation of its `BaseSessionService`, into a service
- * of the framework.
+ * Makes any service of this package, or your own implementation of its `BaseSessionService`, one of the
+ * framework's.
  *
  * @example
  * ```ts
- * import { InMemorySessionService, openSessionService } from 'adk-session-wasm';
- * import { overService } from 'adk-session-wasm/adk';
+ * import { openSessionService } from 'adk-session-wasm';
+ * import { asAdkService } from 'adk-session-wasm/adk';
  *
- * const atOnce = overService((options) => new InMemorySessionService(options));
- * const later = await overService((options) => openSessionService({ storage: 'auto', ...options }));
+ * const service = await openSessionService({ storage: 'auto', name: 'my-shop' });
+ * const sessionService = asAdkService(service);
  * ```
  */
-export interface OverService {
+export interface AsAdkService {
   /**
-   * @param open makes the service with the given options. A service that appends without these options works
-   *   with the framework, but it does not keep the order of parallel agents' writes.
-   * @throws SessionError `invalid_argument` if `open` makes something else; any error that `open` throws
+   * Returns a view of the service. The given service stays as it is, and both share the sessions. Closing the
+   * view closes the service.
+   *
+   * Appends through the view follow the order in which the framework's parallel agents wrote. The view notes
+   * this for the handle, so it also holds if your own service passes the append on to one of this package. A
+   * service that stores by itself keeps its own order.
+   *
+   * @throws SessionError `invalid_argument` if `service` is not a service, or an option is invalid
    */
-  (open: (options: FrameworkOptions) => OurService): FrameworkSessionService;
-  (open: (options: FrameworkOptions) => Promise<OurService>): Promise<FrameworkSessionService>;
+  <S extends object>(service: OurService<S>, options?: AdkServiceOptions): FrameworkSessionService;
 }
+
+const ADK_OPTIONS: KnownOptions<AdkServiceOptions> = { stale: true };
 
 /**
  * Returns the session services of this package as classes of your copy of `@google/adk`.
@@ -202,23 +209,17 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   const bare = new (Base as unknown as new () => BaseSessionService)();
   const append = bare.appendEvent.bind(bare);
 
-  function frameworkOptions(): FrameworkOptions {
-    return { stale: 'append', stateWriter: new FrameworkStateWriter(append) };
-  }
-
-  function withFramework<Options extends SessionServiceOptions>(options: Options): Options {
-    requireOptions(options);
-    const framework = frameworkOptions();
-    const { stale = framework.stale } = ownMembers(options);
-    return { ...options, ...framework, stale };
+  /** Returns how a view's appends change their handles. Each view has a writer of its own. */
+  function rulesOf({ stale = 'append' }: AdkServiceOptions): AppendRules {
+    return { policy: policyOf(stale), writer: new FrameworkStateWriter(append) };
   }
 
   class InMemorySessionService extends Over implements FrameworkInMemorySessionService {
     readonly #memory: MemoryService;
 
     constructor(options: SessionServiceOptions = {}) {
-      const memory = new MemoryService(withFramework(options));
-      super(memory);
+      const memory = new MemoryService(options);
+      super(memory, rulesOf(ownMembers(options)));
       this.#memory = memory;
     }
 
@@ -246,8 +247,8 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     readonly #database: DatabaseService;
 
     constructor(options: IndexedDbSessionServiceOptions = {}) {
-      const database = new DatabaseService(withFramework(options));
-      super(database);
+      const database = new DatabaseService(options);
+      super(database, rulesOf(ownMembers(options)));
       this.#database = database;
     }
 
@@ -263,29 +264,14 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   async function openSessionService(
     options: OpenSessionServiceOptions,
   ): Promise<FrameworkSessionService> {
-    return new Over(await openService(withFramework(copyRequest(options))));
+    const all = copyRequest(options);
+    return new Over(await openService(all), rulesOf(all));
   }
 
-  function overService(open: (options: FrameworkOptions) => OurService): FrameworkSessionService;
-  function overService(
-    open: (options: FrameworkOptions) => Promise<OurService>,
-  ): Promise<FrameworkSessionService>;
-  function overService(
-    open: (options: FrameworkOptions) => OurService | Promise<OurService>,
-  ): FrameworkSessionService | Promise<FrameworkSessionService> {
-    if (typeof open !== 'function') {
-      throw invalid(
-        'open',
-        `must be a function that makes the service; it is ${describeValue(open)}`,
-      );
-    }
-    const service = open(frameworkOptions());
-    return service instanceof Promise
-      ? service.then((service) => new Over(service))
-      : new Over(service);
-  }
+  const asAdkService: AsAdkService = (service, options = {}) =>
+    new Over(service, rulesOf(takeOptions(options, ADK_OPTIONS)));
 
-  return { InMemorySessionService, IndexedDbSessionService, openSessionService, overService };
+  return { InMemorySessionService, IndexedDbSessionService, openSessionService, asAdkService };
 }
 
 function requireBase(base: unknown): void {

@@ -5,12 +5,12 @@
  */
 export { adkSessionService } from './adk_session_service.js';
 export type {
+  AdkServiceOptions,
   AdkSessionServices,
+  AsAdkService,
   FrameworkInMemorySessionService,
   FrameworkIndexedDbSessionService,
   FrameworkIndexedDbSessionServiceClass,
-  FrameworkOptions,
-  OverService,
 } from './adk_session_service.js';
 export type {
   AppendEventRequest,

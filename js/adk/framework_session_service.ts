@@ -1,4 +1,4 @@
-import type { BaseSessionService, Event, ListSessionsResponse, Session } from '@google/adk';
+import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
 import { describeValue } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
@@ -16,6 +16,7 @@ import type {
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
+import type { AppendedEvent, NewEvent } from '../model/event.js';
 import type { StateShape } from '../state/state_shape.js';
 import type {
   BaseSessionService as OurService,
@@ -25,10 +26,12 @@ import type {
 import type {
   ListenOptions,
   Notices,
+  StopWatching,
   Watchable,
   WatchOptions,
   WatchRequest,
 } from '../watch/notice.js';
+import { type AppendRules, setAppendRules } from '../append/append_rules.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /**
@@ -45,9 +48,9 @@ import { acceptToolConfirmations } from './tool_confirmations.js';
  * await service.appendEvent(request);
  * ```
  */
-export interface AppendEventRequest extends Abortable {
+export interface AppendEventRequest<E extends NewEvent = NewEvent> extends Abortable {
   session: Session;
-  event: Event;
+  event: E;
 }
 
 /**
@@ -64,9 +67,9 @@ export interface AppendEventRequest extends Abortable {
  * await service.appendEvents(request);
  * ```
  */
-export interface AppendEventsRequest extends Abortable {
+export interface AppendEventsRequest<E extends NewEvent = NewEvent> extends Abortable {
   session: Session;
-  events: Event[];
+  events: E[];
 }
 
 /** A page of sessions. The total may be absent. */
@@ -115,13 +118,16 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
   /** Deletes the session. Resolves even if it does not exist. The app's and the user's state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /** Stores the event and its delta in one atomic step; resolves to the same event object. */
-  appendEvent(request: AppendEventRequest): Promise<Event>;
+  appendEvent<E extends NewEvent>(request: AppendEventRequest<E>): Promise<AppendedEvent<E>>;
   /** Appends all events in order, or none of them. */
-  appendEvents(request: AppendEventsRequest): Promise<Event[]>;
+  appendEvents<E extends NewEvent>(request: AppendEventsRequest<E>): Promise<AppendedEvent<E>[]>;
 }
 
-/** Wraps a service of this package as a service of the framework. */
-export type FrameworkClass = new (service: OurService) => FrameworkSessionService;
+/** Makes a view of a service whose appends follow the given rules. */
+export type FrameworkClass = new (
+  service: OurService,
+  rules: AppendRules,
+) => FrameworkSessionService;
 
 /** The methods that the framework calls. */
 const REQUIRED_METHODS = [
@@ -138,15 +144,19 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     declare [Symbol.asyncDispose]: () => Promise<void>;
 
     static {
-      makeDisposable(this.prototype);
+      makeDisposable(this.prototype, function () {
+        return this.close();
+      });
     }
 
     readonly #service: OurService & Partial<Watchable>;
+    readonly #rules: AppendRules;
 
-    constructor(service: OurService) {
+    constructor(service: OurService, rules: AppendRules) {
       super();
       requireService(service);
       this.#service = service;
+      this.#rules = rules;
     }
 
     get storage(): StorageInfo {
@@ -179,14 +189,25 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return this.#service.deleteSession(request);
     }
 
-    override appendEvent(request: AppendEventRequest): Promise<Event> {
-      acceptToolConfirmations(request);
+    override appendEvent<E extends NewEvent>(
+      request: AppendEventRequest<E>,
+    ): Promise<AppendedEvent<E>> {
+      this.#prepare(request);
       return this.#service.appendEvent(request);
     }
 
-    appendEvents(request: AppendEventsRequest): Promise<Event[]> {
-      acceptToolConfirmations(request);
+    appendEvents<E extends NewEvent>(request: AppendEventsRequest<E>): Promise<AppendedEvent<E>[]> {
+      this.#prepare(request);
       return this.#service.appendEvents(request);
+    }
+
+    #prepare(request: AppendEventRequest | AppendEventsRequest): void {
+      acceptToolConfirmations(request);
+      try {
+        setAppendRules(request.session, this.#rules);
+      } catch {
+        // Ignored: the service reads the same member next, and reports why it cannot.
+      }
     }
 
     updateState(request: UpdateStateRequest): Promise<void> {
@@ -213,12 +234,12 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return this.#service.deleteAppState(request);
     }
 
-    watch(request: WatchRequest, options: ListenOptions): () => void;
+    watch(request: WatchRequest, options: ListenOptions): StopWatching;
     watch(request: WatchRequest, options?: WatchOptions): Notices;
     watch(
       request: WatchRequest,
       options: ListenOptions | WatchOptions = {},
-    ): Notices | (() => void) {
+    ): Notices | StopWatching {
       const service = this.#service;
       if (!isWatchable(service)) {
         const { kind } = service.storage;
@@ -231,6 +252,10 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return options.onNotice === undefined
         ? service.watch(request, options)
         : service.watch(request, options);
+    }
+
+    revisionOf(session: Pick<OurSession, 'state'>): number | undefined {
+      return this.#service.revisionOf?.(session);
     }
 
     close(options?: CloseOptions): Promise<void> {

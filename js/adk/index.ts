@@ -78,27 +78,27 @@ export type IndexedDbSessionService = FrameworkIndexedDbSessionService;
 export const openSessionService = services.openSessionService;
 
 /**
- * Makes any other service of this package usable by a `Runner`, as well as your own implementation of its
- * `BaseSessionService`. Make the service with the options that your function gets: it then takes the order of
- * parallel agents' writes from the framework. If your function returns a promise, so does this function.
+ * Makes any other service of this package one of the framework's, as well as your own implementation of its
+ * `BaseSessionService`. The result is a view: the given service stays as it is. Appends through the view take
+ * the order of parallel agents' writes from the framework.
  *
  * @example
  * ```ts
  * import { LlmAgent, Runner } from '@google/adk';
- * import { InMemorySessionService, State } from 'adk-session-wasm';
- * import { overService } from 'adk-session-wasm/adk';
+ * import { type AppendEventRequest, InMemorySessionService, type NewEvent, type StateShape } from 'adk-session-wasm';
+ * import { asAdkService } from 'adk-session-wasm/adk';
  *
- * // Tells of what the agents change.
+ * // Prints what the agents change.
  * class LoudSessionService extends InMemorySessionService {
- *   override appendEvent(request: Parameters<InMemorySessionService['appendEvent']>[0]) {
- *     console.log(new State(request.event.actions.stateDelta).toRecord());
+ *   override appendEvent<E extends NewEvent>(request: AppendEventRequest<StateShape, E>) {
+ *     console.log(request.event.actions?.stateDelta);
  *     return super.appendEvent(request);
  *   }
  * }
  *
- * const sessionService = overService((options) => new LoudSessionService({ ...options }));
+ * const sessionService = asAdkService(new LoudSessionService());
  * const agent = new LlmAgent({ name: 'guide', model: 'gemini-2.5-flash' });
  * const runner = new Runner({ appName: 'shop', agent, sessionService });
  * ```
  */
-export const overService = services.overService;
+export const asAdkService = services.asAdkService;

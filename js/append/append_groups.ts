@@ -1,5 +1,6 @@
 import { loadWasm } from '../wasm/core.js';
 import { mayBeWritten } from '../errors/unwritten.js';
+import type { AppendRules } from './append_rules.js';
 import type { EventToStore } from './event_to_store.js';
 import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
@@ -20,10 +21,7 @@ const SLOW_BATCH = 100;
 const soon = Promise.resolve();
 
 /** One waiting call of `appendEvent` or `appendEvents`. */
-interface Member {
-  readonly session: HandleSnapshot;
-  readonly events: readonly EventToStore[];
-  readonly signal: AbortSignal | undefined;
+interface Member extends HandleAppend {
   /**
    * Stops listening to the signal when the member's turn comes. Until then the signal ends the wait
    * at once.
@@ -43,6 +41,7 @@ interface Group {
 export interface HandleAppend {
   readonly session: HandleSnapshot;
   readonly record: HandleRecord;
+  readonly rules: AppendRules;
   readonly events: readonly EventToStore[];
   readonly signal: AbortSignal | undefined;
 }
@@ -93,21 +92,10 @@ export class AppendGroups {
    *
    * @returns the number of calls that were stored in the same transaction
    */
-  add(
-    session: HandleSnapshot,
-    record: HandleRecord,
-    events: readonly EventToStore[],
-    signal: AbortSignal | undefined,
-  ): Promise<number> {
+  add(append: HandleAppend): Promise<number> {
+    const { record, signal } = append;
     return new Promise((resolve, reject) => {
-      const member: Member = {
-        session,
-        events,
-        signal,
-        stopWaiting: () => undefined,
-        resolve,
-        reject,
-      };
+      const member: Member = { ...append, stopWaiting: () => undefined, resolve, reject };
       const known = this.#queues.get(record);
       const queue = known ?? [];
       queue.push(member);
@@ -317,9 +305,9 @@ function reject({ members }: Group, error: unknown): void {
 /** @returns the append, and a function that stops listening to the signals of the members */
 function appendOf({ record, members }: Group): { append: HandleAppend; stop: () => void } {
   const { signal, stop } = whenNoneWaits(members);
-  const [first] = members;
-  const events = members.length === 1 ? first!.events : members.flatMap(({ events }) => events);
-  return { append: { session: first!.session, record, events, signal }, stop };
+  const { session, rules, events: firstEvents } = members[0]!;
+  const events = members.length === 1 ? firstEvents : members.flatMap(({ events }) => events);
+  return { append: { session, record, rules, events, signal }, stop };
 }
 
 function sessionName(session: HandleSnapshot | undefined): string {
@@ -337,7 +325,7 @@ function sessionName(session: HandleSnapshot | undefined): string {
  */
 function takeGroup(queue: Member[]): Member[] {
   if (queue.length === 1) return queue.splice(0);
-  const first = queue[0]?.session;
+  const [first] = queue;
   let size = 0;
   const ids = new Set<string>();
   const end = queue.findIndex((member, position) => {
@@ -345,13 +333,15 @@ function takeGroup(queue: Member[]): Member[] {
     const { size: before } = ids;
     for (const { snapshot } of member.events) ids.add(snapshot.id);
     const isAgain = ids.size < before + member.events.length;
-    return position > 0 && (size > LIMIT || isAgain || !isSameHandle(member.session, first));
+    return position > 0 && (size > LIMIT || isAgain || !isSameHandle(member, first));
   });
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-function isSameHandle(one: HandleSnapshot, other: HandleSnapshot | undefined): boolean {
+function isSameHandle({ session: one, rules }: Member, first: Member | undefined): boolean {
+  const other = first?.session;
   return (
+    rules === first?.rules &&
     one.given === other?.given &&
     one.appName === other.appName &&
     one.userId === other.userId &&

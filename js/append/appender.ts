@@ -1,9 +1,9 @@
 import { loadWasm } from '../wasm/core.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
-import type { Event } from '../model/event.js';
+import type { Event, NewEvent } from '../model/event.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
-import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import { type AppendRules, appendRulesOf } from './append_rules.js';
 import { AppendGroups, type AppendStore, type HandleAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
@@ -20,9 +20,8 @@ import type { StateWriter } from './state_writer.js';
 /** The parts that an {@link Appender} works with. */
 export interface AppenderParts {
   readonly handles: Handles;
-  readonly writer: StateWriter;
-  /** One of `STALE_POLICIES`. */
-  readonly policy: number;
+  /** The rules of handles that have none of their own. */
+  readonly rules: AppendRules;
   readonly schema: StateSchema | undefined;
   readonly clock: () => number;
   readonly newId: () => string;
@@ -58,22 +57,25 @@ export class Appender implements AppendStore {
    * @returns the stored events, in order, without partial events. A partial event is a piece of a
    *   streamed answer, which is not stored.
    */
-  append<S extends StateShape>(
-    given: Session<S>,
-    events: readonly Event[],
+  append(
+    given: Session,
+    newEvents: readonly NewEvent[],
     signal: AbortSignal | undefined,
     facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
     const session = snapshotHandle(given);
+    // The snapshots set the missing members.
+    const events = newEvents as readonly Event[];
     const { handles, reader, isInMemory } = this.#parts;
     const record = handles.recordOf(session);
+    const rules = appendRulesOf(session.state) ?? this.#parts.rules;
     const taken: EventToStore[] = [];
-    for (const event of events) if (!isPartial(event)) taken.push(this.#take(event));
+    for (const event of events) if (!isPartial(event)) taken.push(this.#take(event, rules));
+    const append = { session, record, rules, events: taken, signal };
     let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0 && !isInMemory) {
-      stored = this.#groups.add(session, record, taken, signal);
+      stored = this.#groups.add(append);
     } else if (taken.length > 0) {
-      const append = { session, record, events: taken, signal };
       const ahead = record.lastAppend ?? loadWasm(true);
       stored = ahead === undefined ? this.store(append) : this.#storeAfter(ahead, append);
     }
@@ -108,6 +110,7 @@ export class Appender implements AppendStore {
     event: Event,
     signal: AbortSignal | undefined,
   ): MaybePromise<void> {
+    const rules = { ...this.#parts.rules, policy };
     const given = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
     const session = snapshotHandle(given);
     // −1 tells Rust that no handle can be stale here.
@@ -119,11 +122,11 @@ export class Appender implements AppendStore {
       lastAppend: undefined,
       laterChanges: undefined,
     };
-    const append = { session, record, events: [this.#take(event)], signal };
+    const append = { session, record, rules, events: [this.#take(event, rules)], signal };
     this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
-      return this.store(append, policy);
+      return this.store(append);
     };
     return loadWasm(this.#parts.isInMemory)?.then(run) ?? run();
   }
@@ -133,8 +136,8 @@ export class Appender implements AppendStore {
     this.#groups.flush();
   }
 
-  #take(event: Event): EventToStore {
-    const { writer, clock, newId, schema } = this.#parts;
+  #take(event: Event, { writer }: AppendRules): EventToStore {
+    const { clock, newId, schema } = this.#parts;
     const snapshot = snapshotEvent(event, clock, newId);
     const order = writer.recordOrder(event);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
@@ -149,8 +152,8 @@ export class Appender implements AppendStore {
     return this.#parts.store().appendMany !== undefined;
   }
 
-  store(append: HandleAppend, policy = this.#parts.policy): MaybePromise<void> {
-    const prepared = this.#prepare(append, policy);
+  store(append: HandleAppend): MaybePromise<void> {
+    const prepared = this.#prepare(append);
     let answer: MaybePromise<AppendAnswer>;
     try {
       answer = this.#parts.store().append(prepared.request);
@@ -163,8 +166,8 @@ export class Appender implements AppendStore {
   }
 
   storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[] {
-    const { store, policy } = this.#parts;
-    const prepared = appends.map((append) => this.#prepare(append, policy));
+    const { store } = this.#parts;
+    const prepared = appends.map((append) => this.#prepare(append));
     const answers = store().appendMany?.(prepared.map(({ request }) => request)) ?? [];
     return prepared.map(({ committed, refused }, index) =>
       (answers[index] ?? Promise.reject(new Error('no answer'))).then(committed, refused),
@@ -172,19 +175,17 @@ export class Appender implements AppendStore {
   }
 
   /** Prepares what is stored, and the changes of the handle after the commit. */
-  #prepare(
-    { session, record, events, signal }: HandleAppend,
-    policy: number,
-  ): {
+  #prepare({ session, record, rules, events, signal }: HandleAppend): {
     readonly request: AppendRequest;
     readonly committed: (answer: AppendAnswer) => void;
     readonly refused: (error: unknown) => never;
   } {
-    const { writer, clock, feed, explain } = this.#parts;
+    const { clock, feed, explain } = this.#parts;
+    const { writer, policy } = rules;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
     const { createdRevision: created, revision } = record;
-    const reduced = this.#withoutSuperseded(session, events);
+    const reduced = withoutSuperseded(session, events, writer);
     return {
       request: {
         key,
@@ -203,17 +204,20 @@ export class Appender implements AppendStore {
       },
     };
   }
+}
 
-  /** Removes from each delta the keys that a later, already stored write has superseded. */
-  #withoutSuperseded(session: Session, events: readonly EventToStore[]): readonly EventToStore[] {
-    const { writer } = this.#parts;
-    const ahead = new Map<string, EventToStore>();
-    return events.map((taken) => {
-      const reduced = withoutKeys(taken, writer.findSuperseded(session, taken, ahead));
-      for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
-      return reduced;
-    });
-  }
+/** Removes from each delta the keys that a later, already stored write has superseded. */
+function withoutSuperseded(
+  session: Session,
+  events: readonly EventToStore[],
+  writer: StateWriter,
+): readonly EventToStore[] {
+  const ahead = new Map<string, EventToStore>();
+  return events.map((taken) => {
+    const reduced = withoutKeys(taken, writer.findSuperseded(session, taken, ahead));
+    for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
+    return reduced;
+  });
 }
 
 /**

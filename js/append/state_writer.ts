@@ -12,8 +12,6 @@ import {
   snapshotOrder,
   type WriteOrder,
 } from '../state/write_order.js';
-import { describeValue } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
 
 /** An event that is not stored yet. */
 export interface PendingEvent<Order = unknown> {
@@ -26,18 +24,7 @@ export interface PendingEvent<Order = unknown> {
  * Writes an event's delta to a handle's state.
  *
  * There are two implementations: the default one, and the one in `adk/`, which uses the framework, since
- * only the framework knows the order of its writes. Users only pass it on to a service that
- * they make for `overService`.
- *
- * @example
- * ```ts
- * import { InMemorySessionService, type StateWriter } from 'adk-session-wasm';
- * import { overService } from 'adk-session-wasm/adk';
- *
- * const forTests = (stateWriter: StateWriter) =>
- *   new InMemorySessionService({ stateWriter, clock: () => 1_700_000_000_000 });
- * const sessionService = overService(({ stateWriter }) => forTests(stateWriter));
- * ```
+ * only the framework knows the order of its writes.
  */
 export interface StateWriter<Order = unknown> {
   /**
@@ -86,17 +73,6 @@ export function valueFor(
   if (typeof value !== 'object' || value === null) return value;
   const live = callerDelta?.[key];
   return Object.hasOwn(state, key) && state[key] === live ? live : copyJson(value);
-}
-
-const STEPS = ['recordOrder', 'findSuperseded', 'applyDelta'] as const;
-
-/** Returns the writer given as a service's option, or the default one. */
-export function writerOf(writer: StateWriter | undefined): StateWriter {
-  if (writer === undefined) return orderedWriter;
-  const given = writer as Partial<StateWriter> | null;
-  if (STEPS.every((step) => typeof given?.[step] === 'function')) return writer;
-  const origin = 'what overService of adk-session-wasm/adk hands in';
-  throw invalid('stateWriter', `must be ${origin}; it is ${describeValue(writer)}`);
 }
 
 /** The writer that follows the order kept by `State`; see `write_order.ts`. */

@@ -1,5 +1,3 @@
-import type { Event } from '../model/event.js';
-
 /**
  * Returns whether the value has a `then` method. A promise resolved with such a value would call
  * `then` and wait for it. Check right before resolving, since `then` may be added at any time.
@@ -18,7 +16,7 @@ export function isThenable(value: object): boolean {
  * @param stored the stored text, if the event was stored. Parsing it runs no code of the caller's,
  *   which could fail an append that is committed.
  */
-export function withoutThen<E extends Event>(event: E, stored?: string): E {
+export function withoutThen<E extends object>(event: E, stored?: string): E {
   if (stored !== undefined) return JSON.parse(stored) as E;
   const copy: E & { then?: unknown } = { ...event };
   delete copy.then;

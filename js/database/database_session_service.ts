@@ -3,9 +3,10 @@ import { kindOf } from '../json/rules.js';
 import { requireOptions, describeValue } from '../call/call.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { invalid } from '../errors/invalid.js';
-import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
-import type { SessionServiceOptions } from '../service/service_options.js';
+import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable } from '../model/session.js';
@@ -34,7 +35,8 @@ import { requireTransactions } from './connections/transaction_check.js';
  * await service.close();
  * ```
  */
-export interface DatabaseOptions extends SessionServiceOptions, TableOptions {
+export interface DatabaseOptions<S extends object = StateShape>
+  extends SessionServiceOptions<S>, TableOptions {
   /**
    * The failures that a resolved call survives. `'strict'` (default): a power loss, if the disk really
    * flushes. `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on
@@ -68,7 +70,7 @@ export interface DatabaseOptions extends SessionServiceOptions, TableOptions {
  * await service.close();
  * ```
  */
-export interface DatabaseUrlOptions extends DatabaseOptions {
+export interface DatabaseUrlOptions<S extends object = StateShape> extends DatabaseOptions<S> {
   /** See {@link DatabaseSessionService}. */
   url: string;
 }
@@ -89,7 +91,8 @@ export interface DatabaseUrlOptions extends DatabaseOptions {
  * await kysely.destroy();
  * ```
  */
-export interface DatabaseKyselyOptions extends SessionServiceOptions, TableOptions {
+export interface DatabaseKyselyOptions<S extends object = StateShape>
+  extends SessionServiceOptions<S>, TableOptions {
   /** A `Kysely` of any tables: these members are the same whatever tables it declares. */
   kysely: Pick<Kysely<unknown>, 'destroy' | 'getExecutor'>;
   engine: EngineKind;
@@ -151,21 +154,19 @@ const KYSELY_OPTIONS: KnownOptions<DatabaseKyselyOptions> = {
  * await service.close();
  * ```
  */
-export class DatabaseSessionService<
-  S extends StateShape = StateShape,
-> extends StoredSessionService<S> {
+export class DatabaseSessionService<S extends object = StateShape> extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument`, without the URL, if the URL or an option is invalid */
-  constructor(url: string, options?: DatabaseOptions);
-  constructor(options: DatabaseUrlOptions | DatabaseKyselyOptions);
+  constructor(url: string, options?: DatabaseOptions<S>);
+  constructor(options: DatabaseUrlOptions<S> | DatabaseKyselyOptions<S>);
   constructor(
-    given: string | DatabaseUrlOptions | DatabaseKyselyOptions,
-    beside: DatabaseOptions = {},
+    given: string | DatabaseUrlOptions<S> | DatabaseKyselyOptions<S>,
+    beside: DatabaseOptions<S> = {},
   ) {
     requireOptions(beside);
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
     const isKysely = Object.hasOwn(Object(all) as object, 'kysely');
     const options = takeOptions(all, isKysely ? KYSELY_OPTIONS : URL_OPTIONS);
-    super(partsOverOwn(new DatabaseAdapter(databaseParts(options))), options);
+    super(new ServiceCore(partsOverOwn(new DatabaseAdapter(databaseParts(options))), options));
   }
 
   /**
@@ -182,7 +183,9 @@ export class DatabaseSessionService<
 }
 
 /** Returns the parts of a database's adapter. */
-export function databaseParts(options: DatabaseUrlOptions | DatabaseKyselyOptions): DatabaseParts {
+export function databaseParts(
+  options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
+): DatabaseParts {
   const clock = checkedClock(options.clock ?? Date.now);
   const waits = new Waits(checkedTimeout(options.timeoutMs));
   if ('kysely' in options) {

@@ -7,6 +7,6 @@ import { databaseParts, type DatabaseUrlOptions } from './database_session_servi
  *
  * @throws SessionError `invalid_argument` as the constructor of the service
  */
-export function openAdapter(options: DatabaseUrlOptions): DatabaseAdapter {
+export function openAdapter(options: DatabaseUrlOptions<object>): DatabaseAdapter {
   return new DatabaseAdapter(databaseParts(options));
 }

@@ -71,11 +71,18 @@ export class Handles {
     return record;
   }
 
+  /** Returns the revision of a handle; `undefined` if it is not known. */
+  revisionOf(state: object): number | undefined {
+    const record = this.#records.get(state);
+    // A record without this number belongs to a handle that has not been read or appended through.
+    return Number.isNaN(record?.createdRevision) ? undefined : record?.revision;
+  }
+
   /**
    * Makes a handle from a read `[created, revision, lastUpdateTime, state]`, with the state as
    * JSON, and its events.
    */
-  open<S extends StateShape>(
+  open<S extends object>(
     appName: string,
     userId: string,
     id: string,
@@ -84,13 +91,13 @@ export class Handles {
     isWhole = false,
   ): Session<S> {
     const [created, revision, lastUpdateTime, text] = read;
-    const state = JSON.parse(text) as S;
+    const state = JSON.parse(text) as Partial<S>;
     const head = [created, revision, lastUpdateTime] as const;
     return this.openParsed(appName, userId, id, head, state, events, isWhole);
   }
 
   /** Like {@link Handles.open}, with a parsed state that belongs to this handle alone. */
-  openParsed<S extends StateShape>(
+  openParsed<S extends object>(
     appName: string,
     userId: string,
     id: string,
@@ -99,7 +106,7 @@ export class Handles {
       revision: number,
       lastUpdateTime: number,
     ],
-    state: S,
+    state: Partial<S>,
     events: Event[],
     isWhole = false,
   ): Session<S> {

@@ -40,6 +40,18 @@ export interface ContextOptions extends ReadonlyContextOptions {
   functionCallId?: string | undefined;
 }
 
+/** @internal */
+export let makeReadonlyContext: <S extends object>(
+  invocation: RunningInvocation<S>,
+  options: ReadonlyContextOptions,
+) => ReadonlyContext<S>;
+
+/** @internal */
+export let makeContext: <S extends object>(
+  invocation: RunningInvocation<S>,
+  options: ContextOptions,
+) => Context<S>;
+
 /**
  * The read-only view of an invocation, for example for an instruction function. Made by
  * `invocation.readonlyContext()`.
@@ -55,16 +67,21 @@ export interface ContextOptions extends ReadonlyContextOptions {
  * }
  * ```
  */
-export class ReadonlyContext<S extends StateShape = StateShape> {
+export class ReadonlyContext<S extends object = StateShape> {
   /** The name of the agent that the context is for. */
   readonly agentName: string;
   /** The path of agents down to this one: `root.child`. */
   readonly branch: string | undefined;
+  /** @internal */
   protected readonly invocation: RunningInvocation<S>;
   #readonlyState: ReadonlyState<S> | undefined;
 
-  /** @internal */
-  constructor(invocation: RunningInvocation<S>, options: ReadonlyContextOptions) {
+  static {
+    makeReadonlyContext = (invocation, options) => new ReadonlyContext(invocation, options);
+  }
+
+  /** Only an invocation makes contexts. */
+  protected constructor(invocation: RunningInvocation<S>, options: ReadonlyContextOptions) {
     this.invocation = invocation;
     this.agentName = options.agentName;
     this.branch = options.branch;
@@ -124,6 +141,7 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
     return this.artifactService().listArtifactKeys(this.sessionKey());
   }
 
+  /** @internal */
   protected artifactService(): ArtifactService {
     this.invocation.assertRunning();
     const service = this.invocation.artifactService;
@@ -134,6 +152,7 @@ export class ReadonlyContext<S extends StateShape = StateShape> {
     );
   }
 
+  /** @internal */
   protected sessionKey(): CompositeSessionKey {
     const { appName, userId, id: sessionId } = this.invocation.session;
     return { appName, userId, sessionId };
@@ -157,7 +176,7 @@ export interface DetachedActions {
  * @throws SessionError `invalid_argument` if the context belongs to another invocation
  * @internal
  */
-export let detachActions: <S extends StateShape>(
+export let detachActions: <S extends object>(
   context: Context<S>,
   invocation: RunningInvocation<S>,
 ) => DetachedActions;
@@ -182,8 +201,9 @@ export let detachActions: <S extends StateShape>(
  * }
  * ```
  */
-export class Context<S extends StateShape = StateShape> extends ReadonlyContext<S> {
+export class Context<S extends object = StateShape> extends ReadonlyContext<S> {
   static {
+    makeContext = (invocation, options) => new Context(invocation, options);
     detachActions = (context, invocation) => {
       if (#delta in context && context.invocation === invocation) return context.#detachActions();
       throw new SessionError(
@@ -199,8 +219,8 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
   readonly #actions: EventActions;
   readonly #state: TrackedState<S>;
 
-  /** @internal */
-  constructor(invocation: RunningInvocation<S>, options: ContextOptions) {
+  /** Only an invocation makes contexts. */
+  protected constructor(invocation: RunningInvocation<S>, options: ContextOptions) {
     super(invocation, options);
     this.functionCallId = options.functionCallId;
     this.#actions = createEventActions();
@@ -247,7 +267,7 @@ export class Context<S extends StateShape = StateShape> extends ReadonlyContext<
 
   /** Returns a read-only context of the same agent. */
   toReadonly(): ReadonlyContext<S> {
-    return new ReadonlyContext(this.invocation, this);
+    return makeReadonlyContext(this.invocation, this);
   }
 
   #detachActions(): DetachedActions {

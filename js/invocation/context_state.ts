@@ -11,7 +11,7 @@ import type { StateSchema } from '../state/state_schema.js';
  * State that can only be read. Objects are returned as frozen copies, so that nothing in them can
  * be changed.
  */
-export class ReadonlyState<S extends StateShape = StateShape> extends State<S> {
+export class ReadonlyState<S extends object = StateShape> extends State<S> {
   protected override assertWritable(key: string): void {
     throw new SessionError(
       'readonly',
@@ -38,7 +38,7 @@ function deepFreeze(value: unknown): unknown {
 }
 
 /** State whose writes go into an event. It can be written only while the invocation runs. */
-export class TrackedState<S extends StateShape = StateShape> extends State<S> {
+export class TrackedState<S extends object = StateShape> extends State<S> {
   readonly #assertRunning: () => void;
 
   constructor(

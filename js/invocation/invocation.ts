@@ -11,23 +11,50 @@ import {
 import { plainObjectKeys } from '../state/delta.js';
 import { isTemp } from '../state/scope.js';
 import type { HostAbortSignal } from '../model/host.js';
-import type { Session } from '../model/session.js';
+import type { AppendEventRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { BaseSessionService } from '../model/session_service.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
 import { tryDefineMember } from '../state/state.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { carryStamps, dropStamp } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import {
-  Context,
+  type Context,
   type ContextOptions,
-  mergeActions,
-  ReadonlyContext,
-  type ReadonlyContextOptions,
   detachActions,
+  makeContext,
+  makeReadonlyContext,
+  mergeActions,
+  type ReadonlyContext,
+  type ReadonlyContextOptions,
 } from './context.js';
 import type { RunningInvocation } from './running_invocation.js';
+
+const INVOCATION_OPTIONS: KnownOptions<InvocationOptions> = {
+  service: true,
+  session: true,
+  invocationId: true,
+  userContent: true,
+  artifactService: true,
+  stateSchema: true,
+};
+
+const APPEND_OPTIONS: KnownOptions<AppendOptions> = {
+  context: true,
+  outputKey: true,
+  signal: true,
+};
+
+const READONLY_CONTEXT_OPTIONS: KnownOptions<ReadonlyContextOptions> = {
+  agentName: true,
+  branch: true,
+};
+
+const CONTEXT_OPTIONS: KnownOptions<ContextOptions> = {
+  ...READONLY_CONTEXT_OPTIONS,
+  functionCallId: true,
+};
 
 /**
  * The options of an {@link Invocation}.
@@ -41,9 +68,9 @@ import type { RunningInvocation } from './running_invocation.js';
  * const options: InvocationOptions = { service, session };
  * ```
  */
-export interface InvocationOptions<S extends StateShape = StateShape> {
+export interface InvocationOptions<S extends object = StateShape> {
   /** The service that stores the invocation's events. */
-  service: Pick<BaseSessionService<NoInfer<S>>, 'appendEvent'>;
+  service: { appendEvent(request: AppendEventRequest<NoInfer<S>, Event>): Promise<Event> };
   /**
    * The handle, as the service returned it. The invocation changes it. Use a handle for one
    * invocation at a time.
@@ -69,7 +96,7 @@ export interface InvocationOptions<S extends StateShape = StateShape> {
  * const answering = (context: Context): AppendOptions => ({ context, outputKey: 'answer' });
  * ```
  */
-export interface AppendOptions<S extends StateShape = StateShape> {
+export interface AppendOptions<S extends object = StateShape> {
   /** The context whose changes move into the event. */
   context?: Context<S> | undefined;
   /** The state key for the text of a final response. */
@@ -104,16 +131,19 @@ export interface AppendOptions<S extends StateShape = StateShape> {
  * invocation.end();
  * ```
  */
-export class Invocation<S extends StateShape = StateShape> implements RunningInvocation<S> {
-  readonly service: Pick<BaseSessionService<NoInfer<S>>, 'appendEvent'>;
+export class Invocation<S extends object = StateShape> {
+  readonly service: InvocationOptions<S>['service'];
   readonly session: Session<S>;
   readonly invocationId: string;
   readonly userContent: Content | undefined;
   readonly artifactService: ArtifactService | undefined;
   readonly stateSchema: StateSchema | undefined;
+  readonly #running: RunningInvocation<S>;
   #hasEnded = false;
 
-  constructor(options: InvocationOptions<S>) {
+  /** @throws SessionError `invalid_argument` if an option is unknown */
+  constructor(given: InvocationOptions<S>) {
+    const options = takeOptions(given, INVOCATION_OPTIONS);
     this.service = options.service;
     this.session = options.session;
     const invocationId = options.invocationId ?? '';
@@ -121,26 +151,27 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
     this.userContent = options.userContent;
     this.artifactService = options.artifactService;
     this.stateSchema = options.stateSchema;
+    this.#running = { ...this, assertRunning: () => this.#assertRunning() };
   }
 
   /**
    * Makes a read-only context, for an instruction.
    *
-   * @throws SessionError `invalid_argument` after the end
+   * @throws SessionError `invalid_argument` after the end, or if an option is unknown
    */
   readonlyContext(options: ReadonlyContextOptions): ReadonlyContext<S> {
-    this.assertRunning();
-    return new ReadonlyContext(this, options);
+    this.#assertRunning();
+    return makeReadonlyContext(this.#running, takeOptions(options, READONLY_CONTEXT_OPTIONS));
   }
 
   /**
    * Makes a context for a callback or a tool. Each context collects its own changes.
    *
-   * @throws SessionError `invalid_argument` after the end
+   * @throws SessionError `invalid_argument` after the end, or if an option is unknown
    */
   context(options: ContextOptions): Context<S> {
-    this.assertRunning();
-    return new Context(this, options);
+    this.#assertRunning();
+    return makeContext(this.#running, takeOptions(options, CONTEXT_OPTIONS));
   }
 
   /**
@@ -158,22 +189,22 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
    *
    * @param event - Any fields, also of your own. Changed as by `appendEvent`.
    * @returns the same object; a copy, if it has a `then`
-   * @throws SessionError (as a rejection) `invalid_argument` after the end, for a frozen event or
-   *   for a context of another invocation; `schema_violation`; errors as `appendEvent`
+   * @throws SessionError (as a rejection) `invalid_argument` after the end, for an unknown option, a
+   *   frozen event or a context of another invocation; `schema_violation`; errors as `appendEvent`
    */
   async append<E extends CreateEventParams>(
     event: E,
     options: AppendOptions<S> = {},
   ): Promise<Event & Omit<E, keyof Event>> {
-    this.assertRunning();
-    const { context, outputKey, signal } = options;
+    this.#assertRunning();
+    const { context, outputKey, signal } = takeOptions(options, APPEND_OPTIONS);
     if (event.partial === true) {
       const complete = this.#complete(event, context);
       return isThenable(complete) ? withoutThen(complete) : complete;
     }
 
     const callerActions = event.actions;
-    const detached = context === undefined ? undefined : detachActions(context, this);
+    const detached = context === undefined ? undefined : detachActions(context, this.#running);
     try {
       const complete = this.#complete(event, context);
       // New actions, because the caller's may be the context's own or shared by several events.
@@ -216,8 +247,7 @@ export class Invocation<S extends StateShape = StateShape> implements RunningInv
     this.#dropTemp();
   }
 
-  /** @internal */
-  assertRunning(): void {
+  #assertRunning(): void {
     if (!this.#hasEnded) return;
     throw new SessionError(
       'invalid_argument',

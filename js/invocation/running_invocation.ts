@@ -5,7 +5,7 @@ import type { StateSchema } from '../state/state_schema.js';
 import type { ArtifactService } from './artifact_service.js';
 
 /** The members of an invocation that its contexts use. */
-export interface RunningInvocation<S extends StateShape> {
+export interface RunningInvocation<S extends object> {
   readonly invocationId: string;
   readonly session: Session<S>;
   readonly userContent: Content | undefined;

@@ -354,6 +354,44 @@ export interface Event {
   isolationScope?: string;
 }
 
+/** The fields that an append sets if they are absent. */
+type FilledField = 'id' | 'timestamp' | 'actions';
+
+/**
+ * An event to append. `id`, `timestamp` and `actions` may be absent: the append sets them.
+ *
+ * @example
+ * ```ts
+ * import type { NewEvent } from 'adk-session-wasm';
+ *
+ * const event: NewEvent = { invocationId: 'e1', author: 'user', content: { parts: [{ text: 'hi' }] } };
+ * ```
+ */
+export interface NewEvent extends Omit<Event, FilledField> {
+  /** Default (also for `''`): a UUID. */
+  id?: string | undefined;
+  /** Milliseconds since 1970. Default: now. */
+  timestamp?: number | undefined;
+  /** Default: empty actions. */
+  actions?: EventActions | undefined;
+}
+
+/**
+ * An event of type `E` after its append: with `id`, `timestamp` and `actions`.
+ *
+ * @example
+ * ```ts
+ * import type { AppendedEvent } from 'adk-session-wasm';
+ *
+ * interface Rated {
+ *   invocationId: string;
+ *   rating: number;
+ * }
+ * const summary = ({ id, rating }: AppendedEvent<Rated>) => `${id}: ${rating}`;
+ * ```
+ */
+export type AppendedEvent<E extends NewEvent> = E & Pick<Event, FilledField>;
+
 /**
  * The parameter of {@link createEventActions}: any of the fields.
  *

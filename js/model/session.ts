@@ -1,5 +1,5 @@
-import type { StateShape } from '../state/state_shape.js';
-import type { Event } from './event.js';
+import type { StateDelta, StateShape } from '../state/state_shape.js';
+import type { Event, NewEvent } from './event.js';
 import type { HostAbortSignal } from './host.js';
 
 /**
@@ -27,14 +27,15 @@ export type JsonValue =
  * }
  * ```
  */
-export interface Session<S extends StateShape = StateShape> {
+export interface Session<S extends object = StateShape> {
   id: string;
   appName: string;
   userId: string;
   /**
-   * App, user and session state merged, with prefixes. Changes made to this object are not stored.
+   * App, user and session state merged, with prefixes. Any key may be absent. Changes made to this
+   * object are not stored.
    */
-  state: S;
+  state: Partial<S>;
   /** In append order. */
   events: Event[];
   /** Milliseconds since 1970. */
@@ -88,7 +89,7 @@ export interface Abortable {
  * };
  * ```
  */
-export interface CreateSessionRequest<S extends StateShape = StateShape> extends Abortable {
+export interface CreateSessionRequest<S extends object = StateShape> extends Abortable {
   appName: string;
   userId: string;
   /** Absent or blank: a fresh UUID v4. */
@@ -145,6 +146,8 @@ export interface GetSessionRequest extends CompositeSessionKey, Abortable {
 /**
  * The request of a page of sessions, without their events.
  *
+ * @typeParam K - The keys of the service's state.
+ *
  * @example
  * ```ts
  * import type { ListSessionsRequest } from 'adk-session-wasm';
@@ -152,7 +155,7 @@ export interface GetSessionRequest extends CompositeSessionKey, Abortable {
  * const newest: ListSessionsRequest = { appName: 'shop', userId: 'ada', order: 'desc', limit: 20 };
  * ```
  */
-export interface ListSessionsRequest extends Abortable {
+export interface ListSessionsRequest<K extends string = string> extends Abortable {
   appName: string;
   /** Absent: the sessions of all users of the app. */
   userId?: string | undefined;
@@ -162,12 +165,19 @@ export interface ListSessionsRequest extends Abortable {
   page?: number | undefined;
   /** By `lastUpdateTime`, ties by id. Default `'asc'`. */
   order?: 'asc' | 'desc' | undefined;
+  /**
+   * The keys of the state that the sessions are returned with, with their prefixes. Default: all. A list
+   * of sessions with large states takes far less time with few keys.
+   */
+  stateKeys?: readonly K[] | undefined;
   /** See {@link ListSessionsPageRequest.withTotal}. */
   withTotal?: true | undefined;
 }
 
 /**
  * The request of a page of sessions, with or without the total.
+ *
+ * @typeParam K - The keys of the service's state.
  *
  * @example
  * ```ts
@@ -176,7 +186,10 @@ export interface ListSessionsRequest extends Abortable {
  * const newest: ListSessionsPageRequest = { appName: 'shop', order: 'desc', limit: 20, withTotal: false };
  * ```
  */
-export interface ListSessionsPageRequest extends Omit<ListSessionsRequest, 'withTotal'> {
+export interface ListSessionsPageRequest<K extends string = string> extends Omit<
+  ListSessionsRequest<K>,
+  'withTotal'
+> {
   /**
    * `false`: the result has no `totalItems` and no `totalPages`. An SQL database then does not
    * count, which is most of the cost of a page in a large app. It keeps no counter, because
@@ -198,7 +211,7 @@ export interface ListSessionsPageRequest extends Omit<ListSessionsRequest, 'with
  * }
  * ```
  */
-export interface SessionsPage<S extends StateShape = StateShape> {
+export interface SessionsPage<S extends object = StateShape> {
   /** Sessions without their events. */
   sessions: Session<S>[];
   page: number;
@@ -225,7 +238,7 @@ export interface SessionsPage<S extends StateShape = StateShape> {
  * }
  * ```
  */
-export interface ListSessionsResponse<S extends StateShape = StateShape> extends SessionsPage<S> {
+export interface ListSessionsResponse<S extends object = StateShape> extends SessionsPage<S> {
   totalItems: number;
   totalPages: number;
 }
@@ -247,16 +260,19 @@ export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
  *
  * @example
  * ```ts
- * import { type AppendEventRequest, createEvent, type Session } from 'adk-session-wasm';
+ * import type { AppendEventRequest, Session } from 'adk-session-wasm';
  *
  * function greeting(session: Session): AppendEventRequest {
- *   return { session, event: createEvent({ author: 'user' }) };
+ *   return { session, event: { invocationId: 'e1', author: 'user' } };
  * }
  * ```
  */
-export interface AppendEventRequest<S extends StateShape = StateShape> extends Abortable {
+export interface AppendEventRequest<
+  S extends object = StateShape,
+  E extends NewEvent = NewEvent,
+> extends Abortable {
   session: Session<S>;
-  event: Event;
+  event: E;
 }
 
 /**
@@ -271,9 +287,12 @@ export interface AppendEventRequest<S extends StateShape = StateShape> extends A
  * }
  * ```
  */
-export interface AppendEventsRequest<S extends StateShape = StateShape> extends Abortable {
+export interface AppendEventsRequest<
+  S extends object = StateShape,
+  E extends NewEvent = NewEvent,
+> extends Abortable {
   session: Session<S>;
-  events: Event[];
+  events: E[];
 }
 
 /**
@@ -287,11 +306,11 @@ export interface AppendEventsRequest<S extends StateShape = StateShape> extends 
  * const motd: UpdateStateRequest = { appName: 'shop', stateDelta: { 'app:motd': 'Sale!' } };
  * ```
  */
-export interface UpdateStateRequest extends Abortable {
+export interface UpdateStateRequest<S extends object = StateShape> extends Abortable {
   appName: string;
   userId?: string | undefined;
   sessionId?: string | undefined;
-  stateDelta: StateShape;
+  stateDelta: StateDelta<S>;
 }
 
 /**

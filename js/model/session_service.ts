@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { SessionErrorCode } from '../errors/errors.js';
-import type { Event } from './event.js';
+import type { AppendedEvent, NewEvent } from './event.js';
 import type {
   AppendEventRequest,
   AppendEventsRequest,
@@ -117,7 +117,7 @@ export interface CloseOptions {
  * }
  * ```
  */
-export interface BaseSessionService<S extends StateShape = StateShape> {
+export interface BaseSessionService<S extends object = StateShape> {
   readonly storage: StorageInfo;
   /** @throws SessionError `already_exists`, `invalid_argument`, `unserializable` */
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
@@ -128,16 +128,16 @@ export interface BaseSessionService<S extends StateShape = StateShape> {
    * session.
    */
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
-  listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse<S>>;
+  listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   /** Lists sessions. With `withTotal: false` the result has no total. */
-  listSessions(request: ListSessionsPageRequest): Promise<SessionsPage<S>>;
+  listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   /** Deletes a session. Resolves if it does not exist. App and user state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /**
    * Stores the event and its delta atomically. Resolves to the same event object.
    *
-   * The call sets the id and the timestamp (milliseconds) that the event lacks. So a retry with the same object stores it
-   * once. If an event with that id is stored, an equal one changes nothing, and a different one replaces it in its place.
+   * The call sets the id and the timestamp (milliseconds) that the event lacks, and then its actions. So a retry with the
+   * same object stores it once. If an event with that id is stored, an equal one changes nothing, and a different one replaces it in its place.
    * A partial event is not stored.
    *
    * @throws {SessionError} `invalid_argument` and `unserializable` for an event or delta that cannot be stored;
@@ -145,10 +145,10 @@ export interface BaseSessionService<S extends StateShape = StateShape> {
    * `stale: 'reject'`; `schema_violation`; `aborted`; `closed`; and the codes of the storage, such as `quota_exceeded`
    * and `connection_lost`
    */
-  appendEvent(request: AppendEventRequest<S>): Promise<Event>;
+  appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>>;
   /** Stores all events or none, in order. */
-  appendEvents(request: AppendEventsRequest<S>): Promise<Event[]>;
-  updateState(request: UpdateStateRequest): Promise<void>;
+  appendEvents<E extends NewEvent>(request: AppendEventsRequest<S, E>): Promise<AppendedEvent<E>[]>;
+  updateState(request: UpdateStateRequest<S>): Promise<void>;
   /** Returns the user's state. Its keys have no prefix. */
   getUserState(request: UserRequest): Promise<StateShape>;
   /** Returns the app's state. Its keys have no prefix. */

@@ -3,6 +3,7 @@ import { kindOf } from '../json/rules.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { after, type MaybePromise } from '../call/call.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';
 import { missingCalls, windowStart } from './history_window.js';
 
@@ -38,7 +39,7 @@ export interface HistoryOptions {
  * Reads a session with its last `last` events, in one step of the storage; `undefined` if it does
  * not exist.
  */
-type ReadLast<S extends StateShape> = (last: number) => MaybePromise<Session<S> | undefined>;
+type ReadLast<S extends object> = (last: number) => MaybePromise<Session<S> | undefined>;
 
 /** Events to read beyond the wanted number. Most turns begin within so many events. */
 const EXTRA_EVENTS = 16;
@@ -75,7 +76,7 @@ export class History {
   }
 
   /** Reads a session with as many of its events as the option asks for. */
-  read<S extends StateShape>(
+  read<S extends object>(
     readLast: ReadLast<S>,
     skipsCorrupt: boolean,
   ): MaybePromise<Session<S> | undefined> {
@@ -91,7 +92,7 @@ export class History {
    * Never fails, because the append is stored. If the read fails, the next append through the
    * handle tries again.
    */
-  addMissingCalls<S extends StateShape>(
+  addMissingCalls<S extends object>(
     session: Session<S>,
     appended: readonly Event[],
     readLast: ReadLast<S>,
@@ -109,7 +110,7 @@ export class History {
     }
   }
 
-  #readMissingCalls<S extends StateShape>(
+  #readMissingCalls<S extends object>(
     session: Session<S>,
     appended: readonly Event[],
     readLast: ReadLast<S>,
@@ -134,7 +135,7 @@ export class History {
    * @param latestStart the latest position at which the window may begin; −1 if that lies before these
    *   events
    */
-  #readBack<S extends StateShape>(
+  #readBack<S extends object>(
     readLast: ReadLast<S>,
     skipsCorrupt: boolean,
     wanted: number,
@@ -171,11 +172,14 @@ function firstSharedPosition(events: readonly Event[], read: readonly Event[]): 
   return -1;
 }
 
+const HISTORY_OPTIONS: KnownOptions<HistoryOptions> = { numRecentEvents: true };
+
 function requireNumRecentEvents(options: unknown): number {
   if (typeof options !== 'object' || options === null) {
     throw invalid('history', `must be an object with numRecentEvents; it is ${kindOf(options)}`);
   }
-  const { numRecentEvents: recent } = options as Partial<HistoryOptions>;
+  const given = takeOptions(options as Partial<HistoryOptions>, HISTORY_OPTIONS, 'history.');
+  const { numRecentEvents: recent } = given;
   // The number must still be a safe integer after the margin is added.
   if (
     Number.isSafeInteger(recent) &&

@@ -3,6 +3,7 @@
  * user and app states that the sessions share. Each handle gets a state of its own here.
  */
 import { SessionError } from '../errors/errors.js';
+import { pickMembers } from '../json/pick_members.js';
 import { defineMember } from '../members/member.js';
 import { memberOf } from '../members/own.js';
 import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
@@ -22,22 +23,25 @@ const MAX_COPIED_VALUES = 2 ** 25;
 /**
  * Makes handles from listed records.
  *
+ * @param stateKeys the keys to put into the states; `undefined` for all
  * @throws SessionError `corrupt_record` naming the first record that cannot be read
  */
-export function makeHandles<S extends StateShape>(
+export function makeHandles<S extends object>(
   records: readonly (ListedSession | ListedTuple)[],
   appName: string,
   [appState, ...pairs]: SharedStates,
   handles: Handles,
+  stateKeys?: ReadonlySet<string>,
 ): Session<S>[] {
   const app = `app ${JSON.stringify(appName)}`;
-  const appKeys = sharedState(APP_PREFIX, appState, `state of ${app}`);
+  const appKeys = sharedState(APP_PREFIX, appState, `state of ${app}`, stateKeys);
   const userKeys = new Map<string, StateShape>();
   for (let index = 0; index < pairs.length; index += 2) {
     const userId = pairs[index]!;
     const record = `state of user ${JSON.stringify(userId)} in ${app}`;
-    userKeys.set(userId, sharedState(USER_PREFIX, pairs[index + 1], record));
+    userKeys.set(userId, sharedState(USER_PREFIX, pairs[index + 1], record, stateKeys));
   }
+  const ownKeys = stateKeys && new Set([...stateKeys].filter((key) => !isShared(key)));
   const copy = makeCopier();
   return records.map((listed) => {
     const record = isTuple(listed) ? toRecord(listed) : listed;
@@ -54,14 +58,18 @@ export function makeHandles<S extends StateShape>(
     ) {
       throw corruptSession(record, appName, 'it is damaged');
     }
-    const state = parseState(record, appName);
+    const state = parseState(record, appName, ownKeys);
     for (const shared of [userKeys.get(userId), appKeys]) {
       if (shared === undefined) continue;
       for (const key of Object.keys(shared)) defineMember(state, key, copy(shared[key]));
     }
     const head = [created, revision, lastUpdateTime] as const;
-    return handles.openParsed<S>(appName, userId, sessionId, head, state as S, []);
+    return handles.openParsed<S>(appName, userId, sessionId, head, state as Partial<S>, []);
   });
+}
+
+function isShared(key: string): boolean {
+  return key.startsWith(APP_PREFIX) || key.startsWith(USER_PREFIX);
 }
 
 function isTuple(listed: ListedSession | ListedTuple): listed is ListedTuple {
@@ -74,10 +82,17 @@ function toRecord(listed: ListedTuple): ListedSession {
 }
 
 /** Parses the state of a user or an app, and puts the prefix before its keys. */
-function sharedState(prefix: string, text: string | undefined, record: string): StateShape {
+function sharedState(
+  prefix: string,
+  text: string | undefined,
+  record: string,
+  stateKeys: ReadonlySet<string> | undefined,
+): StateShape {
   const state = Object.create(null) as StateShape;
   if (text === undefined) return state;
-  const stored = parseObject(text);
+  const prefixed = [...(stateKeys ?? [])].filter((key) => key.startsWith(prefix));
+  const wanted = stateKeys && new Set(prefixed.map((key) => key.slice(prefix.length)));
+  const stored = parseObject(text, wanted);
   if (stored instanceof SyntaxError) {
     const message = `The stored ${record} cannot be read: it is not the JSON of an object.`;
     throw new SessionError('corrupt_record', message, { record, cause: stored });
@@ -107,15 +122,23 @@ function makeCopier(): (value: unknown) => unknown {
   };
 }
 
-function parseState(record: ListedSession, appName: string): StateShape {
-  const state = parseObject(record.state);
+function parseState(
+  record: ListedSession,
+  appName: string,
+  ownKeys: ReadonlySet<string> | undefined,
+): StateShape {
+  const state = parseObject(record.state, ownKeys);
   if (!(state instanceof SyntaxError)) return state;
   throw corruptSession(record, appName, 'its state is not the JSON of an object', state);
 }
 
-/** Parses the JSON text of an object, or returns why it cannot. */
-function parseObject(text: unknown): StateShape | SyntaxError {
+/** Parses the JSON text of an object, or only its wanted members. Returns why it cannot. */
+function parseObject(
+  text: unknown,
+  wanted: ReadonlySet<string> | undefined,
+): StateShape | SyntaxError {
   try {
+    if (wanted !== undefined) return pickMembers(String(text), wanted);
     const value: unknown = JSON.parse(text as string);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return value as StateShape;

@@ -1,8 +1,8 @@
 import type { Event } from '../model/event.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
-import { ownMembers } from '../members/own.js';
 import type {
   AppRequest,
+  GetSessionConfig,
   GetSessionRequest,
   ListSessionsPageRequest,
   Session,
@@ -16,6 +16,7 @@ import type {
   SessionStore,
 } from '../storage/session_store.js';
 import { after, type MaybePromise, describeValue } from '../call/call.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';
 import type { Handles } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
@@ -35,6 +36,12 @@ export interface ReaderParts {
   readonly history: HistoryOptions | undefined;
 }
 
+const CONFIG_OPTIONS: KnownOptions<GetSessionConfig> = {
+  numRecentEvents: true,
+  afterTimestamp: true,
+  skipCorrupt: true,
+};
+
 /** Reads sessions and states, and makes handles from the store's answers. */
 export class SessionReader {
   readonly #parts: ReaderParts;
@@ -46,9 +53,9 @@ export class SessionReader {
     this.#history = parts.history === undefined ? undefined : new History(parts.history);
   }
 
-  get<S extends StateShape>(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
+  get<S extends object>(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
     const { appName, userId, sessionId } = request;
-    const config = request.config && ownMembers(request.config);
+    const config = request.config && takeOptions(request.config, CONFIG_OPTIONS, 'config.');
     requireId('appName', appName);
     requireId('userId', userId);
     const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
@@ -78,7 +85,7 @@ export class SessionReader {
   }
 
   /** Makes a handle on a session that was created. */
-  open<S extends StateShape>(
+  open<S extends object>(
     appName: string,
     userId: string,
     id: string,
@@ -102,7 +109,7 @@ export class SessionReader {
     });
   }
 
-  list<S extends StateShape>(request: ListSessionsPageRequest): MaybePromise<SessionsPage<S>> {
+  list<S extends object>(request: ListSessionsPageRequest): MaybePromise<SessionsPage<S>> {
     const { appName, userId, order = 'asc' } = request;
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
@@ -116,13 +123,14 @@ export class SessionReader {
     if (typeof withTotal !== 'boolean') {
       throw invalid('withTotal', `must be a boolean; it is ${describeValue(withTotal)}`);
     }
+    const stateKeys = optionalKeys(request.stateKeys);
     const pageRequest = { limit, offset, page, withTotal };
     const read = this.#parts.call<ReadPage>(request.signal, (store) =>
       store.list(appName, userId, order === 'desc', pageRequest, request.signal),
     );
     return after(read, (read) => {
       const [records, corePage, coreLimit, totalItems, totalPages, shared] = read;
-      const sessions = makeHandles<S>(records, appName, shared, this.#parts.handles);
+      const sessions = makeHandles<S>(records, appName, shared, this.#parts.handles, stateKeys);
       // The core counts only up to 2^32 - 1, and a request may ask for more.
       const position = limit
         ? { page: page ?? Math.floor((offset ?? 0) / limit) + 1, limit }
@@ -143,7 +151,7 @@ export class SessionReader {
     return after(text, (text) => JSON.parse(text) as StateShape);
   }
 
-  #makeHandle<S extends StateShape>(
+  #makeHandle<S extends object>(
     appName: string,
     userId: string,
     id: string,
@@ -156,4 +164,11 @@ export class SessionReader {
     const head = [created, revision, lastUpdateTime, state] as const;
     return this.#parts.handles.open<S>(appName, userId, id, head, events, isWhole);
   }
+}
+
+/** Returns the keys as a set, or `undefined` if they are absent. */
+function optionalKeys(keys: unknown): ReadonlySet<string> | undefined {
+  if (keys === undefined) return undefined;
+  if (Array.isArray(keys) && keys.every((key) => typeof key === 'string')) return new Set(keys);
+  throw invalid('stateKeys', `must be an array of strings; it is ${describeValue(keys)}`);
 }

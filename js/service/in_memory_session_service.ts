@@ -1,3 +1,4 @@
+import { takeOptions } from '../call/known_options.js';
 import { callCore, loadWasm } from '../wasm/core.js';
 import type {
   Abortable,
@@ -11,8 +12,8 @@ import type {
   SessionsPage,
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { SERVICE_OPTIONS, takeOptions } from './known_options.js';
-import type { SessionServiceOptions } from './service_options.js';
+import { ServiceCore } from './service_core.js';
+import { SERVICE_OPTIONS, type SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**
@@ -29,12 +30,15 @@ import { StoredSessionService } from './stored_session_service.js';
  * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
  * ```
  */
-export class InMemorySessionService<
-  S extends StateShape = StateShape,
-> extends StoredSessionService<S> {
+export class InMemorySessionService<S extends object = StateShape> extends StoredSessionService<S> {
+  readonly #core: ServiceCore;
+
   /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
-  constructor(options: SessionServiceOptions = {}) {
-    super({ storage: { kind: 'memory', durable: false } }, takeOptions(options, SERVICE_OPTIONS));
+  constructor(options: SessionServiceOptions<S> = {}) {
+    const storage = { kind: 'memory', durable: false };
+    const core = new ServiceCore({ storage }, takeOptions(options, SERVICE_OPTIONS));
+    super(core);
+    this.#core = core;
   }
 
   /**
@@ -52,7 +56,7 @@ export class InMemorySessionService<
    * ```
    */
   async open(request: Abortable = {}): Promise<void> {
-    this.take(request);
+    this.#core.calls.begin(request);
     await loadWasm();
   }
 
@@ -63,28 +67,28 @@ export class InMemorySessionService<
    *   loaded
    */
   createSessionSync(request: CreateSessionRequest<S>): Session<S> {
-    return this.create(this.#take(request), false) as Session<S>;
+    return this.#core.create(this.#take(request), false) as Session<S>;
   }
 
   /** Like `getSession`, but synchronous. */
   getSessionSync(request: GetSessionRequest): Session<S> | undefined {
-    return this.get(this.#take(request)) as Session<S> | undefined;
+    return this.#core.reader.get<S>(this.#take(request)) as Session<S> | undefined;
   }
 
   /** Like `listSessions`, but synchronous. */
-  listSessionsSync(request: ListSessionsRequest): ListSessionsResponse<S>;
-  listSessionsSync(request: ListSessionsPageRequest): SessionsPage<S>;
-  listSessionsSync(request: ListSessionsPageRequest): SessionsPage<S> {
-    return this.list(this.#take(request)) as SessionsPage<S>;
+  listSessionsSync(request: ListSessionsRequest<keyof S & string>): ListSessionsResponse<S>;
+  listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
+  listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
+    return this.#core.reader.list(this.#take(request)) as SessionsPage<S>;
   }
 
   /** Like `deleteSession`, but synchronous. */
   deleteSessionSync(request: DeleteSessionRequest): void {
-    void this.delete(this.#take(request));
+    void this.#core.delete(this.#take(request));
   }
 
   #take<Request extends Abortable>(request: Request): Request {
-    const taken = this.take(request);
+    const taken = this.#core.calls.begin(request);
     // Throws if the wasm is not loaded and cannot be loaded synchronously.
     callCore(() => undefined);
     return taken;

@@ -17,8 +17,13 @@ import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { describeValue } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
-import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from './known_options.js';
-import type { ServiceParts, SessionServiceOptions } from './service_options.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { ServiceCore } from './service_core.js';
+import {
+  SERVICE_OPTIONS,
+  type ServiceParts,
+  type SessionServiceOptions,
+} from './service_options.js';
 import { parseRecords } from '../read/stored_records.js';
 import { StoredSessionService } from './stored_session_service.js';
 
@@ -33,7 +38,9 @@ import { StoredSessionService } from './stored_session_service.js';
  * const service = new IndexedDbSessionService({ name: 'my-shop', durability: 'strict' });
  * ```
  */
-export interface IndexedDbSessionServiceOptions extends SessionServiceOptions {
+export interface IndexedDbSessionServiceOptions<
+  S extends object = StateShape,
+> extends SessionServiceOptions<S> {
   /**
    * The database's name; default `'adk-sessions'`. Services of this origin with the same name share
    * their data.
@@ -160,10 +167,12 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
  * ```
  */
 export class IndexedDbSessionService<
-  S extends StateShape = StateShape,
+  S extends object = StateShape,
 > extends StoredSessionService<S> {
+  readonly #core: ServiceCore;
+
   /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
-  constructor(options: IndexedDbSessionServiceOptions = {}) {
+  constructor(options: IndexedDbSessionServiceOptions<S> = {}) {
     const taken = takeOptions(options, INDEXED_DB_OPTIONS);
     const access: IndexedDbAccess = {
       name: requireId('name', taken.name ?? DEFAULT_NAME),
@@ -186,7 +195,8 @@ export class IndexedDbSessionService<
       (async (loss: DataLoss): Promise<void> => {
         // This service has a connection of its own: the shared one stays unavailable until the
         // filling has ended.
-        const service = new StoredSessionService(partsOver(access, opening.onOpenToFill), taken);
+        const core = new ServiceCore(partsOver(access, opening.onOpenToFill), taken);
+        const service = new StoredSessionService(core);
         try {
           await onDataLoss(loss, service);
         } catch (cause) {
@@ -198,7 +208,7 @@ export class IndexedDbSessionService<
         }
       });
     let leave: (() => void) | undefined;
-    super(
+    const core = new ServiceCore(
       {
         ...parts,
         openStore() {
@@ -212,6 +222,8 @@ export class IndexedDbSessionService<
       },
       taken,
     );
+    super(core);
+    this.#core = core;
   }
 
   /**

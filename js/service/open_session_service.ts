@@ -10,8 +10,8 @@ import {
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
 import { overAdapter } from './over_adapter.js';
-import { knownOf, SERVICE_OPTIONS, takeOptions } from './known_options.js';
-import type { SessionServiceOptions } from './service_options.js';
+import { knownOf, takeOptions } from '../call/known_options.js';
+import { SERVICE_OPTIONS, type SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
 
 /** The options that only IndexedDB has. */
@@ -29,12 +29,12 @@ type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof Sessio
  * const kept: OpenSessionServiceOptions = { storage: 'auto', name: 'my-shop', durability: 'strict' };
  * ```
  */
-export type OpenSessionServiceOptions =
-  | (SessionServiceOptions & {
+export type OpenSessionServiceOptions<S extends object = StateShape> =
+  | (SessionServiceOptions<S> & {
       /** `'memory'`, or an adapter of your own. */
       storage: 'memory' | StorageAdapter;
     } & Partial<Record<DatabaseOption, undefined>>)
-  | (IndexedDbSessionServiceOptions & {
+  | (IndexedDbSessionServiceOptions<S> & {
       /**
        * `'indexeddb'`: the browser's database. `'auto'`: that database if there is one, else
        * memory.
@@ -67,14 +67,15 @@ export type OpenSessionServiceOptions =
  * if (!durable) console.warn(`This conversation ends with the page: ${reason}`);
  * ```
  */
-export async function openSessionService<S extends StateShape = StateShape>(
-  options: OpenSessionServiceOptions,
+export async function openSessionService<S extends object = StateShape>(
+  options: OpenSessionServiceOptions<S>,
 ): Promise<StoredSessionService<S>> {
   const all = copyRequest(options);
   if (all.storage === 'indexeddb' || all.storage === 'auto') {
     const { storage, ...rest } = all;
     const database = new IndexedDbSessionService<S>(rest);
-    const inMemory = () => new InMemorySessionService<S>(knownOf(rest, SERVICE_OPTIONS));
+    const memoryOptions = knownOf<SessionServiceOptions<S>>(rest, SERVICE_OPTIONS);
+    const inMemory = () => new InMemorySessionService<S>(memoryOptions);
     return openDatabase(storage, database, inMemory);
   }
   const { storage, ...rest } = all;

@@ -6,6 +6,7 @@ import type { OwnAdapter } from '../storage/own_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { describeValue } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
+import { ServiceCore } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
@@ -15,12 +16,12 @@ const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
  * Makes a service over a caller's adapter. Fails with `invalid_argument` if the adapter lacks a
  * verb.
  */
-export function overAdapter<S extends StateShape = StateShape>(
+export function overAdapter<S extends object = StateShape>(
   storage: StorageAdapter,
-  options: SessionServiceOptions,
+  options: SessionServiceOptions<S>,
 ): StoredSessionService<S> {
   requireAdapter(storage);
-  return new StoredSessionService<S>(partsOver(storage), options);
+  return new StoredSessionService<S>(new ServiceCore(partsOver(storage), options));
 }
 
 /** Returns the parts of a service over an adapter of this package. */

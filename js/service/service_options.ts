@@ -3,14 +3,13 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { CloseOptions, StorageInfo } from '../model/session_service.js';
-import type { StateSchema } from '../state/state_schema.js';
-import { STALE_POLICIES } from '../wasm/protocol.js';
-import { kindOf } from '../json/rules.js';
-import { describeValue } from '../call/call.js';
-import { takeOptions } from './known_options.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { StateSchemaOf } from '../state/state_schema.js';
+import type { StalePolicy } from '../append/append_rules.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';
+import { kindOf } from '../json/rules.js';
 import type { HistoryOptions } from '../read/history.js';
-import type { StateWriter } from '../append/state_writer.js';
 import type { parseEvents } from '../read/stored_events.js';
 import type { Feed } from '../watch/feed.js';
 
@@ -24,14 +23,14 @@ import type { Feed } from '../watch/feed.js';
  * const service = new InMemorySessionService({ stale: 'reject', clock: () => 1_700_000_000_000 });
  * ```
  */
-export interface SessionServiceOptions {
+export interface SessionServiceOptions<S extends object = StateShape> {
   /**
    * The policy of an append through a stale handle, when others have appended since the handle was
    * read. `'merge'` (default): the event is stored, and the handle first gets the events that it
    * had missed. `'append'`: the event is stored, and the handle gets only this event. `'reject'`:
    * fails with `stale_session`, and nothing changes.
    */
-  stale?: keyof typeof STALE_POLICIES | undefined;
+  stale?: StalePolicy | undefined;
   /**
    * Caps the events that `getSession` and `getOrCreateSession` return without
    * `config.numRecentEvents` and `config.afterTimestamp`, as a framework's `Runner` calls them.
@@ -43,8 +42,11 @@ export interface SessionServiceOptions {
    * resolves, and the next append through the handle tries again.
    */
   history?: HistoryOptions | undefined;
-  /** Validates the keys and values of initial states and deltas before anything is written. */
-  stateSchema?: StateSchema | undefined;
+  /**
+   * Validates the keys and values of initial states and deltas before anything is written. The
+   * service's state type is inferred from it.
+   */
+  stateSchema?: StateSchemaOf<S> | undefined;
   /** Returns the time in milliseconds since 1970; default `Date.now`. */
   clock?: (() => number) | undefined;
   /** Returns a fresh id for a session or event; default a UUID v4. */
@@ -57,12 +59,18 @@ export interface SessionServiceOptions {
   onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
   /** Whether diagnostics hold the ids of app, user and session. Default `false`. */
   diagnosticIds?: boolean | undefined;
-  /**
-   * Writes deltas to a handle's state. Pass on the one that `overService` of `adk-session-wasm/adk`
-   * gives to your function. Default: the writer that follows the order of writes kept by `State`.
-   */
-  stateWriter?: StateWriter | undefined;
 }
+
+/** The names of the options of every service. */
+export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
+  stale: true,
+  history: true,
+  stateSchema: true,
+  clock: true,
+  newId: true,
+  onDiagnostic: true,
+  diagnosticIds: true,
+};
 
 /** The longest time of a timer. A longer one would fire at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
@@ -93,12 +101,4 @@ export interface ServiceParts {
   readonly explain?: (error: SessionError, key: CompositeSessionKey) => SessionError;
   /** The feed that services over the same storage share. Absent: a feed of the service's own. */
   readonly feed?: Feed;
-}
-
-/** Returns the number of a `stale` policy. Fails with `invalid_argument` for any other value. */
-export function policyOf(stale: unknown): number {
-  if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
-    return STALE_POLICIES[stale as keyof typeof STALE_POLICIES];
-  }
-  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${describeValue(stale)}`);
 }

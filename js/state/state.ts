@@ -5,7 +5,7 @@ import { unserializable } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
 import { tooLargeProblem, writeJson } from '../json/write.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
-import type { StateShape } from '../state/state_shape.js';
+import type { StateDelta, StateShape } from './state_shape.js';
 import { type StateSchema, validateDelta, validateEntry } from './state_schema.js';
 import { isStamped, stampWrite } from './write_order.js';
 
@@ -43,9 +43,7 @@ export type StateValue<S, K extends string> = (S & StateShape)[K];
  * const changes: StateChanges<{ topic: string }> = { topic: undefined, 'user:name': 'Ada' };
  * ```
  */
-export type StateChanges<S> = {
-  [K in keyof S]?: S[K] | typeof REMOVED | undefined;
-} & StateShape;
+export type StateChanges<S> = StateDelta<S> & StateShape;
 
 /** The keys that `S` names; none for a state of any shape. */
 type NamedKey<S> = string extends keyof S ? never : keyof S & string;
@@ -69,7 +67,7 @@ type Widened<D> = D extends string
  * const isKnown = (state: ReadableState) => state.has('user:name');
  * ```
  */
-export interface ReadableState<S extends StateShape = StateShape> {
+export interface ReadableState<S extends object = StateShape> {
   /** See {@link State.get}. */
   get<K extends StateKey<S>>(key: K): StateValue<S, K> | undefined;
   get<K extends NamedKey<S>, D>(key: K, defaultValue: D): Exclude<S[K], undefined> | Widened<D>;
@@ -139,7 +137,7 @@ export let watchValues: (state: State, keys: Iterable<string>) => void;
  * delta; // { 'user:name': 'Ada' }, and `value` has it too
  * ```
  */
-export class State<S extends StateShape = StateShape> implements ReadableState<S> {
+export class State<S extends object = StateShape> implements ReadableState<S> {
   /** `'app:'`: shared by all users and sessions of the app, until `deleteAppState`. */
   static readonly APP_PREFIX = APP_PREFIX;
   /** `'user:'`: shared by all sessions of the user in the app, until `deleteUserState`. */
@@ -318,12 +316,20 @@ export class State<S extends StateShape = StateShape> implements ReadableState<S
     return record;
   }
 
-  /** Called before every write. Contexts whose state may not be written throw here. */
+  /**
+   * Called before every write. Contexts whose state may not be written throw here.
+   *
+   * @internal
+   */
   protected assertWritable(key: string): void {
     void key;
   }
 
-  /** Returns the object for `get`, and remembers its JSON text. */
+  /**
+   * Returns the object for `get`, and remembers its JSON text.
+   *
+   * @internal
+   */
   protected exposeObject(key: string, object: object): unknown {
     this.#watched ??= new Map();
     if (this.#watched.get(key)?.object !== object) {

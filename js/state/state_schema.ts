@@ -92,6 +92,24 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 export type StateSchema = Readonly<Record<string, StandardSchema>>;
 
 /**
+ * The schema of a state of shape `S`, of which any key may be declared. A service that is given one infers `S` from it.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService, type StateSchemaOf } from 'adk-session-wasm';
+ * import { z } from 'zod';
+ *
+ * interface Shop {
+ *   topic: string;
+ *   'user:visits': number;
+ * }
+ * const stateSchema: StateSchemaOf<Shop> = { topic: z.string(), 'user:visits': z.number() };
+ * const service = new InMemorySessionService({ stateSchema });
+ * ```
+ */
+export type StateSchemaOf<S> = { readonly [K in keyof S]?: StandardSchema<S[K], unknown> };
+
+/**
  * The shape of a state that fits a schema: the schema's input types, not its output types.
  *
  * @example

@@ -1,12 +1,26 @@
+import type { REMOVED } from './scope.js';
+
 /**
- * The state that an agent sees: one map of all scopes. The prefix of a key gives its scope.
+ * The state that an agent sees: one map of all scopes. The prefix of a key gives its scope. It is the state type of
+ * a service without one of its own.
  *
  * @example
  * ```ts
- * import { InMemorySessionService, type StateShape } from 'adk-session-wasm';
+ * import type { StateShape } from 'adk-session-wasm';
  *
- * type Shop = StateShape & { topic: string; 'user:name': string };
- * const service = new InMemorySessionService<Shop>();
+ * const state: StateShape = { topic: 'tea', 'user:name': 'Ada' };
  * ```
  */
 export type StateShape = Record<string, unknown>;
+
+/**
+ * The changes of a state of shape `S`. `undefined` and `State.REMOVED` remove a key.
+ *
+ * @example
+ * ```ts
+ * import type { StateDelta } from 'adk-session-wasm';
+ *
+ * const delta: StateDelta<{ topic: string; 'user:visits': number }> = { topic: undefined, 'user:visits': 2 };
+ * ```
+ */
+export type StateDelta<S> = { [K in keyof S]?: S[K] | typeof REMOVED | undefined };

@@ -4,17 +4,13 @@ import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
-import {
-  knownOf,
-  type KnownOptions,
-  SERVICE_OPTIONS,
-  takeOptions,
-} from '../service/known_options.js';
+import { knownOf, type KnownOptions, takeOptions } from '../call/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import { invalid } from '../errors/invalid.js';
-import type { SessionServiceOptions } from '../service/service_options.js';
+import { ServiceCore } from '../service/service_core.js';
+import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
@@ -35,9 +31,10 @@ import { parseUri } from './parse_uri.js';
  * const service = getSessionServiceFromUri('postgresql://ada@127.0.0.1/agents', options);
  * ```
  */
-export interface SessionServiceUriOptions
+export interface SessionServiceUriOptions<S extends object = StateShape>
   extends
-    Omit<IndexedDbSessionServiceOptions, 'name'>,
+    SessionServiceOptions<S>,
+    Omit<IndexedDbSessionServiceOptions, 'name' | keyof SessionServiceOptions>,
     Omit<VertexAiOptions, 'agentEngineId' | keyof SessionServiceOptions>,
     TableOptions {
   /** For databases: passed to the driver unchanged. */
@@ -93,19 +90,21 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
  * await service.close();
  * ```
  */
-export function getSessionServiceFromUri<S extends StateShape = StateShape>(
+export function getSessionServiceFromUri<S extends object = StateShape>(
   uri: string,
-  given: SessionServiceUriOptions = {},
+  given: SessionServiceUriOptions<S> = {},
 ): StoredSessionService<S> {
   const serviceUri = parseUri(uri);
   const options = takeOptions(given, URI_OPTIONS);
   switch (serviceUri.kind) {
     case 'memory':
-      return new InMemorySessionService<S>(knownOf(options, SERVICE_OPTIONS));
+      return new InMemorySessionService<S>(
+        knownOf<SessionServiceOptions<S>>(options, SERVICE_OPTIONS),
+      );
     case 'indexeddb':
       refuseTableNames(options);
       return new IndexedDbSessionService<S>({
-        ...knownOf<IndexedDbSessionServiceOptions>(options, INDEXED_DB_OPTIONS),
+        ...knownOf<IndexedDbSessionServiceOptions<S>>(options, INDEXED_DB_OPTIONS),
         name: serviceUri.name,
       });
     case 'database': {
@@ -115,7 +114,7 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
         const { openAdapter } = await import('adk-session-wasm/internal/database');
         return openAdapter({ ...options, url });
       });
-      return new StoredSessionService<S>(partsOverOwn(adapter), options);
+      return new StoredSessionService<S>(new ServiceCore(partsOverOwn(adapter), options));
     }
     case 'vertexai': {
       const { agentEngineId } = serviceUri;
@@ -124,7 +123,9 @@ export function getSessionServiceFromUri<S extends StateShape = StateShape>(
         const { openAdapter } = await import('../vertex/vertex_ai_session_service.js');
         return openAdapter({ ...options, agentEngineId });
       });
-      return new StoredSessionService<S>(partsOverOwn(adapter), withVertexIds(options));
+      return new StoredSessionService<S>(
+        new ServiceCore(partsOverOwn(adapter), withVertexIds(options)),
+      );
     }
   }
 }

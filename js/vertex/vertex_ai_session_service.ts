@@ -1,9 +1,10 @@
 import { describeValue } from '../call/call.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { invalid } from '../errors/invalid.js';
-import { type KnownOptions, SERVICE_OPTIONS, takeOptions } from '../service/known_options.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
-import type { SessionServiceOptions } from '../service/service_options.js';
+import { ServiceCore } from '../service/service_core.js';
+import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
@@ -25,7 +26,7 @@ import { VertexAdapter } from './vertex_adapter.js';
  * await service.close();
  * ```
  */
-export interface VertexAiOptions extends SessionServiceOptions {
+export interface VertexAiOptions<S extends object = StateShape> extends SessionServiceOptions<S> {
   /** Default: the project in the engine's full name, else the environment variable `GOOGLE_CLOUD_PROJECT`. */
   projectId?: string | undefined;
   /** Default: the location in the engine's full name, else the environment variable `GOOGLE_CLOUD_LOCATION`. */
@@ -111,13 +112,11 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
  * declare function fetchToken(): Promise<string>;
  * ```
  */
-export class VertexAiSessionService<
-  S extends StateShape = StateShape,
-> extends StoredSessionService<S> {
+export class VertexAiSessionService<S extends object = StateShape> extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no token and no key */
-  constructor(options: VertexAiOptions = {}) {
+  constructor(options: VertexAiOptions<S> = {}) {
     const ownOptions = takeOptions(options, VERTEX_OPTIONS);
-    super(partsOverOwn(openAdapter(ownOptions)), withVertexIds(ownOptions));
+    super(new ServiceCore(partsOverOwn(openAdapter(ownOptions)), withVertexIds(ownOptions)));
   }
 }
 
@@ -126,7 +125,7 @@ export class VertexAiSessionService<
  *
  * @throws SessionError `invalid_argument` if an option is invalid
  */
-export function openAdapter(options: VertexAiOptions): VertexAdapter {
+export function openAdapter(options: VertexAiOptions<object>): VertexAdapter {
   const { accessToken, timeoutMs = TIMEOUT_MS, callTimeoutMs = CALL_TIMEOUT_MS } = options;
   requireTimeout('timeoutMs', timeoutMs);
   requireTimeout('callTimeoutMs', callTimeoutMs);

@@ -1,5 +1,18 @@
-import type { Abortable, CompositeSessionKey } from '../model/session.js';
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { DataLoss } from '../model/session_service.js';
+
+/**
+ * A state that sessions share: the user's, with `user:` keys, or the app's, with `app:` keys.
+ *
+ * @example
+ * ```ts
+ * import type { SharedScope } from 'adk-session-wasm';
+ *
+ * const prefixOf = (scope: SharedScope) => `${scope}:`;
+ * ```
+ */
+export type SharedScope = 'user' | 'app';
 
 /**
  * A session was created (`created`), or events were appended to it (`appended`).
@@ -12,16 +25,21 @@ import type { DataLoss } from '../model/session_service.js';
  * ```ts
  * import type { SessionNotice } from 'adk-session-wasm';
  *
- * function describe({ type, sessionId, revision }: SessionNotice): string {
- *   return `${sessionId} was ${type} at revision ${revision}`;
+ * function describe({ type, sessionId, revision, scopes }: SessionNotice): string {
+ *   return `${sessionId} was ${type} at revision ${revision} and changed ${scopes.join(', ')}`;
  * }
  * ```
  */
 export interface SessionNotice extends CompositeSessionKey {
   /** `created`, or `appended` for events. */
   type: 'created' | 'appended';
-  /** Increases with each notice of the session, even after the session was deleted and created again. */
+  /**
+   * Increases with each notice of the session, even after the session was deleted and created again. See
+   * {@link Watchable.revisionOf}.
+   */
   revision: number;
+  /** The shared states that changed too. Watchers of other sessions that show these states get `stateChanged`. */
+  scopes: readonly SharedScope[];
 }
 
 /**
@@ -53,31 +71,27 @@ export interface DeletedNotice {
 }
 
 /**
- * The state of a user or of the app changed. A change of a session's own state is reported as `appended`.
+ * The state of a user or of the app changed, or both did. If a watched session changed with it, the notice is that
+ * session's, with these scopes in it.
  *
  * @example
  * ```ts
  * import type { StateChangedNotice } from 'adk-session-wasm';
  *
- * function isHouseRule(notice: StateChangedNotice): boolean {
- *   return notice.scope === 'app';
+ * function isHouseRule({ scopes }: StateChangedNotice): boolean {
+ *   return scopes.includes('app');
  * }
  * ```
  */
 export interface StateChangedNotice {
   /** The kind of the notice. */
   type: 'stateChanged';
-  /** Whose state changed. */
-  scope: 'user' | 'app';
+  /** The shared states that changed. */
+  scopes: readonly SharedScope[];
   /** The app. */
   appName: string;
-  /** Only present for the scope `'user'`. */
+  /** Absent if only the app's state changed. */
   userId?: string;
-  /**
-   * The revision of the scope's state, which is independent of session revisions. Absent if an adapter does
-   * not report its floor.
-   */
-  revision?: number;
 }
 
 /**
@@ -123,7 +137,7 @@ export interface ResyncNotice {
  * ```ts
  * import type { ChangeNotice } from 'adk-session-wasm';
  *
- * const changed: ChangeNotice = { type: 'stateChanged', scope: 'app', appName: 'shop' };
+ * const changed: ChangeNotice = { type: 'stateChanged', scopes: ['app'], appName: 'shop' };
  * ```
  */
 export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice;
@@ -201,17 +215,17 @@ export interface ListenOptions extends Abortable {
 }
 
 /**
- * An iterator of notices. Leaving the loop ends the watch, and so does `return()`.
+ * An iterator of notices. Leaving the loop ends the watch, and so do `return()` and the end of the block of
+ * `await using`.
  *
  * @example
  * ```ts
  * import { InMemorySessionService, type Notices } from 'adk-session-wasm';
  *
- * const notices: Notices = new InMemorySessionService().watch({ appName: 'shop' });
- * await notices.return();
+ * await using notices: Notices = new InMemorySessionService().watch({ appName: 'shop' });
  * ```
  */
-export interface Notices extends AsyncIterableIterator<Notice> {
+export interface Notices extends AsyncIterableIterator<Notice>, AsyncDisposable {
   /** Waits for the next notice. `done` once the watch has ended. */
   next(): Promise<IteratorResult<Notice, undefined>>;
   /** Ends the watch. */
@@ -219,6 +233,20 @@ export interface Notices extends AsyncIterableIterator<Notice> {
   /** Returns the iterator itself. */
   [Symbol.asyncIterator](): this;
 }
+
+/**
+ * Ends a watch with `onNotice`. `await using` calls it at the end of its block.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService, type StopWatching } from 'adk-session-wasm';
+ *
+ * const onNotice = () => console.log('read again');
+ * const stop: StopWatching = new InMemorySessionService().watch({ appName: 'shop' }, { onNotice });
+ * stop();
+ * ```
+ */
+export type StopWatching = (() => void) & AsyncDisposable;
 
 /**
  * A service that can be watched: every service of this package over memory, a database or an adapter.
@@ -241,17 +269,33 @@ export interface Watchable {
    * @returns a function that ends the watch
    * @throws SessionError `invalid_argument`, `closed`
    */
-  watch(request: WatchRequest, options: ListenOptions): () => void;
+  watch(request: WatchRequest, options: ListenOptions): StopWatching;
   /**
    * Reports changes that are committed from now on. This service may have made them, another service of this
    * realm on the same storage, or, with IndexedDB, another tab. Call it before you read, so that no change is
    * missed. The watch starts at the call, before the first `next()`. It ends by the signal, by leaving the
    * loop, by `return()`, or when the service is closed.
    *
-   * A slow reader gets one notice for each session and each state, the newest. A tab that ends right after a
+   * An append is reported by one notice, whatever states it changed. A slow reader gets one notice for each session
+   * and each shared state, the newest. A tab that ends right after a
    * commit may fail to notify the others, although the data is stored.
    *
    * @throws SessionError `invalid_argument`, `closed`
    */
   watch(request: WatchRequest, options?: WatchOptions): Notices;
+  /**
+   * Returns the revision of the last change that a handle has; `undefined` for a handle that this service neither
+   * gave out nor appended through. A notice with this revision or an earlier one is no news for the handle. With
+   * `stale: 'append'` the handle may still lack earlier changes of others.
+   *
+   * @example
+   * ```ts
+   * import type { Notice, Session, Watchable } from 'adk-session-wasm';
+   *
+   * function isNews(service: Watchable, session: Session, notice: Notice): boolean {
+   *   return notice.type !== 'appended' || notice.revision > (service.revisionOf(session) ?? 0);
+   * }
+   * ```
+   */
+  revisionOf(session: Pick<Session, 'state'>): number | undefined;
 }

@@ -5,10 +5,12 @@ import type {
   Notice,
   PublishedNotice,
   SessionNotice,
+  SharedScope,
   StateChangedNotice,
 } from './notice.js';
+import { stateNoticeOf } from './state_notice.js';
 
-/** Maximum number of sessions and states whose position is remembered; the last changed ones are. */
+/** Maximum number of sessions whose position is remembered; the last changed ones are. */
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -18,7 +20,9 @@ const MAX_REMEMBERED = 10_000;
  */
 const MAX_LAG = 1_000_000;
 
-/** The position of a session or a state. */
+const SCOPES: readonly SharedScope[] = ['user', 'app'];
+
+/** The position of a session. */
 interface LastChange {
   readonly revision: number;
   /**
@@ -29,11 +33,12 @@ interface LastChange {
 }
 
 /**
- * The notices that one watcher has not received yet: the newest of each session and each state.
+ * The notices that one watcher has not received yet: the newest of each session and each shared state.
  *
  * Notices of several tabs arrive in any order. For each session they are returned in the order of their
  * revisions, and older ones are dropped. A deletion carries the storage's floor. A notice without a revision,
- * from an adapter that reports no floor, counts as the newest.
+ * from an adapter that reports no floor, counts as the newest. If a notice of a session is dropped, the shared
+ * states that changed with it are still reported.
  *
  * The position of a session must be remembered for longer than a notice of it is pending. It is forgotten
  * after so many others that no older notice can still arrive. Otherwise a watcher of an app with millions of
@@ -90,18 +95,16 @@ export class PendingNotices {
     return undefined;
   }
 
-  #pushState(notice: StateChangedNotice): void {
-    const { scope, appName, userId, revision } = notice;
-    const key = noticeKey(scope, appName, userId);
-    const last = this.#lastChanges.get(key)?.revision ?? 0;
-    // An equal revision is not dropped: the notice of a deleted state carries the floor, which may equal the
-    // state's last revision.
-    if (revision !== undefined && revision < last) {
-      if (isImplausible(revision, last)) this.resync();
-      return;
-    }
-    if (revision !== undefined) this.#remember(key, { revision, isDeleted: false });
-    this.#pending.set(key, notice);
+  #pushState(notice: StateChangedNotice | undefined): void {
+    if (notice === undefined) return;
+    const key = noticeKey('state', notice.appName, notice.userId);
+    this.#pending.set(key, withScopesOf(notice, this.#pending.get(key)));
+  }
+
+  /** Adds the shared states of a notice that is dropped itself. */
+  #pushStatesOf(notice: Notice | undefined): void {
+    if (notice?.type !== 'created' && notice?.type !== 'appended') return;
+    this.#pushState(stateNoticeOf(notice, notice.userId));
   }
 
   #pushSession(notice: OneSessionNotice): void {
@@ -109,13 +112,23 @@ export class PendingNotices {
     const user = this.#lastChanges.get(noticeKey('user deleted', appName, userId));
     if (user !== undefined && revision !== undefined && revision <= user.revision) {
       if (isImplausible(revision, user.revision)) this.resync();
+      this.#pushStatesOf(notice);
       return;
     }
     const key = noticeKey('session', appName, userId, sessionId);
-    if (!this.#recordIfNewer(key, revision, notice.type === 'deleted')) return;
+    if (!this.#recordIfNewer(key, revision, notice.type === 'deleted')) {
+      this.#pushStatesOf(notice);
+      return;
+    }
+    const pending = this.#pending.get(key);
+    if (notice.type === 'deleted') {
+      this.#pending.set(key, notice);
+      this.#pushStatesOf(pending);
+      return;
+    }
     // A caller that keeps a list of sessions must learn that there is a new one.
-    const isNew = notice.type === 'appended' && this.#pending.get(key)?.type === 'created';
-    this.#pending.set(key, isNew ? { ...notice, type: 'created' } : notice);
+    const type = pending?.type === 'created' ? 'created' : notice.type;
+    this.#pending.set(key, withScopesOf({ ...notice, type }, pending));
   }
 
   /**
@@ -127,13 +140,16 @@ export class PendingNotices {
     const key = noticeKey('user deleted', appName, userId);
     if (!this.#recordIfNewer(key, notice.revision, true)) return;
     const newer: [string, Notice][] = [];
+    const dropped: Notice[] = [];
     for (const [key, pending] of this.#pending) {
       if (!('userId' in pending) || pending.type === 'stateChanged') continue;
       if (pending.appName !== appName || pending.userId !== userId) continue;
       this.#pending.delete(key);
       if (pending.revision !== undefined && pending.revision > revision) newer.push([key, pending]);
+      else dropped.push(pending);
     }
     this.#pending.set(key, notice);
+    for (const pending of dropped) this.#pushStatesOf(pending);
     for (const [key, pending] of newer) this.#pending.set(key, pending);
   }
 
@@ -159,6 +175,16 @@ export class PendingNotices {
 
 function isImplausible(revision: number, last: number): boolean {
   return last - revision > MAX_LAG;
+}
+
+/** Adds the scopes of the pending notice that this notice replaces. */
+function withScopesOf<N extends SessionNotice | StateChangedNotice>(
+  notice: N,
+  pending: Notice | undefined,
+): N {
+  if (pending === undefined || !('scopes' in pending)) return notice;
+  const changed: readonly SharedScope[] = [...pending.scopes, ...notice.scopes];
+  return { ...notice, scopes: SCOPES.filter((scope) => changed.includes(scope)) };
 }
 
 type OneSessionNotice = SessionNotice | (DeletedNotice & { sessionId: string });

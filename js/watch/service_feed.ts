@@ -1,13 +1,23 @@
 import { requireId } from '../model/ids.js';
-import { ownMembers } from '../members/own.js';
 import { kindOf } from '../json/rules.js';
 import { copyRequest } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import type { CreatedSession, Floor, Scopes } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
-import type { ChangeNotice, ListenOptions, Notices, WatchOptions, WatchRequest } from './notice.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import type {
+  ListenOptions,
+  Notices,
+  SharedScope,
+  StopWatching,
+  WatchOptions,
+  WatchRequest,
+} from './notice.js';
+import { stateNotice } from './state_notice.js';
 import { Watcher } from './watcher.js';
+
+const WATCH_OPTIONS: KnownOptions<ListenOptions> = { signal: true, onNotice: true };
 
 /**
  * Connects one service with a {@link Feed}. It publishes the results of the core as notices, and ends its
@@ -33,10 +43,10 @@ export class ServiceFeed {
     return this.#feed.hasReceivers;
   }
 
-  watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | (() => void) {
+  watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | StopWatching {
     const request = copyRequest(given);
     requireWatchKeys(request);
-    const { signal, onNotice } = ownMembers(options);
+    const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options, WATCH_OPTIONS);
     if (onNotice !== undefined && typeof onNotice !== 'function') {
       throw invalid('onNotice', `must be a function; it is ${kindOf(onNotice)}`);
     }
@@ -63,10 +73,8 @@ export class ServiceFeed {
     created: CreatedSession,
   ): void {
     const [, revision, , , , user, app] = created;
-    this.#feed.publish([
-      { type: 'created', appName, userId, sessionId, revision },
-      ...stateNotices(appName, userId, user, app),
-    ]);
+    const scopes = changedScopes(user, app);
+    this.#feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
   }
 
   publishAppended(
@@ -81,24 +89,23 @@ export class ServiceFeed {
     // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
     // only the response to the first attempt was lost, and nobody has been notified yet.
     if (unchanged?.length === count && revision <= since) return;
-    this.#feed.publish([
-      { type: 'appended', appName, userId, sessionId, revision },
-      ...stateNotices(appName, userId, user, app),
-    ]);
+    const scopes = changedScopes(user, app);
+    this.#feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
   }
 
   stateChangePublisher(
     appName: string,
     userId: string | undefined,
-  ): (scopes: Scopes | undefined) => void {
-    return (scopes) => {
-      if (scopes !== undefined) this.#feed.publish(stateNotices(appName, userId, ...scopes));
+  ): (revisions: Scopes | undefined) => void {
+    return (revisions) => {
+      const scopes = revisions === undefined ? [] : changedScopes(...revisions);
+      if (scopes.length > 0) this.#feed.publish([stateNotice(appName, userId, scopes)]);
     };
   }
 
-  stateDeletionPublisher(appName: string, userId: string | undefined): (floor: Floor) => void {
-    return (floor) => {
-      this.#feed.publish([stateNotice(appName, userId, floor)]);
+  stateDeletionPublisher(appName: string, userId: string | undefined): () => void {
+    return () => {
+      this.#feed.publish([stateNotice(appName, userId, [userId === undefined ? 'app' : 'user'])]);
     };
   }
 
@@ -114,29 +121,18 @@ export class ServiceFeed {
     return (floor) => {
       this.#feed.publish([
         { type: 'deleted', appName, userId, ...revisionMemberOf(floor) },
-        stateNotice(appName, userId, floor),
+        stateNotice(appName, userId, ['user']),
       ]);
     };
   }
 }
 
-function stateNotices(
-  appName: string,
-  userId: string | undefined,
-  user: number,
-  app: number,
-): ChangeNotice[] {
-  const notices: ChangeNotice[] = [];
-  if (user > 0) notices.push(stateNotice(appName, userId, user));
-  if (app > 0) notices.push(stateNotice(appName, undefined, app));
-  return notices;
-}
-
-function stateNotice(appName: string, userId: string | undefined, revision: Floor): ChangeNotice {
-  const revisionMember = revisionMemberOf(revision);
-  return userId === undefined
-    ? { type: 'stateChanged', scope: 'app', appName, ...revisionMember }
-    : { type: 'stateChanged', scope: 'user', appName, userId, ...revisionMember };
+/** @param revisions the new revisions of the user's and the app's state; 0 for one that did not change */
+function changedScopes(...[user, app]: Scopes): SharedScope[] {
+  const scopes: SharedScope[] = [];
+  if (user > 0) scopes.push('user');
+  if (app > 0) scopes.push('app');
+  return scopes;
 }
 
 function revisionMemberOf(revision: Floor): { revision?: number } {

@@ -4,13 +4,14 @@
  */
 import { isId } from '../model/ids.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { PublishedNotice } from './notice.js';
+import type { PublishedNotice, SharedScope } from './notice.js';
+import { stateNotice } from './state_notice.js';
 
 /**
  * The format's version. It changes when a notice changes its meaning; new types and fields need no new
  * version.
  */
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 export function encodeMessage(notices: readonly PublishedNotice[]): unknown {
   return { format: FORMAT_VERSION, notices };
@@ -25,33 +26,37 @@ export function decodeMessage(message: unknown): PublishedNotice[] {
 
 function decodeNotice(value: unknown): PublishedNotice | undefined {
   if (!isRecord(value)) return undefined;
-  const { type, scope, appName, userId, sessionId, revision, when, message } = value;
+  const { type, appName, userId, sessionId, revision, when, message } = value;
   if (type === 'lost') {
     return typeof when === 'number' && typeof message === 'string'
       ? { type, when, message }
       : undefined;
   }
-  if (!isId(appName) || !isOptional(isRevision, revision)) return undefined;
-  const revisionMember = revision !== undefined && { revision };
+  if (!isId(appName) || !isOptional(isId, userId) || !isOptional(isId, sessionId)) return undefined;
+  const scopes = decodeScopes(value.scopes);
   if (type === 'stateChanged') {
-    if (scope === 'app') return { type, scope, appName, ...revisionMember };
-    return scope === 'user' && isId(userId)
-      ? { type, scope, appName, userId, ...revisionMember }
-      : undefined;
+    const isComplete = scopes !== undefined && scopes.length > 0;
+    if (!isComplete || (userId === undefined && scopes.includes('user'))) return undefined;
+    return stateNotice(appName, userId, scopes);
   }
-  if (!isId(userId) || !isOptional(isId, sessionId)) return undefined;
+  if (userId === undefined || !isOptional(isRevision, revision)) return undefined;
   if (type === 'deleted') {
     return {
       type,
       appName,
       userId,
       ...(sessionId !== undefined && { sessionId }),
-      ...revisionMember,
+      ...(revision !== undefined && { revision }),
     };
   }
   if (type !== 'created' && type !== 'appended') return undefined;
-  if (sessionId === undefined || revision === undefined) return undefined;
-  return { type, appName, userId, sessionId, revision };
+  if (sessionId === undefined || revision === undefined || scopes === undefined) return undefined;
+  return { type, appName, userId, sessionId, revision, scopes };
+}
+
+function decodeScopes(value: unknown): SharedScope[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return (['user', 'app'] as const).filter((scope) => value.includes(scope));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,12 +1,22 @@
 import { reportUncaught } from '../call/uncaught.js';
-import type { Notice, Notices, PublishedNotice, WatchRequest } from './notice.js';
+import { makeDisposable } from '../call/disposable.js';
+import type { Notice, Notices, PublishedNotice, StopWatching, WatchRequest } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
+import { stateNoticeOf } from './state_notice.js';
 
 /**
  * One watcher: its request, its pending notices, and their delivery. Notices are taken by iterating, or
  * passed to a function.
  */
 export class Watcher implements Notices {
+  declare [Symbol.asyncDispose]: () => Promise<void>;
+
+  static {
+    makeDisposable(this.prototype, function () {
+      return this.return();
+    });
+  }
+
   readonly #request: WatchRequest;
   readonly #onNotice: ((notice: Notice) => void) | undefined;
   readonly #endListeners = new Set<() => void>();
@@ -53,10 +63,15 @@ export class Watcher implements Notices {
   }
 
   /** Ends the watcher at once. */
-  readonly stop = (): void => {
-    this.#pending.clear();
-    this.finish();
-  };
+  readonly stop: StopWatching = makeDisposable(
+    (): void => {
+      this.#pending.clear();
+      this.finish();
+    },
+    function () {
+      this();
+    },
+  );
 
   next(): Promise<IteratorResult<Notice, undefined>> {
     return new Promise((resolve) => {
@@ -111,10 +126,9 @@ function matchNotice(request: WatchRequest, notice: PublishedNotice): PublishedN
   if (notice.type === 'lost') return notice;
   const { appName, userId, sessionId } = request;
   if (notice.appName !== appName) return undefined;
-  // A notice about the app's state has no user.
-  if (userId === undefined || notice.userId === undefined) return notice;
-  if (notice.userId !== userId) return undefined;
+  if (userId === undefined) return notice;
+  if (notice.userId !== userId) return stateNoticeOf(notice, undefined);
   if (sessionId === undefined || notice.type === 'stateChanged') return notice;
   if (notice.sessionId === undefined) return { ...notice, sessionId };
-  return notice.sessionId === sessionId ? notice : undefined;
+  return notice.sessionId === sessionId ? notice : stateNoticeOf(notice, userId);
 }

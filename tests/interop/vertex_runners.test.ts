@@ -7,7 +7,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { FunctionTool, LlmAgent, Runner, StreamingMode } from '@google/adk';
 import { z } from 'zod';
 
-import { overService } from '../../js/adk/index.js';
+import { asAdkService } from '../../js/adk/index.js';
 import {
   toolCall,
   type Reply,
@@ -46,7 +46,7 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
   const turn = async (text: string, replies: Reply[]): Promise<string[][]> => {
     const model = new ScriptedModel(replies);
     const agent = new LlmAgent({ name: 'host', model, tools: [findTea] });
-    const sessionService = overService(() => engine.newService());
+    const sessionService = asAdkService(engine.newService());
     const runner = new Runner({ appName: KEY.appName, agent, sessionService });
     const newMessage = { role: 'user', parts: [{ text }] };
     const runConfig = { streamingMode: StreamingMode.SSE };

@@ -9,7 +9,7 @@ const tsc = join(packageFolder('typescript'), 'bin', 'tsc');
 
 const PROGRAM = `
 import {
-  InMemorySessionService, Invocation, isSessionError, openSessionService, State, Template,
+  Context, InMemorySessionService, Invocation, isSessionError, openSessionService, State, Template,
   type BaseSessionService, type Event, type Session, type StorageAdapter,
 } from 'adk-session-wasm';
 import { loadWasm, InMemorySessionService as Slim } from 'adk-session-wasm/slim';
@@ -19,7 +19,14 @@ import * as testing from 'adk-session-wasm/testing';
 import { getSessionServiceFromUri, type SessionServiceUriOptions } from 'adk-session-wasm/uri';
 import { VertexAiSessionService, type AccessToken, type VertexAiOptions } from 'adk-session-wasm/vertex';
 
-interface Cart { items: string[]; 'user:name': string; [key: string]: unknown }
+interface Cart { items: string[]; 'user:name': string }
+
+/** With members of names that the package uses itself. */
+export class Mine extends InMemorySessionService<Cart> {
+  create = 1;
+  get(): string { return 'mine'; }
+  take(): void { return; }
+}
 
 export async function use(storage: StorageAdapter): Promise<string> {
   const service: BaseSessionService = await openSessionService({ storage });
@@ -35,11 +42,20 @@ export async function use(storage: StorageAdapter): Promise<string> {
   const file: SessionFile = await exportSession(typed, { appName: 'a', userId: 'u', sessionId: 's' });
   await importSession(service, file, { sessionId: 't' });
   const session: Session<Cart> = await typed.createSession({ appName: 'a', userId: 'u' });
-  const items: string[] = session.state.items;
+  const items: string[] | undefined = session.state.items;
   const name: string | undefined = (await typed.getSession({ appName: 'a', userId: 'u', sessionId: 's' }))
     ?.state['user:name'];
   const invocation = new Invocation({ service: typed, session });
   const event: Event = await invocation.append({ author: 'user' });
+  const rated = await typed.appendEvent({ session, event: { invocationId: 'e1', rating: 5 } });
+  const both: [string, number] = [rated.id, rated.rating];
+  await typed.updateState({ appName: 'a', userId: 'u', sessionId: 's', stateDelta: { items: [] } });
+  await using notices = typed.watch({ appName: 'a' });
+  for await (const notice of notices) if (notice.type === 'stateChanged') void notice.scopes;
+  // @ts-expect-error -- only an invocation makes contexts
+  new Context(invocation, { agentName: 'a' });
+  // @ts-expect-error -- an internal
+  void typed.calls;
   // @ts-expect-error -- an id is a string
   await typed.createSession({ appName: 'a', userId: 7 });
   // @ts-expect-error -- there is no such storage
@@ -49,16 +65,18 @@ export async function use(storage: StorageAdapter): Promise<string> {
   } catch (error) {
     if (isSessionError(error, 'wasm_unavailable')) return error.code satisfies 'wasm_unavailable';
   }
-  new Slim(); void Bundled; void testing; void items; void name; void event; void State.REMOVED;
+  new Slim(); void Bundled; void testing; void items; void name; void event; void both; void State.REMOVED;
   return new Template('{a}').render({ state: { a: 1 } });
 }
 `;
 
 const ADK_PROGRAM = `
 import { BaseSessionService, Runner, type LlmAgent } from '@google/adk';
-import { IndexedDbSessionService, InMemorySessionService, overService } from 'adk-session-wasm/adk';
+import { asAdkService, IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
 import { adkSessionService, type FrameworkSessionService } from 'adk-session-wasm/adk/factory';
 import { InMemorySessionService as Ours } from 'adk-session-wasm';
+
+interface Cart { items: string[] }
 
 export class Shop extends InMemorySessionService {
   readonly opened = Date.now();
@@ -69,13 +87,13 @@ export function runner(agent: LlmAgent): Runner {
   const services: BaseSessionService[] = [typed, new IndexedDbSessionService()];
   const { openSessionService, InMemorySessionService: Made } = adkSessionService(BaseSessionService);
   const opened: Promise<BaseSessionService> = openSessionService({ storage: 'memory' });
-  const over: FrameworkSessionService = overService((options) => new Ours(options));
-  const later: Promise<FrameworkSessionService> = overService(async (options) => new Ours(options));
+  const over: FrameworkSessionService = asAdkService(new Ours());
+  const typedOver: FrameworkSessionService = asAdkService(new Ours<Cart>(), { stale: 'merge' });
   // @ts-expect-error -- the framework's is nominal
   const ours: BaseSessionService = new Ours();
   // @ts-expect-error -- that is another class
   adkSessionService(Runner);
-  void services; void opened; void over; void later; void ours;
+  void services; void opened; void over; void typedOver; void ours;
   return new Runner({ appName: 'shop', agent, sessionService: new Made() });
 }
 `;
@@ -84,7 +102,7 @@ export function runner(agent: LlmAgent): Runner {
 const SERVICES_PROGRAM = `
 import { BaseSessionService, LlmAgent, type ReadonlyContext, Runner } from '@google/adk';
 import { instruction, InMemorySessionService as OurService } from 'adk-session-wasm';
-import { InMemorySessionService, overService } from 'adk-session-wasm/adk';
+import { asAdkService, InMemorySessionService } from 'adk-session-wasm/adk';
 import { adkSessionService, type AdkSessionServices } from 'adk-session-wasm/adk/factory';
 
 const service = new InMemorySessionService({ stale: 'reject' });
@@ -114,14 +132,17 @@ export async function all(): Promise<void> {
   for (const sessionService of [
     database,
     await services.openSessionService({ storage: 'auto' }),
-    overService((options) => new OurService(options)),
-    await overService(async (options) => new OurService(await Promise.resolve(options))),
+    asAdkService(new OurService()),
     new (class extends services.InMemorySessionService {})(),
   ] satisfies BaseSessionService[]) {
     new Runner({ appName: 'app', agent, sessionService });
   }
-  // @ts-expect-error what it makes must be a service
-  overService(() => 'memory');
+  // @ts-expect-error not a service
+  asAdkService('memory');
+  // @ts-expect-error a promise of a service
+  asAdkService(Promise.resolve(new OurService()));
+  // @ts-expect-error an option of the given service
+  asAdkService(new OurService(), { clock: Date.now });
   void provider;
 }
 `;

@@ -1,6 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
-import { ownMembers } from '../../members/own.js';
-import { requireOptions, copyRequest } from '../../call/call.js';
+import { copyRequest } from '../../call/call.js';
+import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { type SessionDialect, type SessionFile, sessionToFile } from '../format/session_file.js';
@@ -17,6 +17,12 @@ import { readWholeSession } from '../format/whole_session.js';
  * ```
  */
 export interface ExportSessionOptions extends SessionDialect, Abortable {}
+
+const EXPORT_OPTIONS: KnownOptions<ExportSessionOptions> = {
+  casing: true,
+  timeUnit: true,
+  signal: true,
+};
 
 /**
  * Exports a stored session with all its events, as a file of one of the ADKs; see {@link sessionToFile}.
@@ -44,8 +50,7 @@ export async function exportSession(
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
   const { appName, userId, sessionId } = copyRequest(key);
-  requireOptions(options);
-  const { signal, ...dialect } = ownMembers(options);
+  const { signal, ...dialect } = takeOptions(options, EXPORT_OPTIONS);
   const session = await readWholeSession(service, { appName, userId, sessionId, signal });
   if (session !== undefined) return sessionToFile(session, dialect);
   throw new SessionError(

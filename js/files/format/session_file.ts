@@ -3,6 +3,7 @@ import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event.js';
 import { describeValue } from '../../call/call.js';
+import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import { invalid } from '../../errors/invalid.js';
 import type { Session } from '../../model/session.js';
 import { applyDeltas } from './apply_deltas.js';
@@ -69,6 +70,15 @@ export interface ReadSessionOptions {
   sessionId?: string | undefined;
 }
 
+const DIALECT_OPTIONS: KnownOptions<SessionDialect> = { casing: true, timeUnit: true };
+
+const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
+  timeUnit: true,
+  appName: true,
+  userId: true,
+  sessionId: true,
+};
+
 /**
  * Returns a session as a file of one of the ADKs.
  *
@@ -89,7 +99,8 @@ export interface ReadSessionOptions {
  * }
  * ```
  */
-export function sessionToFile(session: Session, dialect: SessionDialect = {}): SessionFile {
+export function sessionToFile(session: Session, options: SessionDialect = {}): SessionFile {
+  const dialect = takeOptions(options, DIALECT_OPTIONS);
   const casing = requireCasing(dialect.casing ?? 'camel');
   const unit = requireTimeUnit(dialect.timeUnit ?? 'milliseconds');
   const { id, appName, userId, state, events, lastUpdateTime } = session;
@@ -137,7 +148,7 @@ export function sessionFromFile(
   file: string | SessionFile,
   options: ReadSessionOptions = {},
 ): Session {
-  const steps = readFileInSteps(file, options);
+  const steps = readFileInSteps(file, takeOptions(options, READ_OPTIONS));
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

@@ -33,6 +33,7 @@ export async function* listSessionKeys(
       limit: PAGE_SIZE,
       offset,
       withTotal: false,
+      stateKeys: [],
       signal,
     });
     const page = sessions.map(({ id, userId }) => ({ sessionId: id, userId }));

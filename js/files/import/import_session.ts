@@ -2,7 +2,7 @@ import { isSessionError } from '../../errors/errors.js';
 import { kindOf } from '../../json/rules.js';
 import { describeValue } from '../../call/call.js';
 import { invalid } from '../../errors/invalid.js';
-import { type KnownOptions, takeOptions } from '../../service/known_options.js';
+import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { snapshotDelta, snapshotState } from '../../model/snapshot.js';

@@ -4,7 +4,7 @@ import { requireId } from '../../model/ids.js';
 import { isPlainObject, kindOf } from '../../json/rules.js';
 import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
 import { requireNotAborted } from '../../call/call.js';
-import { type KnownOptions, takeOptions } from '../../service/known_options.js';
+import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import type { Abortable } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';

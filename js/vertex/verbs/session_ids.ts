@@ -10,7 +10,7 @@ export function isSessionId(id: string): boolean {
  * Adds a `newId` to the options whose ids the server accepts: they begin with a letter. A given `newId` is
  * kept.
  */
-export function withVertexIds<O extends SessionServiceOptions>(options: O): O {
+export function withVertexIds<O extends Pick<SessionServiceOptions, 'newId'>>(options: O): O {
   return options.newId === undefined ? { ...options, newId: newVertexId } : options;
 }
 

@@ -29,7 +29,7 @@ class FailsOnce extends MapStorage {
 }
 
 /** A copy of a handle and an event. */
-const copyOf = ({ session, event }: adk.AppendEventRequest) =>
+const copyOf = ({ session, event }: { session: adk.Session; event: object }) =>
   structuredClone({ session, event: JSON.parse(JSON.stringify(event)) as unknown });
 
 /** A turn of four appends, the given one of which fails; and how things stood before that. */

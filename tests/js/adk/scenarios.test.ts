@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import * as adk from '@google/adk';
 
-import { InMemorySessionService, openSessionService, overService } from '../../../js/adk/index.js';
+import { asAdkService, InMemorySessionService, openSessionService } from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import type { StorageAdapter } from '../../../js/storage/adapter.js';
@@ -51,7 +51,7 @@ const pairs: readonly Pair[] = [
   },
   {
     name: 'In a SQLite database',
-    ours: () => overService((options) => new DatabaseSessionService('sqlite::memory:', options)),
+    ours: () => asAdkService(new DatabaseSessionService('sqlite::memory:')),
     theirs: () => new adk.InMemorySessionService(),
   },
 ];

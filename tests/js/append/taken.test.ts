@@ -138,7 +138,7 @@ overStorages('An append', (open) => {
     const then = (): never => {
       throw new Error('called');
     };
-    const early = Object.assign(says('early'), { then });
+    const early: Event = Object.assign(says('early'), { then });
     const { id } = await service.appendEvent({ session, event: early });
     assert.equal(id, early.id);
     const late = says('late');
@@ -147,7 +147,7 @@ overStorages('An append', (open) => {
     await appended;
     const several = Object.assign([says('several')], { then });
     assert.equal((await service.appendEvents({ session, events: several })).length, 1);
-    const partial = Object.assign(createEvent({ partial: true }), { then });
+    const partial: Event = Object.assign(createEvent({ partial: true }), { then });
     assert.equal((await service.appendEvent({ session, event: partial })).partial, true);
     assert.deepEqual(texts(await stored(service)), ['early', 'late', 'several']);
   });

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { createEvent, createEventActions, type CreateEventParams, type Event } from '../../../js/model/event.js'; // prettier-ignore
 import { Invocation } from '../../../js/invocation/invocation.js';
 import { MapStorage } from '../service/map_storage.js';
-import { failure, newFixture, storedDeltas, text } from './fixture.js';
+import { failure, invoke, newFixture, storedDeltas, text } from './fixture.js';
 
 const agentName = 'guide';
 
@@ -77,7 +77,7 @@ describe('Invocation.append', () => {
 
   it("stores the context's writes once, and only newer ones later", async () => {
     const fixture = await newFixture({ kept: 0 });
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.update({ a: 1, 'user:b': 2, kept: undefined });
     await invocation.append({}, { context });
@@ -96,7 +96,7 @@ describe('Invocation.append', () => {
 
   it('stores changes made in place, even after an append', async () => {
     const fixture = await newFixture({ cart: ['tea'] });
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     const cart = context.state.get<string[]>('cart');
     cart?.push('milk');
@@ -113,7 +113,7 @@ describe('Invocation.append', () => {
 
   it('stores changes made in place in a value that was appended', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.set('cart', ['tea']);
     const cart = context.state.get<string[]>('cart');
@@ -125,7 +125,7 @@ describe('Invocation.append', () => {
 
   it('stores later changes in a value that was set', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     const cart = ['tea'];
     context.state.set('cart', cart);
@@ -142,7 +142,7 @@ describe('Invocation.append', () => {
 
   it('keeps writes made meanwhile for the next event', async () => {
     const fixture = await newFixture({}, new MapStorage());
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.update({ a: 1, b: 1 });
     const promise = invocation.append({}, { context });
@@ -155,7 +155,7 @@ describe('Invocation.append', () => {
 
   it("prefers the event's own delta to the context's", async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.update({ a: 'context', b: 'context' });
     const delta = { a: 'event' };
@@ -167,7 +167,7 @@ describe('Invocation.append', () => {
 
   it("moves the context's other actions to the event once", async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.actions.escalate = true;
     context.actions.transferToAgent = 'context';
@@ -186,7 +186,7 @@ describe('Invocation.append', () => {
 
   it("accepts an event with the context's own actions, or a copy of them", async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     for (const actionsOf of [() => context.actions, () => ({ ...context.actions })]) {
       context.state.set('a', actionsOf.length);
@@ -202,7 +202,7 @@ describe('Invocation.append', () => {
 
   it('stores a delta that replaced the tracked one', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.set('a', 1);
     context.actions.stateDelta = { b: 2 };
@@ -214,7 +214,7 @@ describe('Invocation.append', () => {
 
   it("does not store a partial event, nor take the context's changes", async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.set('a', 1);
     const partial = { partial: true, content: text('h') };
@@ -228,7 +228,7 @@ describe('Invocation.append', () => {
 describe('Invocation.append that fails', () => {
   it('returns the changes to the context, so that a retry carries them', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.update({ a: 1, b: 1 });
     context.actions.escalate = true;
@@ -252,7 +252,7 @@ describe('Invocation.append that fails', () => {
 
   it("leaves the event's actions as they were", async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.set('a', 1);
     fixture.failOnce(new Error('disk'));
@@ -266,7 +266,7 @@ describe('Invocation.append that fails', () => {
 
   it('keeps the position of the changes in the order of writes', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
     a.state.set('k', 'older');
     b.state.set('k', 'newer');
@@ -280,7 +280,7 @@ describe('Invocation.append that fails', () => {
 
   it('returns the newest write after several failed appends', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     const failing = ['older', 'newer'].map((value) => {
       context.state.set('k', value);
@@ -295,7 +295,7 @@ describe('Invocation.append that fails', () => {
 
   it('refuses a frozen event before it takes changes', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.set('a', 1);
     const complete = { ...createEvent(), invocationId: 'i', author: 'a' };
@@ -310,7 +310,7 @@ describe('Invocation.append that fails', () => {
     const fixture = await newFixture();
     const stateDelta = new Map([['a', 1]]) as unknown as Record<string, unknown>;
     const event = { actions: { stateDelta } };
-    await failure(new Invocation(fixture).append(event), 'invalid_argument');
+    await failure(invoke(fixture).append(event), 'invalid_argument');
     assert.equal(event.actions.stateDelta, stateDelta);
   });
 
@@ -324,23 +324,23 @@ describe('Invocation.append that fails', () => {
         return fixture.service.appendEvent(request);
       },
     };
-    await new Invocation({ ...fixture, service }).append({}, { signal });
+    await invoke(fixture, { service }).append({}, { signal });
     assert.equal(seen, signal);
   });
 
   it('refuses a context of another invocation', async () => {
     const fixture = await newFixture();
-    const context = new Invocation(fixture).context({ agentName });
+    const context = invoke(fixture).context({ agentName });
     context.state.set('a', 1);
-    await failure(new Invocation(fixture).append({}, { context }), 'invalid_argument');
-    await failure(new Invocation(fixture).append({}, { context: {} as never }), 'invalid_argument');
+    await failure(invoke(fixture).append({}, { context }), 'invalid_argument');
+    await failure(invoke(fixture).append({}, { context: {} as never }), 'invalid_argument');
     assert.equal(context.state.hasDelta(), true);
   });
 
   it('refuses a value that the schema does not allow, from any source', async () => {
     const fixture = await newFixture({ list: [1] });
     const stateSchema = { list: z.array(z.number()), answer: z.string().max(2) };
-    const invocation = new Invocation({ ...fixture, stateSchema });
+    const invocation = invoke(fixture, { stateSchema });
     const context = invocation.context({ agentName });
     assert.throws(() => context.state.set('list', 'x'), /"list"/);
     (context.state.get('list') as unknown[]).push('x');
@@ -361,7 +361,7 @@ describe('Invocation.append that fails', () => {
 describe('Invocation.append with an output key', () => {
   it('writes the text of a final response to the state', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const content = text('Hel', 'lo');
     content.parts.splice(1, 0, { text: 'hm', thought: true });
     await invocation.append({ content }, { outputKey: 'answer' });
@@ -371,7 +371,7 @@ describe('Invocation.append with an output key', () => {
 
   it('writes nothing for any other event', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const events = [
       { content: { parts: [{ text: 'x' }, { functionCall: { name: 'f' } }] } },
       { content: text('') },
@@ -384,7 +384,7 @@ describe('Invocation.append with an output key', () => {
 
   it('considers actions that come from the context', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.actions.skipSummarization = true;
     const parts = [{ text: 'done' }, { functionResponse: { name: 'f', response: {} } }];
@@ -394,7 +394,7 @@ describe('Invocation.append with an output key', () => {
 
   it("overrides the context's write to that key", async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
     a.state.set('answer', 'draft');
     b.state.set('answer', 'other');
@@ -406,7 +406,7 @@ describe('Invocation.append with an output key', () => {
 
   it('accepts `__proto__` as the key', async () => {
     const fixture = await newFixture();
-    await new Invocation(fixture).append({ content: text('x') }, { outputKey: '__proto__' });
+    await invoke(fixture).append({ content: text('x') }, { outputKey: '__proto__' });
     const [delta] = await storedDeltas(fixture);
     assert.deepEqual(Object.entries(delta ?? {}), [['__proto__', 'x']]);
   });

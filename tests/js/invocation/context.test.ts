@@ -7,7 +7,7 @@ import { Context, ReadonlyContext } from '../../../js/invocation/context.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
 import type { Session } from '../../../js/model/session.js';
 import { State } from '../../../js/state/state.js';
-import { failure, MapArtifactService, newFixture, text, throwsCode } from './fixture.js';
+import { failure, invoke, MapArtifactService, newFixture, text, throwsCode } from './fixture.js';
 
 const agentName = 'guide';
 
@@ -15,10 +15,10 @@ describe('A context', () => {
   it('returns the ids of its session and invocation', async () => {
     const fixture = await newFixture();
     const userContent = text('hi');
-    const invocation = new Invocation({ ...fixture, invocationId: 'e-1', userContent });
+    const invocation = invoke(fixture, { invocationId: 'e-1', userContent });
     const context = invocation.context({ agentName, branch: 'root.guide', functionCallId: 'f1' });
     assert.ok(context instanceof ReadonlyContext);
-    for (const view of [context, context.toReadonly(), invocation.readonlyContext(context)]) {
+    for (const view of [context, context.toReadonly()]) {
       assert.equal(view.userContent, userContent);
       assert.deepEqual(
         [view.invocationId, view.userId, view.sessionId, view.agentName, view.branch],
@@ -30,7 +30,7 @@ describe('A context', () => {
   });
 
   it('has the writes to its state in the delta of its actions', async () => {
-    const context = new Invocation(await newFixture({ cart: [1] })).context({ agentName });
+    const context = invoke(await newFixture({ cart: [1] })).context({ agentName });
     context.state.set('a', 1);
     context.state.get<number[]>('cart')?.push(2);
     assert.deepEqual(context.actions.stateDelta, { a: 1, cart: [1, 2] });
@@ -38,7 +38,7 @@ describe('A context', () => {
   });
 
   it("shows entries of its actions' delta in its state", async () => {
-    const invocation = new Invocation(await newFixture({ a: 1 }));
+    const invocation = invoke(await newFixture({ a: 1 }));
     const context = invocation.context({ agentName });
     context.actions.stateDelta.a = 2;
     assert.equal(context.state.get('a'), 2);
@@ -98,7 +98,7 @@ describe('The state of a read-only context', () => {
   });
 
   it("is the session's current state", async () => {
-    const invocation = new Invocation(await newFixture({ cart: [1] }));
+    const invocation = invoke(await newFixture({ cart: [1] }));
     const { state } = invocation.readonlyContext({ agentName });
     assert.deepEqual(state.get('cart'), [1]);
     const context = invocation.context({ agentName });
@@ -111,7 +111,7 @@ describe('The state of a read-only context', () => {
   });
 
   it('returns `temp:` values by reference', async () => {
-    const invocation = new Invocation(await newFixture());
+    const invocation = invoke(await newFixture());
     const connection = { open: true };
     invocation.context({ agentName }).state.set('temp:connection', connection);
     const { state } = invocation.readonlyContext({ agentName });
@@ -121,7 +121,7 @@ describe('The state of a read-only context', () => {
 
   it('returns a value in its stored form, and refuses one that cannot be stored', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const { state } = invocation.context({ agentName });
     state.set('when', { at: new Date(0) });
     Object.assign(fixture.session.state, { map: new Map() });
@@ -135,7 +135,7 @@ describe('The artifacts of a context', () => {
   it('are saved, loaded and listed for the session', async () => {
     const fixture = await newFixture();
     const artifactService = new MapArtifactService();
-    const invocation = new Invocation({ ...fixture, artifactService });
+    const invocation = invoke(fixture, { artifactService });
     const context = invocation.context({ agentName });
     assert.equal(await context.saveArtifact('a.txt', { text: 'one' }), 0);
     assert.equal(await context.saveArtifact('a.txt', { text: 'two' }), 1);
@@ -159,7 +159,7 @@ describe('The artifacts of a context', () => {
 
   it("can be stored by an ADK's service", async () => {
     const artifactService = new InMemoryArtifactService();
-    const invocation = new Invocation({ ...(await newFixture()), artifactService });
+    const invocation = invoke(await newFixture(), { artifactService });
     const context = invocation.context({ agentName });
     assert.equal(await context.saveArtifact('a.txt', { text: 'one' }), 0);
     assert.deepEqual(await context.loadArtifact('a.txt'), { text: 'one' });
@@ -168,7 +168,7 @@ describe('The artifacts of a context', () => {
   });
 
   it('require a service', async () => {
-    const context = new Invocation(await newFixture()).context({ agentName });
+    const context = invoke(await newFixture()).context({ agentName });
     await failure(context.loadArtifact('a'), 'artifact_service_missing');
     await failure(context.saveArtifact('a', { text: '' }), 'artifact_service_missing');
     await failure(context.listArtifacts(), 'artifact_service_missing');
@@ -177,7 +177,7 @@ describe('The artifacts of a context', () => {
   it('that cannot be saved leave no version, and keep the error', async () => {
     const artifactService = new MapArtifactService();
     artifactService.saveArtifact = () => Promise.reject(new Error('full'));
-    const invocation = new Invocation({ ...(await newFixture()), artifactService });
+    const invocation = invoke(await newFixture(), { artifactService });
     const context = invocation.context({ agentName });
     await assert.rejects(context.saveArtifact('a', { text: '' }), /^Error: full$/);
     assert.deepEqual(context.actions.artifactDelta, {});

@@ -5,6 +5,8 @@ import {
   type ArtifactService,
   type Event,
   InMemorySessionService,
+  Invocation,
+  type InvocationOptions,
   isSessionError,
   openSessionService,
   type Part,
@@ -52,6 +54,14 @@ export async function newFixture(state: StateShape = {}, storage?: MapStorage): 
     },
     failOnce: (error) => (failure = error),
   };
+}
+
+/** Begins an invocation on the session. */
+export function invoke(
+  { service, session }: Fixture,
+  options: Partial<InvocationOptions> = {},
+): Invocation {
+  return new Invocation({ service, session, ...options });
 }
 
 /** The deltas of the stored events, one after the other. */

@@ -7,14 +7,21 @@ import { createEvent } from '../../../js/model/event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
 import type { StateShape } from '../../../js/state/state_shape.js';
 import { MapStorage } from '../service/map_storage.js';
-import { failure, MapArtifactService, newFixture, storedDeltas, throwsCode } from './fixture.js';
+import {
+  failure,
+  invoke,
+  MapArtifactService,
+  newFixture,
+  storedDeltas,
+  throwsCode,
+} from './fixture.js';
 
 const agentName = 'guide';
 
 describe('The temp state of an invocation', () => {
   it('is shared by all its contexts, whatever is appended, and never stored', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     const socket = { send: (): void => undefined };
     context.state.update({ 'temp:socket': socket, a: 1 });
@@ -38,7 +45,7 @@ describe('The temp state of an invocation', () => {
 
   it('does not return with an append or tool that finishes after the end', async () => {
     const fixture = await newFixture({}, new MapStorage());
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     const { state } = context;
     state.set('temp:x', 1);
@@ -58,7 +65,7 @@ describe('An invocation that has ended', () => {
   it('refuses every use', async () => {
     const fixture = await newFixture();
     const artifactService = new MapArtifactService();
-    const invocation = new Invocation({ ...fixture, artifactService });
+    const invocation = invoke(fixture, { artifactService });
     const context = invocation.context({ agentName });
     const readonly = invocation.readonlyContext({ agentName });
     invocation.end();
@@ -77,7 +84,7 @@ describe('An invocation that has ended', () => {
 
 describe('Parallel agents of an invocation', () => {
   it("see each other's writes at once", async () => {
-    const invocation = new Invocation(await newFixture());
+    const invocation = invoke(await newFixture());
     const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
     a.state.set('k', 1);
     assert.equal(b.state.get('k'), 1);
@@ -87,7 +94,7 @@ describe('Parallel agents of an invocation', () => {
 
   it('keep the order of writes when one appends a copy of its actions', async () => {
     const fixture = await newFixture();
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const [a, b] = [invocation.context({ agentName }), invocation.context({ agentName: 'b' })];
     a.state.set('k', 'older');
     b.state.set('k', 'newer');
@@ -99,7 +106,7 @@ describe('Parallel agents of an invocation', () => {
   it('work while others append to the session', async () => {
     const fixture = await newFixture({ k: 0 });
     const { service, session } = fixture;
-    const invocation = new Invocation(fixture);
+    const invocation = invoke(fixture);
     const context = invocation.context({ agentName });
     context.state.update({ k: 1, 'temp:t': 1 });
     const event = createEvent({ actions: { stateDelta: { k: 2, l: 2 } } });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { isSessionError } from '../../../js/index.js';
+import { isSessionError, type StateShape } from '../../../js/index.js';
 import { Handles } from '../../../js/handle/handle.js';
 import { makeHandles } from '../../../js/read/listed_records.js';
 import type { ListedSession, SharedStates } from '../../../js/storage/session_store.js';
@@ -13,7 +13,7 @@ function record(changes: Partial<Record<keyof ListedSession, unknown>> = {}): Li
 }
 
 function open(records: ListedSession[], shared: SharedStates = ['{}']) {
-  return makeHandles(records, 'app', shared, new Handles());
+  return makeHandles<StateShape>(records, 'app', shared, new Handles());
 }
 
 describe('Records of a list', () => {

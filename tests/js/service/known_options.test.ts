@@ -6,8 +6,15 @@ import { describe, it } from 'node:test';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import * as adk from '../../../js/adk/index.js';
 import {
+  exportSession,
+  importSession,
+  sessionFromFile,
+  sessionToFile,
+} from '../../../js/files/index.js';
+import {
   IndexedDbSessionService,
   InMemorySessionService,
+  Invocation,
   isSessionError,
   openSessionService,
 } from '../../../js/index.js';
@@ -16,6 +23,12 @@ import { VertexAiSessionService } from '../../../js/vertex/index.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 
 const misspelt = { durabilty: 'strict' } as object;
+
+const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+const service = new InMemorySessionService();
+const session = service.createSessionSync(key);
+const invocation = new Invocation({ service, session });
+const file = sessionToFile(session);
 
 const makers: Record<string, () => unknown> = {
   InMemorySessionService: () => new InMemorySessionService(misspelt),
@@ -36,6 +49,16 @@ const makers: Record<string, () => unknown> = {
   "the framework's InMemorySessionService": () => new adk.InMemorySessionService(misspelt),
   "the framework's openSessionService": () =>
     adk.openSessionService({ storage: 'auto', ...misspelt }),
+  asAdkService: () => adk.asAdkService(service, misspelt),
+  watch: () => service.watch(key, misspelt),
+  Invocation: () => new Invocation({ service, session, ...misspelt }),
+  'invocation.context': () => invocation.context({ agentName: 'a', ...misspelt }),
+  'invocation.readonlyContext': () => invocation.readonlyContext({ agentName: 'a', ...misspelt }),
+  'invocation.append': () => invocation.append({}, misspelt),
+  sessionToFile: () => sessionToFile(session, misspelt),
+  sessionFromFile: () => sessionFromFile(file, misspelt),
+  exportSession: () => exportSession(service, key, misspelt),
+  importSession: () => importSession(service, file, misspelt),
 };
 
 describe('A misspelt option', () => {
@@ -48,6 +71,22 @@ describe('A misspelt option', () => {
           assert.equal(error.key, 'durabilty');
           return error.message.includes('is not an option here; the options are ');
         },
+      );
+    });
+  }
+
+  for (const [member, call] of Object.entries({
+    config: () => service.getSession({ ...key, config: misspelt }),
+    'config of a synchronous call': () => service.getSessionSync({ ...key, config: misspelt }),
+    'config of the framework': () =>
+      new adk.InMemorySessionService().getSession({ ...key, config: misspelt }),
+    history: () => new InMemorySessionService({ history: { numRecentEvents: 1, ...misspelt } }),
+  })) {
+    it(`in ${member} is refused by its path`, async () => {
+      const [owner] = member.split(' ');
+      await assert.rejects(
+        async () => call(),
+        (error) => isSessionError(error, 'invalid_argument') && error.key === `${owner}.durabilty`,
       );
     });
   }

@@ -11,14 +11,13 @@ import {
 } from '../../../js/template/provider.js';
 import { injectSessionState } from '../../../js/template/template.js';
 import { Context, ReadonlyContext } from '../../../js/invocation/context.js';
-import { Invocation } from '../../../js/invocation/invocation.js';
 import { State } from '../../../js/state/state.js';
-import { MapArtifactService, newFixture } from '../invocation/fixture.js';
+import { invoke, MapArtifactService, newFixture } from '../invocation/fixture.js';
 
 describe('An instruction', () => {
   it('is rendered with a context of an invocation', async () => {
     const artifactService = new MapArtifactService();
-    const invocation = new Invocation({ ...(await newFixture({ a: 1 })), artifactService });
+    const invocation = invoke(await newFixture({ a: 1 }), { artifactService });
     const context = invocation.context({ agentName: 'guide' });
     context.state.set('temp:b', 'two');
     await context.saveArtifact('c.txt', { text: 'three' });
@@ -29,14 +28,14 @@ describe('An instruction', () => {
   });
 
   it('does not change the state that it reads', async () => {
-    const context = new Invocation(await newFixture({ cart: [1] })).context({ agentName: 'guide' });
+    const context = invoke(await newFixture({ cart: [1] })).context({ agentName: 'guide' });
     await resolveInstruction('{cart}', context);
     (context.state.toRecord().cart as number[]).push(2);
     assert.equal(context.state.hasDelta(), false);
   });
 
   it('needs an artifact service for an artifact', async () => {
-    const context = new Invocation(await newFixture()).readonlyContext({ agentName: 'guide' });
+    const context = invoke(await newFixture()).readonlyContext({ agentName: 'guide' });
     await assert.rejects(resolveInstruction('{artifact.a?}', context), (error) => {
       assert.ok(isSessionError(error, 'artifact_service_missing'));
       assert.match(error.message, /artifact\.a/);
@@ -59,7 +58,7 @@ describe('An instruction', () => {
   });
 
   it('that is a function gets a read-only context', async () => {
-    const context = new Invocation(await newFixture({ a: 1 })).context({ agentName: 'guide' });
+    const context = invoke(await newFixture({ a: 1 })).context({ agentName: 'guide' });
     let seen: unknown;
     const text = await resolveInstruction((given) => {
       seen = given;

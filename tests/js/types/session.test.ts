@@ -15,8 +15,10 @@ import {
   type CreateSessionRequest,
   type DeleteSessionRequest,
   type Event,
+  type EventActions,
   type GetSessionConfig,
   type GetSessionRequest,
+  IndexedDbSessionService,
   InMemorySessionService,
   type InferState,
   Invocation,
@@ -24,6 +26,7 @@ import {
   type JsonValue,
   type ListSessionsRequest,
   type ListSessionsResponse,
+  type NewEvent,
   type SessionsPage,
   openSessionService,
   type Session,
@@ -40,10 +43,17 @@ import {
   type UpdateStateRequest,
   type UserRequest,
 } from '../../../js/index.js';
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { getSessionServiceFromUri } from '../../../js/uri/index.js';
+import { VertexAiSessionService } from '../../../js/vertex/index.js';
 import { compiled, is } from './expect.js';
 
-// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- has an index signature
-type Shop = { topic: string; cart: string[]; 'user:visits': number; 'app:motd'?: string };
+interface Shop {
+  topic: string;
+  cart: string[];
+  'user:visits': number;
+  'app:motd'?: string;
+}
 
 const service = new InMemorySessionService<Shop>();
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -62,8 +72,11 @@ describe('A session service with a state type', () => {
       // @ts-expect-error there may be no total
       is<ListSessionsResponse<Shop>>()(await service.listSessions({ ...key, withTotal: false }));
       is<Session<Shop>>()(handle);
-      is<string>()(created.state.topic);
-      is<number>()(created.state['user:visits']);
+      is<Partial<Shop>>()(created.state);
+      is<string | undefined>()(created.state.topic);
+      is<number | undefined>()(created.state['user:visits']);
+      // @ts-expect-error the key may be absent
+      created.state.cart.push('tea');
       // @ts-expect-error a number is no text
       created.state.topic = 5;
       // @ts-expect-error it may not be there
@@ -94,14 +107,98 @@ describe('A session service with a state type', () => {
   it('returns the event that it was given', () => {
     compiled(async () => {
       const session = await service.createSession(key);
-      const event = await service.appendEvent({ session, event: createEvent() });
+      const given: Event = createEvent();
+      const event = await service.appendEvent({ session, event: given });
       const events = await service.appendEvents({ session, events: [event] });
-      is<Event>()(event);
-      is<Event[]>()(events);
+      const stored: Event[] = [event, ...events];
       // @ts-expect-error no session
       await service.appendEvent({ event });
       // @ts-expect-error a session of another shape
       await service.appendEvent({ session: { ...session, state: { topic: 5 } }, event });
+      return stored;
+    });
+  });
+
+  it("fills in an event's id, timestamp and actions, and keeps its other members' types", () => {
+    compiled(async () => {
+      const session = await service.createSession(key);
+      const event = await service.appendEvent({
+        session,
+        event: { invocationId: 'e1', author: 'user', rating: 5 },
+      });
+      is<string>()(event.id);
+      is<number>()(event.timestamp);
+      is<EventActions>()(event.actions);
+      is<number>()(event.rating);
+      is<string>()(event.author);
+      const whole: Event = event;
+      const [first] = await service.appendEvents({ session, events: [{ invocationId: 'e1' }] });
+      is<string | undefined>()(first?.id);
+      const given: { invocationId: string; id?: string | undefined } = { invocationId: 'e1' };
+      is<string>()((await service.appendEvent({ session, event: given })).id);
+      interface Rated extends Event {
+        rating: number;
+      }
+      const rated: Rated = await service.appendEvent({ session, event: {} as Rated });
+      // @ts-expect-error an event belongs to an invocation
+      await service.appendEvent({ session, event: { author: 'user' } });
+      // @ts-expect-error a number is no text
+      await service.appendEvent({ session, event: { invocationId: 'e1', author: 5 } });
+      // @ts-expect-error these are not all actions
+      await service.appendEvent({ session, event: { invocationId: 'e1', actions: { escalate: true } } }); // prettier-ignore
+      return [whole, rated];
+    });
+  });
+
+  it('changes state of that type', () => {
+    compiled(async () => {
+      await service.updateState({ ...key, stateDelta: { topic: 'tea', 'user:visits': undefined } });
+      await service.updateState({ ...key, stateDelta: { topic: State.REMOVED } });
+      // @ts-expect-error a number is no text
+      await service.updateState({ ...key, stateDelta: { topic: 5 } });
+      // @ts-expect-error the shape has no such key
+      await service.updateState({ ...key, stateDelta: { topik: 'tea' } });
+      await new InMemorySessionService().updateState({ ...key, stateDelta: { any: 1 } });
+    });
+  });
+
+  it('lists the keys of that type', () => {
+    compiled(async () => {
+      const { sessions } = await service.listSessions({ ...key, stateKeys: ['topic'] });
+      is<Session<Shop>[]>()(sessions);
+      // @ts-expect-error the shape has no such key
+      await service.listSessions({ ...key, stateKeys: ['topik'] });
+      await new InMemorySessionService().listSessions({ ...key, stateKeys: ['any'] });
+    });
+  });
+
+  it('is accepted where a service or session of any state is', () => {
+    compiled(async () => {
+      const plain: BaseSessionService = service;
+      const session: Session = await service.createSession(key);
+      const invocation = new Invocation({ service: plain, session });
+      return [invocation, service.revisionOf(session)];
+    });
+  });
+
+  it('can be extended by a class with methods of any name', () => {
+    compiled(() => {
+      class Shops extends InMemorySessionService<Shop> {
+        get = (): string => 'mine';
+        create = (): number => 1;
+        delete(): boolean {
+          return true;
+        }
+        list(): string[] {
+          return [];
+        }
+        take(): void {
+          return;
+        }
+      }
+      is<string>()(new Shops().get());
+      // @ts-expect-error the service has no such method
+      new InMemorySessionService().take();
     });
   });
 
@@ -153,8 +250,8 @@ describe('BaseSessionService', () => {
         getOrCreateSession = (request: CreateSessionRequest): Promise<Session> => this.#inner.getOrCreateSession(request); // prettier-ignore
         listSessions = (request: ListSessionsRequest): Promise<ListSessionsResponse> => this.#inner.listSessions(request); // prettier-ignore
         deleteSession = (request: DeleteSessionRequest): Promise<void> => this.#inner.deleteSession(request); // prettier-ignore
-        appendEvent = (request: AppendEventRequest): Promise<Event> => this.#inner.appendEvent(request); // prettier-ignore
-        appendEvents = (request: AppendEventsRequest): Promise<Event[]> => this.#inner.appendEvents(request); // prettier-ignore
+        appendEvent = <E extends NewEvent>(request: AppendEventRequest<StateShape, E>) => this.#inner.appendEvent(request); // prettier-ignore
+        appendEvents = <E extends NewEvent>(request: AppendEventsRequest<StateShape, E>) => this.#inner.appendEvents(request); // prettier-ignore
         updateState = (request: UpdateStateRequest): Promise<void> => this.#inner.updateState(request); // prettier-ignore
         getUserState = (request: UserRequest): Promise<StateShape> => this.#inner.getUserState(request); // prettier-ignore
         getAppState = (request: AppRequest): Promise<StateShape> => this.#inner.getAppState(request); // prettier-ignore
@@ -261,12 +358,51 @@ describe('Values of a state', () => {
     const options: SessionServiceOptions = { stateSchema };
     const typed = new InMemorySessionService<State>(options);
     const session = typed.createSessionSync({ ...key, state: { topic: 'tea' } });
-    const topic: string = session.state.topic;
-    assert.equal(topic, 'tea');
+    is<string | undefined>()(session.state.topic);
+    assert.equal(session.state.topic, 'tea');
     compiled(() => {
       // @ts-expect-error no Standard Schema
       const wrong: StateSchema = { topic: 'string' };
       return wrong;
+    });
+  });
+
+  it('are inferred from the schema that a service is given', () => {
+    const stateSchema = { topic: z.string(), 'user:visits': z.number() };
+    interface Declared {
+      topic: string;
+      'user:visits': number;
+    }
+    const memory = new InMemorySessionService({ stateSchema });
+    is<string | undefined>()(memory.createSessionSync(key).state.topic);
+    compiled(async () => {
+      const opened = await openSessionService({ storage: 'memory', stateSchema });
+      const auto = await openSessionService({ storage: 'auto', name: 'shop', stateSchema });
+      const url = new DatabaseSessionService('sqlite::memory:', { stateSchema });
+      const database = new DatabaseSessionService({ url: 'sqlite::memory:', stateSchema });
+      const vertex = new VertexAiSessionService({ agentEngineId: '7', stateSchema });
+      const named = getSessionServiceFromUri('memory://', { stateSchema });
+      const indexedDb = new IndexedDbSessionService({ stateSchema });
+      for (const service of [memory, opened, auto, url, database, vertex, named, indexedDb]) {
+        const { state } = await service.createSession({ ...key, state: { topic: 'tea' } });
+        is<string | undefined>()(state.topic);
+        is<number | undefined>()(state['user:visits']);
+        // @ts-expect-error the schema has no such key
+        void state.topik;
+        // @ts-expect-error a number is no text
+        await service.createSession({ ...key, state: { topic: 5 } });
+      }
+      new InMemorySessionService<Declared>({ stateSchema });
+      new InMemorySessionService<Declared>({ stateSchema: { topic: z.string() } });
+      // @ts-expect-error a schema of another type
+      new InMemorySessionService<Declared>({ stateSchema: { topic: z.number() } });
+      // @ts-expect-error no Standard Schema
+      new InMemorySessionService({ stateSchema: { topic: 'string' } });
+      const converting = new InMemorySessionService({
+        stateSchema: { count: z.string().transform(Number) },
+      });
+      // The given value is stored, not the schema's output.
+      is<string | undefined>()(converting.createSessionSync(key).state.count);
     });
   });
 });
@@ -285,6 +421,8 @@ describe('Options of a service', () => {
       const b: SessionServiceOptions = { clock: () => new Date() };
       // @ts-expect-error no such storage
       const c = openSessionService({ storage: 'memroy' });
+      // @ts-expect-error no such option
+      new InMemorySessionService({ stateWriter: undefined });
       return [a, b, c];
     });
     assert.equal(options.length, 3);

@@ -6,6 +6,9 @@ import {
   InMemorySessionService,
   type Notice,
   type Notices,
+  type Session,
+  type SharedScope,
+  type StopWatching,
   type StoredSessionService,
   type Watchable,
 } from '../../../js/index.js';
@@ -24,7 +27,8 @@ describe('A watch', () => {
       for (const watched of [service, framework] satisfies Watchable[]) {
         is<Notices>()(watched.watch(APP));
         is<Notices>()(watched.watch(APP, { signal: AbortSignal.timeout(1) }));
-        is<() => void>()(watched.watch(APP, { onNotice: (notice) => is<Notice>()(notice) }));
+        is<StopWatching>()(watched.watch(APP, { onNotice: (notice) => is<Notice>()(notice) }));
+        is<number | undefined>()(watched.revisionOf({} as Session<{ topic: string }>));
       }
       // @ts-expect-error an app is named
       service.watch({ userId: 'ada' });
@@ -41,13 +45,15 @@ describe('A watch', () => {
         case 'appended':
           is<string>()(notice.sessionId);
           is<number>()(notice.revision);
+          is<readonly SharedScope[]>()(notice.scopes);
           break;
         case 'deleted':
           is<string>()(notice.userId);
           is<string | undefined>()(notice.sessionId);
           break;
         case 'stateChanged':
-          is<'user' | 'app'>()(notice.scope);
+          is<readonly SharedScope[]>()(notice.scopes);
+          is<string | undefined>()(notice.userId);
           break;
         case 'lost':
           is<number>()(notice.when);
@@ -59,6 +65,8 @@ describe('A watch', () => {
     });
     compiled(async () => {
       for await (const notice of notices) is<Notice>()(notice);
+      await using ended = service.watch(APP);
+      is<Notices>()(ended);
       const { value } = await notices.next();
       is<Notice | undefined>()(value);
     });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 
 import { LlmAgent, Runner } from '@google/adk';
 
-import { overService } from '../../../js/adk/index.js';
+import { asAdkService } from '../../../js/adk/index.js';
 import { exportSession, importSession } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService, REMOVED } from '../../../js/index.js';
 import { VertexAiSessionService } from '../../../js/vertex/index.js';
@@ -203,7 +203,7 @@ describe('Sessions at Vertex AI', () => {
   }
 
   it('work with a Runner of @google/adk', async () => {
-    const sessionService = overService((options) => serviceOn(server, options));
+    const sessionService = asAdkService(serviceOn(server));
     await sessionService.createSession(KEY);
     const agent = new LlmAgent({
       name: 'guide',

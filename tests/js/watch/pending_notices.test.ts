@@ -3,22 +3,25 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import type { ChangeNotice, Notice } from '../../../js/index.js';
+import type { ChangeNotice, Notice, SharedScope } from '../../../js/index.js';
 import { PendingNotices } from '../../../js/watch/pending_notices.js';
+import { stateNotice } from '../../../js/watch/state_notice.js';
 
+const NAMES = ['app', 'user'] as const;
 const USER = { appName: 'app', userId: 'user' };
-const of = (type: 'created' | 'appended', sessionId: string, revision: number): ChangeNotice => {
-  return { type, ...USER, sessionId, revision };
-};
+const of = (
+  type: 'created' | 'appended',
+  sessionId: string,
+  revision: number,
+  ...scopes: SharedScope[]
+): ChangeNotice => ({ type, ...USER, sessionId, revision, scopes });
 const deleted = (sessionId: string, revision?: number): ChangeNotice => {
   return { type: 'deleted', ...USER, sessionId, ...(revision !== undefined && { revision }) };
 };
 const userDeleted = (revision?: number): ChangeNotice => {
   return { type: 'deleted', ...USER, ...(revision !== undefined && { revision }) };
 };
-const state = (revision: number): ChangeNotice => {
-  return { type: 'stateChanged', scope: 'user', ...USER, revision };
-};
+const state = (...scopes: SharedScope[]): ChangeNotice => stateNotice(...NAMES, scopes);
 
 function drain(pending: PendingNotices): Notice[] {
   const notices: Notice[] = [];
@@ -60,7 +63,6 @@ describe('Pending notices', () => {
         of('appended', 'a', 4),
       ]);
     }
-    assert.deepEqual(remaining(state(forged), state(3), state(4)), [{ type: 'resync' }, state(4)]);
   });
 
   it('drop all earlier notices at a loss, and then start again at revision 1', () => {
@@ -122,8 +124,30 @@ describe('Pending notices', () => {
     assert.equal(remaining(...others).length, others.length);
   });
 
-  it('keep one notice for each state, and never an older revision', () => {
-    assert.deepEqual(remaining(state(2), state(4), state(3)), [state(4)]);
+  it('keep one notice of the shared states, with all that changed', () => {
+    assert.deepEqual(remaining(state('user'), state('app'), state('user')), [
+      state('user'),
+      state('app'),
+    ]);
+    assert.deepEqual(remaining(state('user'), state('user', 'app')), [state('user', 'app')]);
+  });
+
+  it('keep the scopes of the notices that a newer one of the session replaces', () => {
+    const notices = [of('created', 'a', 1, 'app'), of('appended', 'a', 2), of('appended', 'a', 3, 'user')]; // prettier-ignore
+    assert.deepEqual(remaining(...notices), [of('created', 'a', 3, 'user', 'app')]);
+  });
+
+  it('report the shared states of notices that are dropped', () => {
+    const [older, newer] = [of('appended', 'a', 2, 'user', 'app'), of('appended', 'a', 3)];
+    assert.deepEqual(remaining(newer, older), [newer, state('user', 'app')]);
+    assert.deepEqual(remaining(older, deleted('a', 2)), [deleted('a', 2), state('user', 'app')]);
+    assert.deepEqual(remaining(deleted('a', 2), older), [deleted('a', 2), state('user', 'app')]);
+    for (const notices of [
+      [older, userDeleted(2)],
+      [userDeleted(2), older],
+    ]) {
+      assert.deepEqual(remaining(...notices), [userDeleted(2), state('user', 'app')]);
+    }
   });
 
   it('drop everything at a resync, since the database may be another one', () => {
@@ -205,6 +229,7 @@ function applySteps(steps: readonly Step[]): { notices: ChangeNotice[]; sessions
       ...user,
       sessionId,
       revision,
+      scopes: [],
     });
   }
   return { notices, sessions };

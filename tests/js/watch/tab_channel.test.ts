@@ -6,7 +6,8 @@ import { afterEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
-import type { Notice, StorageAdapter } from '../../../js/index.js';
+import type { Notice, SharedScope, StorageAdapter } from '../../../js/index.js';
+import { ServiceCore } from '../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { AdapterStore } from '../../../js/storage/adapter_store.js';
 import { Feed } from '../../../js/watch/feed.js';
@@ -49,11 +50,8 @@ class Tab {
 
   service(adapter: StorageAdapter): StoredSessionService {
     const storage = { kind: 'indexeddb', durable: true };
-    return new StoredSessionService({
-      storage,
-      openStore: () => new AdapterStore(adapter),
-      feed: this.feed,
-    });
+    const openStore = () => new AdapterStore(adapter);
+    return new StoredSessionService(new ServiceCore({ storage, openStore, feed: this.feed }));
   }
 
   hide(persisted: boolean): void {
@@ -82,7 +80,9 @@ function listen(service: StoredSessionService): Notice[] {
 /** Everything that was posted has arrived. */
 const arrived = (): Promise<void> => new Promise((done) => setTimeout(done, 150));
 
-const created = (revision = 1): Notice => ({ type: 'created', ...KEY, revision });
+const created = (...scopes: SharedScope[]): Notice => {
+  return { type: 'created', ...KEY, revision: 1, scopes };
+};
 
 describe('The channel between tabs', () => {
   it('delivers the notices of a tab that has no watcher', async () => {
@@ -90,8 +90,7 @@ describe('The channel between tabs', () => {
     const notices = listen(one);
     await other.createSession({ ...KEY, state: { 'user:a': 1 } });
     await arrived();
-    const state = { type: 'stateChanged', scope: 'user', ...USER, revision: 1 };
-    assert.deepEqual(notices, [created(), state]);
+    assert.deepEqual(notices, [created('user')]);
     assert.deepEqual([here.opened, there.opened], [1, 1]);
   });
 
@@ -142,8 +141,8 @@ describe('The channel between tabs', () => {
     const ids = ['a', 'b', 'c'];
     await Promise.all(ids.map((sessionId) => one.createSession({ ...KEY, sessionId })));
     await arrived();
-    const notices = ids.map((sessionId) => ({ type: 'created', ...USER, sessionId, revision: 1 }));
-    assert.deepEqual(messages, [{ format: 1, notices }]);
+    const notices = ids.map((sessionId) => ({ ...created(), sessionId }));
+    assert.deepEqual(messages, [{ format: 2, notices }]);
   });
 
   it('collects notices after a message into the next message', async () => {
@@ -175,7 +174,7 @@ describe('The channel between tabs', () => {
     const notices = listen(one);
     const raw = new BroadcastChannel(name);
     cleanUps.push(() => raw.close());
-    const good = { type: 'appended', ...KEY, revision: 3 };
+    const good = { type: 'appended', ...KEY, revision: 3, scopes: ['app'] };
     const garbage = [
       undefined,
       null,
@@ -191,16 +190,19 @@ describe('The channel between tabs', () => {
       { ...good, sessionId: '' },
       { ...good, userId: 7 },
       { ...good, appName: undefined },
-      { type: 'stateChanged', scope: 'session', ...USER, revision: 9 },
-      { type: 'stateChanged', scope: 'user', ...APP, revision: 9 },
+      { ...good, scopes: undefined },
+      { type: 'stateChanged', scopes: ['session'], ...USER },
+      { type: 'stateChanged', scopes: ['user'], ...APP },
+      { type: 'stateChanged', scopes: [], ...USER },
+      { type: 'stateChanged', ...USER },
       { type: 'resync' },
     ];
     for (const message of garbage) raw.postMessage(message);
-    for (const notices of [undefined, 'text', {}, garbage]) raw.postMessage({ format: 1, notices });
-    raw.postMessage({ format: 2, notices: [good] });
+    for (const notices of [undefined, 'text', {}, garbage]) raw.postMessage({ format: 2, notices });
+    raw.postMessage({ format: 1, notices: [good] });
     raw.postMessage({ notices: [good] });
     const more = { ...good, text: 'from a later version', __proto__: null };
-    raw.postMessage({ format: 1, more: true, notices: [...garbage, more] });
+    raw.postMessage({ format: 2, more: true, notices: [...garbage, more] });
     await arrived();
     assert.deepEqual(notices, [good]);
   });
@@ -219,7 +221,7 @@ describe('The channel between tabs', () => {
     assert.deepEqual(notices.splice(0), [{ type: 'resync' }]);
     await other.appendEvent({ session, event: says('1') });
     await arrived();
-    assert.deepEqual(notices, [{ type: 'appended', ...KEY, revision: 2 }]);
+    assert.deepEqual(notices, [{ type: 'appended', ...KEY, revision: 2, scopes: [] }]);
   });
 
   it('stays open if the page is only hidden, and reports no resync at the first show', async () => {
@@ -261,11 +263,8 @@ describe('The channel between tabs', () => {
     };
     const feed = new Feed((feed) => new TabChannel('refused', feed, { open: refuse }));
     const storage = { kind: 'indexeddb', durable: true };
-    const service = new StoredSessionService({
-      storage,
-      openStore: () => new AdapterStore(mapAdapter()),
-      feed,
-    });
+    const openStore = () => new AdapterStore(mapAdapter());
+    const service = new StoredSessionService(new ServiceCore({ storage, openStore, feed }));
     const notices = listen(service);
     await service.createSession(KEY);
     await arrived();

@@ -1,0 +1,54 @@
+import { describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
+import { STALE_POLICIES } from '../wasm/protocol.js';
+import type { StateWriter } from './state_writer.js';
+
+/**
+ * The policy of an append through a stale handle; see `SessionServiceOptions.stale`.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService, type StalePolicy } from 'adk-session-wasm';
+ *
+ * const open = (stale: StalePolicy) => new InMemorySessionService({ stale });
+ * ```
+ */
+export type StalePolicy = keyof typeof STALE_POLICIES;
+
+/** How an append changes its handle. */
+export interface AppendRules {
+  /** One of `STALE_POLICIES`. */
+  readonly policy: number;
+  readonly writer: StateWriter;
+}
+
+const RULES = Symbol.for('adk-session-wasm.appendRules');
+
+/** All copies of this package share the map: a bundler may put the service and its view into two copies. */
+const realm = globalThis as { [RULES]?: WeakMap<object, AppendRules> };
+
+/**
+ * Sets the rules of all later appends through a handle. They replace those of the service that
+ * stores the event.
+ *
+ * The rules belong to the handle and not to the request. A user's own service may lie before the one
+ * that stores, and pass on a request of its own.
+ */
+export function setAppendRules(session: unknown, rules: AppendRules): void {
+  const state = (session as { state?: unknown } | null | undefined)?.state;
+  if (typeof state === 'object' && state !== null)
+    (realm[RULES] ??= new WeakMap()).set(state, rules);
+}
+
+/** Returns the rules that were set for the handle with this `state`. */
+export function appendRulesOf(state: object): AppendRules | undefined {
+  return realm[RULES]?.get(state);
+}
+
+/** Returns the number of a `stale` policy. Fails with `invalid_argument` for any other value. */
+export function policyOf(stale: unknown): number {
+  if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
+    return STALE_POLICIES[stale as StalePolicy];
+  }
+  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${describeValue(stale)}`);
+}

@@ -1,0 +1,237 @@
+import { createMemoryCore, loadWasm } from '../wasm/core.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { createEvent, newEventId } from '../model/event.js';
+import { ownMembers } from '../members/own.js';
+import { isId, optionalTime, requireId } from '../model/ids.js';
+import { messageOf } from '../json/rules.js';
+import type {
+  Abortable,
+  CreateSessionRequest,
+  DeleteSessionRequest,
+  Session,
+  UpdateStateRequest,
+} from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { StorageInfo } from '../model/session_service.js';
+import type { CreatedSession, Floor, Scopes, SessionStore } from '../storage/session_store.js';
+import { CoreStore } from '../storage/core_store.js';
+import { snapshotDelta, snapshotState } from '../model/snapshot.js';
+import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import { policyOf } from '../append/append_rules.js';
+import { Appender } from '../append/appender.js';
+import { orderedWriter } from '../append/state_writer.js';
+import { Calls } from '../call/calls.js';
+import { Deadline } from '../call/deadline.js';
+import { Diagnostics } from '../call/diagnostics.js';
+import { STALE_POLICIES } from '../wasm/protocol.js';
+import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
+import { Handles } from '../handle/handle.js';
+import type { ServiceParts, SessionServiceOptions } from './service_options.js';
+import { SessionReader } from '../read/session_reader.js';
+import { checkedClock, checkedIds } from './sources.js';
+import { ServiceFeed } from '../watch/service_feed.js';
+
+/** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
+const MAX_ROUNDS = 100;
+
+/**
+ * The work of a session service, for the classes of this package. It is a part of a service and not
+ * its base class, so that a user's subclass may have methods of any name.
+ */
+export class ServiceCore {
+  readonly storage: StorageInfo;
+  readonly calls: Calls;
+  readonly handles = new Handles();
+  readonly feed: ServiceFeed;
+  readonly appender: Appender;
+  readonly reader: SessionReader;
+  readonly #parts: ServiceParts;
+  readonly #schema: StateSchema | undefined;
+  readonly #clock: () => number;
+  readonly #newId: () => string;
+  #store: SessionStore | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(given: ServiceParts, options: SessionServiceOptions<object> = {}) {
+    const parts = ownMembers(given);
+    this.storage = parts.storage;
+    this.#parts = parts;
+    const diagnostics = Diagnostics.of(options, parts.storage);
+    this.calls = new Calls(diagnostics);
+    this.feed = new ServiceFeed(parts.feed);
+    const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
+    this.#schema = options.stateSchema as StateSchema | undefined;
+    this.#clock = checkedClock(clock);
+    this.#newId = checkedIds(newId);
+    const { handles } = this;
+    this.reader = new SessionReader({
+      call: (signal, call) => this.#call(signal, call),
+      handles,
+      parseEvents: parts.parseEvents,
+      history: options.history,
+    });
+    this.appender = new Appender({
+      handles,
+      rules: { writer: orderedWriter, policy: policyOf(stale) },
+      schema: this.#schema,
+      clock: this.#clock,
+      newId: this.#newId,
+      store: () => this.#openStore(),
+      isInMemory: parts.openStore === undefined,
+      feed: this.feed,
+      reader: this.reader,
+      explain: parts.explain ?? ((error) => error),
+      diagnostics,
+    });
+  }
+
+  create<S extends object>(
+    request: CreateSessionRequest<S>,
+    ifAbsent: boolean,
+  ): MaybePromise<Session<S>> {
+    const { appName, userId, sessionId, state, lastUpdateTime } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    const id = isBlank(sessionId) ? this.#newId() : requireId('sessionId', sessionId);
+    const { text, values } = snapshotState(state ?? undefined);
+    if (this.#schema !== undefined) validateDelta(this.#schema, values);
+    const now = optionalTime('lastUpdateTime', lastUpdateTime) ?? this.#clock();
+    const { signal } = request;
+    const key = { appName, userId, sessionId: id };
+    const create = (): MaybePromise<Session<S> | undefined> => {
+      requireNotAborted(signal);
+      const created = this.#call<CreatedSession | undefined>(signal, (store) =>
+        store.create(key, text, now, ifAbsent, signal),
+      );
+      return after(created, (created) => {
+        if (created === undefined) return undefined;
+        this.feed.publishCreated(appName, userId, id, created);
+        return this.reader.open<S>(appName, userId, id, created);
+      });
+    };
+    // Another call may create the session after the read. The next round reads it, unless it was
+    // deleted again.
+    const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
+      if (rounds === 0) throw neverRead(id);
+      const read = ifAbsent ? this.reader.get<S>({ ...key, signal }) : undefined;
+      return after(
+        read,
+        (found) => found ?? after(create(), (created) => created ?? getOrCreate(rounds - 1)),
+      );
+    };
+    return getOrCreate(MAX_ROUNDS);
+  }
+
+  delete(request: DeleteSessionRequest): MaybePromise<void> {
+    const { appName, userId, sessionId } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    if (!isId(sessionId)) return undefined;
+    const done = this.remove(request, appName, userId, sessionId);
+    return after(done, this.feed.deletionPublisher(appName, userId, sessionId));
+  }
+
+  /**
+   * Deletes a session, or without `sessionId` a user's or an app's state. `withSessions` also
+   * deletes the user's sessions.
+   */
+  remove(
+    { signal }: Abortable,
+    appName: string,
+    userId?: string,
+    sessionId?: string,
+    withSessions = false,
+  ): MaybePromise<Floor> {
+    return this.#call(signal, (store) =>
+      store.delete(appName, userId, sessionId, withSessions, signal),
+    );
+  }
+
+  update(request: UpdateStateRequest): MaybePromise<void> {
+    const { appName, userId, sessionId, stateDelta } = request;
+    requireId('appName', appName);
+    if (userId !== undefined) requireId('userId', userId);
+    if (sessionId === undefined) {
+      const { text, delta } = snapshotDelta(stateDelta);
+      if (this.#schema !== undefined) validateDelta(this.#schema, delta);
+      const done = this.#call<Scopes>(request.signal, (store) =>
+        store.update(appName, userId, text, request.signal),
+      );
+      return after(done, this.feed.stateChangePublisher(appName, userId));
+    }
+    requireId('sessionId', sessionId);
+    if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
+    const event = createEvent({
+      id: this.#newId(),
+      invocationId: `p-${this.#newId()}`,
+      author: 'user',
+      timestamp: Math.floor(this.#clock()),
+    });
+    // Set as given: the snapshot refuses an invalid delta.
+    event.actions.stateDelta = stateDelta as StateShape;
+    const { append } = STALE_POLICIES;
+    const key = { appName, userId, sessionId };
+    return this.appender.appendUnread(key, append, event, request.signal);
+  }
+
+  open(signal: AbortSignal | undefined): MaybePromise<void> {
+    return this.#call(signal, (store) => store.open(signal));
+  }
+
+  close(timeoutMs: number | undefined): Promise<void> {
+    // Only the first call reports a failure. The service is closed in any case.
+    if (this.#closing !== undefined) return this.#closing.catch(() => undefined);
+    this.#closing = this.#close(timeoutMs);
+    return this.#closing;
+  }
+
+  async #close(timeoutMs: number | undefined): Promise<void> {
+    const deadline = new Deadline(timeoutMs);
+    const settled = this.calls.close();
+    this.#parts.closing?.(timeoutMs);
+    await deadline.until(settled);
+    try {
+      await deadline.until(this.#parts.closeStorage?.());
+    } catch (cause) {
+      if (isSessionError(cause)) throw cause;
+      const reason = messageOf(cause);
+      throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
+    } finally {
+      deadline.clear();
+      this.#store?.free();
+      this.#store = undefined;
+      this.feed.close();
+    }
+  }
+
+  #openStore(): SessionStore {
+    this.#store ??= this.#parts.openStore?.() ?? new CoreStore(createMemoryCore(), true);
+    return this.#store;
+  }
+
+  /** Calls the store once the wasm is loaded. */
+  #call<T>(
+    signal: AbortSignal | undefined,
+    call: (store: SessionStore) => MaybePromise<T>,
+  ): MaybePromise<T> {
+    // Before anything is awaited, so that appends called earlier are first in line.
+    this.appender.flush();
+    const wait = loadWasm(this.#parts.openStore === undefined);
+    if (wait === undefined) return call(this.#openStore());
+    return wait.then(() => {
+      requireNotAborted(signal);
+      return this.#call<T>(signal, call);
+    });
+  }
+}
+
+/** For example, the storage reads from a replica that lags. */
+function neverRead(sessionId: string): SessionError {
+  const message = `The storage failed: session ${JSON.stringify(sessionId)} is there to create and not to read, ${MAX_ROUNDS} times in a row; reads must see what was written.`;
+  return new SessionError('storage_failed', message);
+}
+
+function isBlank(id: unknown): boolean {
+  return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
+}

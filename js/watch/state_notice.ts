@@ -1,0 +1,24 @@
+import type { ChangeNotice, SharedScope, StateChangedNotice } from './notice.js';
+
+/** Makes the notice of a change of shared states. It names the user only if the user's state changed. */
+export function stateNotice(
+  appName: string,
+  userId: string | undefined,
+  scopes: readonly SharedScope[],
+): StateChangedNotice {
+  const isUsers = userId !== undefined && scopes.includes('user');
+  return { type: 'stateChanged', scopes, appName, ...(isUsers && { userId }) };
+}
+
+/**
+ * Returns the part of a notice that concerns other sessions of the user, or of the app if `userId` is
+ * `undefined`: the change of the states that they share.
+ */
+export function stateNoticeOf(
+  notice: ChangeNotice,
+  userId: string | undefined,
+): StateChangedNotice | undefined {
+  if (notice.type === 'deleted') return undefined;
+  const scopes = notice.scopes.filter((scope) => scope === 'app' || userId !== undefined);
+  return scopes.length > 0 ? stateNotice(notice.appName, userId, scopes) : undefined;
+}

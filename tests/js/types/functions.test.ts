@@ -1,0 +1,242 @@
+// The functions and classes without a state: what compiles, what must not, and what is inferred.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import * as adk from '../../../js/adk/index.js';
+import * as database from '../../../js/database/index.js';
+import * as files from '../../../js/files/index.js';
+import {
+  type BaseSessionService,
+  type Context,
+  createEvent,
+  createEventActions,
+  type Event,
+  type EventActions,
+  finalResponseText,
+  IndexedDbSessionService,
+  InMemorySessionService,
+  injectSessionState,
+  instruction,
+  type InstructionContext,
+  type InstructionProvider,
+  Invocation,
+  isFinalResponse,
+  type OnDataLoss,
+  type Placeholder,
+  type ReadonlyContext,
+  requestPersistence,
+  resolveInstruction,
+  type Session,
+  State,
+  type StorageUsage,
+  storageUsage,
+  Template,
+} from '../../../js/index.js';
+import * as main from '../../../js/index.js';
+import * as slim from '../../../js/slim.js';
+// The sources lack the cases, which the build makes.
+import * as testing from 'adk-session-wasm/testing';
+import * as uri from '../../../js/uri/index.js';
+import * as vertex from '../../../js/vertex/index.js';
+import { compiled, is } from './expect.js';
+
+declare const service: InMemorySessionService;
+declare const session: Session;
+declare const event: Event;
+const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+
+describe('The types of events', () => {
+  it('follow from the given fields', () => {
+    compiled(() => {
+      const made = createEvent({ author: 'user', rating: 5 });
+      is<string>()(made.id);
+      is<number>()(made.rating);
+      const whole: Event = made;
+      is<EventActions>()(createEventActions({ escalate: true }));
+      // @ts-expect-error a number is no text
+      createEvent({ author: 5 });
+      // @ts-expect-error there are no such actions
+      createEventActions({ escalte: true });
+      return whole;
+    });
+    assert.equal(createEvent({ author: 'user', rating: 5 }).rating, 5);
+  });
+
+  it('are those of final responses', () => {
+    compiled(() => {
+      is<boolean>()(isFinalResponse(event));
+      is<string | undefined>()(finalResponseText(event));
+      // @ts-expect-error it is no event
+      isFinalResponse('done');
+      // @ts-expect-error it is no event
+      finalResponseText(undefined);
+    });
+  });
+});
+
+describe('The types of templates', () => {
+  it('accept any context with a state', () => {
+    compiled(async () => {
+      const context: InstructionContext = { state: { topic: 'tea' } };
+      is<string>()(await injectSessionState('{topic}', context));
+      is<string>()(await injectSessionState('{topic}', { state: new State({ topic: 'tea' }) }));
+      const template = new Template('{topic}');
+      is<readonly Placeholder[]>()(template.placeholders);
+      is<string>()(await template.render(context));
+      const provider: InstructionProvider = instruction('{topic}');
+      is<string>()(await resolveInstruction(provider, {} as ReadonlyContext));
+      is<string>()(await resolveInstruction('{topic}', {} as ReadonlyContext));
+      is<string>()(await resolveInstruction(() => 'text', {} as Context));
+      // @ts-expect-error a template is text
+      new Template(5);
+      // @ts-expect-error a context has a state
+      await injectSessionState('{topic}', {});
+      // @ts-expect-error a provider returns text
+      await resolveInstruction(() => 5, {} as Context);
+      // @ts-expect-error a template is text
+      instruction(5);
+    });
+  });
+});
+
+describe('The types of invocations', () => {
+  it('follow from the event and the context', () => {
+    compiled(async () => {
+      const invocation = new Invocation({ service, session });
+      const context = invocation.context({ agentName: 'guide' });
+      is<Context>()(context);
+      is<ReadonlyContext>()(invocation.readonlyContext({ agentName: 'guide' }));
+      const appended = await invocation.append({ author: 'user', rating: 5 }, { context });
+      is<number>()(appended.rating);
+      is<string>()(appended.id);
+      is<number>()(await context.saveArtifact('a.txt', { text: 'a' }));
+      is<string[]>()(await context.listArtifacts());
+      // @ts-expect-error only an invocation makes contexts
+      new main.Context(invocation, { agentName: 'guide' });
+      // @ts-expect-error no such option
+      invocation.context({ agentName: 'guide', banch: 'root' });
+      // @ts-expect-error no such option
+      await invocation.append({}, { outputkey: 'answer' });
+      // @ts-expect-error a read-only state has no writing methods
+      invocation.readonlyContext({ agentName: 'guide' }).state.set('topic', 'tea');
+    });
+  });
+});
+
+describe('The types of the browser storage', () => {
+  it('are those of the services', () => {
+    compiled(async () => {
+      const onDataLoss: OnDataLoss = async (loss, service) => {
+        is<number>()(loss.when);
+        is<main.StoredSessionService>()(service);
+        await service.close();
+      };
+      const kept = new IndexedDbSessionService({ name: 'shop', onDataLoss });
+      is<void>()(await kept.open());
+      is<void>()(await IndexedDbSessionService.deleteDatabase('shop', { blockedTimeoutMs: 1 }));
+      is<StorageUsage | undefined>()(await storageUsage());
+      is<boolean>()(await requestPersistence());
+      // @ts-expect-error no such durability
+      new IndexedDbSessionService({ durability: 'best' });
+      // @ts-expect-error a memory has no name
+      new InMemorySessionService({ name: 'shop' });
+      is<void>()(await slim.loadWasm('/adk.wasm'));
+    });
+  });
+});
+
+describe('The types of subpaths', () => {
+  it('accept every service', () => {
+    compiled(async () => {
+      interface Shop {
+        topic: string;
+      }
+      const typed = new InMemorySessionService<Shop>();
+      const file = await files.exportSession(typed, key);
+      is<files.SessionFile>()(file);
+      const imported = await files.importSession(typed, file, { sessionId: 's2' });
+      const session: Session = imported;
+      is<files.SessionFile>()(files.sessionToFile(session, { casing: 'snake' }));
+      is<Session>()(files.sessionFromFile(file, { userId: 'ada' }));
+      is<main.StateShape>()(files.initialState(session));
+      for await (const line of files.exportSessions(typed, { appName: 'shop' })) is<string>()(line);
+      for await (const { error } of files.importSessions(typed, [])) {
+        is<main.SessionErrorCode | undefined>()(error?.code);
+      }
+      // @ts-expect-error no such option
+      await files.importSession(typed, file, { sesionId: 's2' });
+      // @ts-expect-error it is no service
+      await files.exportSession({}, key);
+      // @ts-expect-error a session has a user
+      await files.exportSession(typed, { appName: 'shop', sessionId: 's1' });
+      return session;
+    });
+  });
+
+  it('are those of the storages', () => {
+    compiled(async () => {
+      const sql = new database.DatabaseSessionService('sqlite::memory:', { durability: 'relaxed' });
+      is<void>()(await sql.open());
+      const named = uri.getSessionServiceFromUri('memory://', { driverOptions: {} });
+      is<main.StoredSessionService>()(named);
+      const remote = new vertex.VertexAiSessionService({ accessToken: async () => 'token' });
+      const services: BaseSessionService[] = [sql, named, remote];
+      // @ts-expect-error a database has an address
+      new database.DatabaseSessionService();
+      // @ts-expect-error no such engine
+      new database.DatabaseSessionService({ kysely: {} as never, engine: 'oracle' });
+      // @ts-expect-error a URI is text
+      uri.getSessionServiceFromUri(new URL('memory://'));
+      // @ts-expect-error a token is text
+      new vertex.VertexAiSessionService({ accessToken: 5 });
+      return services;
+    });
+  });
+
+  it("are those of the framework's services", () => {
+    compiled(async () => {
+      const view = adk.asAdkService(new InMemorySessionService<{ topic: string }>());
+      is<adk.FrameworkSessionService>()(view);
+      is<adk.FrameworkSessionService>()(await adk.openSessionService({ storage: 'memory' }));
+      const stored = await view.appendEvent({ session: {} as never, event: {} as never });
+      const ours: Event = stored;
+      // @ts-expect-error no such policy
+      adk.asAdkService(service, { stale: 'never' });
+      // @ts-expect-error it is no service
+      adk.asAdkService({});
+      // @ts-expect-error it is no class of the framework
+      adk.adkSessionService(InMemorySessionService);
+      return ours;
+    });
+  });
+
+  it('are those of the conformance suite', () => {
+    compiled(() => {
+      for (const testCase of testing.conformance(() => ({}) as main.StorageAdapter)) {
+        is<string>()(testCase.name);
+        is<Promise<void>>()(testCase.run());
+      }
+      // @ts-expect-error it is no adapter
+      testing.conformance(() => 5);
+    });
+  });
+});
+
+describe('The tests of types', () => {
+  it('name every public function and class', () => {
+    const folder = new URL('.', import.meta.url);
+    const text = readdirSync(folder)
+      .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+      .join('\n');
+    const missing = [main, slim, adk, database, files, testing, uri, vertex].flatMap((entry) =>
+      Object.entries(entry)
+        .filter(
+          ([name, value]) => typeof value === 'function' && !new RegExp(`\\b${name}\\b`).test(text),
+        )
+        .map(([name]) => name),
+    );
+    assert.deepEqual(missing, []);
+  });
+});
