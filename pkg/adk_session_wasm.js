@@ -1461,9 +1461,6 @@ function initSync(module) {
     }
 
     const imports = __wbg_get_imports();
-    if (!(module instanceof WebAssembly.Module)) {
-        module = new WebAssembly.Module(module);
-    }
     const instance = new WebAssembly.Instance(module, imports);
     return __wbg_finalize_init(instance, module);
 }

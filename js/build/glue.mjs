@@ -4,6 +4,7 @@
 //   which fails in hosts without them, such as Jest's jsdom.
 // - Longer strings are encoded by the host. The generated glue copies a string into the wasm one character
 //   after the other, which is several times slower. `npm run bench -- glue` compares the two.
+// - A module of another realm is taken as it is.
 // - The types have only what this package calls. The rest needs the types of the DOM.
 
 /** Code of the glue that encodes ASCII, if there are more than 32 characters. */
@@ -46,6 +47,11 @@ function setTextCoders(newDecoder, encoder) {
     cachedTextEncoder = encoder;
 }
 `;
+/** Fails for a module of another realm, as Next's edge runtime has it. This package always passes a module. */
+const BYTES = `    if (!(module instanceof WebAssembly.Module)) {
+        module = new WebAssembly.Module(module);
+    }
+`;
 const EXPORTS = 'export { initSync,';
 
 /** @param {string} text @param {readonly (readonly [string, string])[]} changes */
@@ -67,6 +73,7 @@ export function adaptedGlue(glue) {
     [LATER_DECODER, '        cachedTextDecoder = newTextDecoder();\n'],
     [DECODER, CODERS],
     [ENCODER, ''],
+    [BYTES, ''],
     [EXPORTS, `${EXPORTS} setTextCoders,`],
   ]);
 }

@@ -2,6 +2,7 @@
  * Checks around each call of a service. The request is checked, and a result is
  * awaited only if it is a promise.
  */
+import type { HostAbortSignal } from '../model/host.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import { ownMembers } from '../members/own.js';
@@ -32,12 +33,12 @@ export function requireOptions(options: unknown): void {
   throw invalid('The options', `must be one object; they are ${kindOf(options)}`);
 }
 
-export function requireNotAborted(signal: AbortSignal | undefined): void {
+export function requireNotAborted(signal: HostAbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortedError(signal);
 }
 
 /** The error of a call whose signal fired before its commit began. */
-export function abortedError({ reason }: AbortSignal): SessionError {
+export function abortedError({ reason }: HostAbortSignal): SessionError {
   const message = 'The call was aborted before its commit began; nothing was written.';
   return new SessionError('aborted', message, { cause: reason });
 }

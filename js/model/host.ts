@@ -11,6 +11,10 @@ type HostClass<Name extends string> =
 
 /** An `AbortSignal`. */
 export type HostAbortSignal = HostClass<'AbortSignal'>;
+/** A `BroadcastChannel`. */
+export type HostBroadcastChannel = HostClass<'BroadcastChannel'>;
+/** An `EventTarget`. */
+export type HostEventTarget = HostClass<'EventTarget'>;
 /** A `URL`. */
 export type HostUrl = HostClass<'URL'>;
 /** A `Response` of `fetch`. */
@@ -21,3 +25,11 @@ export type HostWasmModule = typeof globalThis extends {
 }
   ? Instance
   : never;
+
+/** The part of a `ReadableStream` that reads it. */
+export interface HostReadableStream<T> {
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: T | undefined }>;
+    cancel(): Promise<void>;
+  };
+}

@@ -2,6 +2,7 @@
  * The interface of a store, which a service calls for each of its methods. A store runs the rules
  * over a storage: memory, IndexedDB, or a user's adapter. A storage knows no rules.
  */
+import type { HostAbortSignal } from '../model/host.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
 import type { Append } from '../wasm/appends.js';
@@ -84,7 +85,7 @@ export interface PageRequest {
 
 /** Events to append to one session, all or none. */
 export interface AppendRequest extends Append {
-  readonly signal: AbortSignal | undefined;
+  readonly signal: HostAbortSignal | undefined;
 }
 
 /**
@@ -96,7 +97,7 @@ export interface AppendRequest extends Append {
  */
 export interface SessionStore {
   /** Opens the storage, if there is anything to open. If a server holds it, asks whether it answers. */
-  open(signal: AbortSignal | undefined): MaybePromise<void>;
+  open(signal: HostAbortSignal | undefined): MaybePromise<void>;
 
   /**
    * Creates a session. `state` is a JSON object with the keys of all scopes. If the key is taken, the call returns
@@ -107,7 +108,7 @@ export interface SessionStore {
     state: string,
     now: number,
     ifAbsent: boolean,
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
   ): MaybePromise<CreatedSession | undefined>;
 
   /**
@@ -118,7 +119,7 @@ export interface SessionStore {
     key: Required<StorageKey>,
     last: number | undefined,
     after: number | undefined,
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
   ): MaybePromise<ReadSession | undefined>;
 
   /** Lists a page of a user's sessions; without `userId` of all sessions of the app. */
@@ -127,7 +128,7 @@ export interface SessionStore {
     userId: string | undefined,
     descending: boolean,
     page: PageRequest,
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
   ): MaybePromise<ReadPage>;
 
   append(request: AppendRequest): MaybePromise<AppendAnswer>;
@@ -144,14 +145,14 @@ export interface SessionStore {
     appName: string,
     userId: string | undefined,
     delta: string,
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
   ): MaybePromise<Scopes>;
 
   /** The state of a user, or without `userId` of the app, as JSON. The keys have no prefix. */
   scopeState(
     appName: string,
     userId: string | undefined,
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
   ): MaybePromise<string>;
 
   /**
@@ -163,7 +164,7 @@ export interface SessionStore {
     userId: string | undefined,
     sessionId: string | undefined,
     withSessions: boolean,
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
   ): MaybePromise<Floor>;
 
   /** Frees the store's memory in the wasm. Calls that have begun still finish. */

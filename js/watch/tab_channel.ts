@@ -1,16 +1,17 @@
+import type { HostBroadcastChannel, HostEventTarget } from '../model/host.js';
 import { decodeMessage, encodeMessage } from './tab_message.js';
 import type { PublishedNotice } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 
 /** The part of a `BroadcastChannel` that is used here. */
-export type TabBroadcast = Pick<BroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
+export type TabBroadcast = Pick<HostBroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
 
 /** The functions that the channel needs from its host; tests replace them. */
 export interface TabHost {
   /** Opens the channel of that name. Absent if the host has none, or none shall be opened. */
   readonly open?: ((name: string) => TabBroadcast) | undefined;
   /** The target of `pagehide` and `pageshow` events. */
-  readonly page?: Pick<EventTarget, 'addEventListener' | 'removeEventListener'> | undefined;
+  readonly page?: Pick<HostEventTarget, 'addEventListener' | 'removeEventListener'> | undefined;
 }
 
 /**

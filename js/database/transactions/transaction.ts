@@ -1,3 +1,4 @@
+import type { HostAbortSignal } from '../../model/host.js';
 import { isSessionError } from '../../errors/errors.js';
 import { backoff } from '../../call/backoff.js';
 import { requireNotAborted } from '../../call/call.js';
@@ -17,7 +18,11 @@ const LONGEST_PAUSE = 50;
 export type Mode = 'write' | 'read';
 
 /** Runs a verb in one transaction, once. */
-export type Runner = <T>(mode: Mode, work: () => Steps<T>, signal?: AbortSignal) => T | Promise<T>;
+export type Runner = <T>(
+  mode: Mode,
+  work: () => Steps<T>,
+  signal?: HostAbortSignal,
+) => T | Promise<T>;
 
 /**
  * Runs a transaction, and retries it with backoff while others are in its way: SQLite is busy, a server
@@ -36,7 +41,7 @@ export function retried<T>(
   engine: Engine,
   attempt: () => T | Promise<T>,
   waits: Waits,
-  signal?: AbortSignal,
+  signal?: HostAbortSignal,
   diagnostics?: Diagnostics,
 ): T | Promise<T> {
   const start = performance.now();

@@ -1,4 +1,5 @@
 /** Limits everything that a call waits for. */
+import type { HostAbortSignal } from '../../model/host.js';
 import { ownMembers } from '../../members/own.js';
 import { abortedError } from '../../call/call.js';
 import { onAbort } from '../../call/on_abort.js';
@@ -19,7 +20,7 @@ const NOTHING = (): number => 0;
 
 /** The options of a wait. */
 export interface WaitOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostAbortSignal | undefined;
   /** Whether a signal that fires still ends the wait. Default: always. */
   readonly isAbortable?: () => boolean;
   /** Returns a number that grows with everything that arrives. The limit counts from the last arrival. */

@@ -1,4 +1,5 @@
 /** Stores the events of an import in batches, with a pause after each, so that the event loop can run. */
+import type { HostAbortSignal } from '../../model/host.js';
 import { SessionError } from '../../errors/errors.js';
 import type { Event } from '../../model/event.js';
 import { messageOf } from '../../json/rules.js';
@@ -61,7 +62,7 @@ export async function appendInBatches(
   session: Session,
   events: readonly Event[],
   total: number,
-  signal: AbortSignal | undefined,
+  signal: HostAbortSignal | undefined,
   onProgress: OnImportProgress | undefined,
 ): Promise<void> {
   const first = session.events.length;

@@ -1,3 +1,4 @@
+import type { HostReadableStream } from '../../model/host.js';
 import { SessionError } from '../../errors/errors.js';
 import { invalid } from '../../errors/invalid.js';
 import { kindOf } from '../../json/rules.js';
@@ -18,7 +19,7 @@ export type LinesSource =
   | string
   | Iterable<string | Uint8Array>
   | AsyncIterable<string | Uint8Array>
-  | ReadableStream<string | Uint8Array>;
+  | HostReadableStream<string | Uint8Array>;
 
 /**
  * Yields the lines of `source`, without their line ends.
@@ -67,7 +68,7 @@ async function* readChunks(source: LinesSource): AsyncGenerator<unknown, void> {
   }
 }
 
-function isStreamOnly(source: unknown): source is ReadableStream<unknown> {
+function isStreamOnly(source: unknown): source is HostReadableStream<unknown> {
   if (typeof source !== 'object' || source === null) return false;
   return 'getReader' in source && !(Symbol.asyncIterator in source);
 }

@@ -1,4 +1,5 @@
 /** Ends a waiting call: at its timeout, by the caller's signal, or when the service closes. */
+import type { HostAbortSignal } from '../../model/host.js';
 import { abortedError, requireNotAborted } from '../../call/call.js';
 import { onAbort } from '../../call/on_abort.js';
 import { timeoutError } from './rest_errors.js';
@@ -7,9 +8,9 @@ import { timeoutError } from './rest_errors.js';
 export interface CallLimitOptions {
   readonly timeoutMs: number;
   /** The caller's signal. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostAbortSignal | undefined;
   /** Fires, with an error as its reason, when the closing service stops waiting. */
-  readonly closed: AbortSignal;
+  readonly closed: HostAbortSignal;
 }
 
 /** The limit of one call, shared by all its requests and pauses. */
@@ -91,7 +92,7 @@ export class CallLimit {
   async runPart<T>(
     milliseconds: number,
     makeTimeoutError: () => unknown,
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (signal: HostAbortSignal) => Promise<T>,
   ): Promise<T> {
     const { signal: callSignal } = this.#controller;
     callSignal.throwIfAborted();
@@ -109,7 +110,7 @@ export class CallLimit {
 }
 
 /** Returns the outcome of the work, or rejects with the signal's reason if the signal fires first. */
-async function raceSignal<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+async function raceSignal<T>(signal: HostAbortSignal, work: Promise<T>): Promise<T> {
   let ignore = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors

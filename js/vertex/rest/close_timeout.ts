@@ -1,3 +1,4 @@
+import type { HostAbortSignal } from '../../model/host.js';
 import { SessionError } from '../../errors/errors.js';
 
 /** Milliseconds without a successful response after which a closing service aborts its pending calls. */
@@ -10,7 +11,7 @@ export class CloseTimeout {
   #timeoutMs = CLOSE_TIMEOUT_MS;
 
   /** Fires, with an error as its reason, when the service stops waiting for pending calls. */
-  get signal(): AbortSignal {
+  get signal(): HostAbortSignal {
     return this.#controller.signal;
   }
 
