@@ -4,6 +4,7 @@
 //   npm test -- rust wasm-node    only these steps
 //   npm test -- --list            prints the names of the steps
 //   npm run test:quick            the steps that most changes break, in 90 seconds
+//   npm run test:hosts            the packed package in all hosts, also in those that take long
 //   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the fault simulator
 //
 // Two steps run at a time. A failed step does not stop the others. The output of each step is in target/test-logs/. The
@@ -70,6 +71,9 @@ const quick = [
   ),
 ];
 
+/** The packed package in all hosts. */
+const hosts = [build, nodeTests('hosts', 'tests/packaging/hosts', 'browsers', { HOSTS: 'all' })];
+
 /** The options that skip unchanged files. @param {string} name */
 function cached(name) {
   return `--cache --cache-strategy content --cache-location target/${name}.json`;
@@ -95,16 +99,20 @@ function wasmTests(name, where) {
  * @param {string} name
  * @param {string} folder
  * @param {Step['tools']} [tools]
+ * @param {NodeJS.ProcessEnv} [added]
  * @returns {Step}
  */
-function nodeTests(name, folder, tools) {
+function nodeTests(name, folder, tools, added = {}) {
   // Two files at a time, because most wait for a server or a browser. Node's default is one less than the cores.
   const preload = ['--import', './tests/toolchain/test_hook.mjs'];
   const runner = ['node', '--enable-source-maps', ...preload, '--test', '--test-reporter', 'spec'];
   return {
     name,
     kind: 'node',
-    command: () => [...runner, '--test-concurrency=2', ...testFiles(folder)],
+    command(env) {
+      Object.assign(env, added);
+      return [...runner, '--test-concurrency=2', ...testFiles(folder)];
+    },
     minutes: 30,
     tools,
   };
@@ -150,6 +158,7 @@ function packagesAreOld() {
 /** @param {string[]} names */
 async function main(names) {
   if (names.includes('--quick')) return runAll(quick);
+  if (names.includes('--hosts')) return runAll(hosts);
   const known = steps.map((step) => step.name);
   if (names.includes('--list')) return console.log(known.join('\n'));
   const unknown = names.filter((name) => !known.includes(name));

@@ -29,3 +29,14 @@ export async function ours() {
   await IndexedDbSessionService.deleteDatabase(name);
   return { load: loaded - start, call: end - loaded };
 }
+
+/** Times the first call of a later visit: load the wasm, open the database of the visit before, and read. */
+export async function later() {
+  const { IndexedDbSessionService } = await import('adk-session-wasm');
+  const start = performance.now();
+  const service = new IndexedDbSessionService({ name: 'bench-later' });
+  await service.getOrCreateSession({ ...user, sessionId: 'session' });
+  const end = performance.now();
+  await service.close();
+  return end - start;
+}

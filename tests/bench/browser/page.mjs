@@ -4,6 +4,7 @@
 const cases = {
   'first-bare': async () => (await import('./first.mjs')).bare(),
   'first-ours': async () => (await import('./first.mjs')).ours(),
+  'first-later': async () => (await import('./first.mjs')).later(),
   'one-by-one': async () => (await import('./appends.mjs')).oneByOne(),
   'to-one-session': async () => (await import('./appends.mjs')).toOneSession(),
   'to-many-sessions': async () => (await import('./appends.mjs')).toManySessions(),

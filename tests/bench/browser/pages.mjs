@@ -37,11 +37,11 @@ async function bundle() {
 }
 
 /**
- * Calls `use` with a function that opens the page of a case and returns its result.
+ * Calls `use` with a function that opens the page of a case and returns its result, and with the browser.
  *
  * @template Value
  * @param {EngineName} engine
- * @param {(run: (page: string) => Promise<any>) => Promise<Value>} use
+ * @param {(run: (page: string) => Promise<any>, browser: import('../../browser/engine.js').Browser) => Promise<Value>} use
  */
 export async function withPages(engine, use) {
   const page = html('<!doctype html><script type="module" src="/page.js"></script>', ISOLATED);
@@ -49,7 +49,7 @@ export async function withPages(engine, use) {
   try {
     const browser = await openBrowser(engine, { patience: PATIENCE });
     try {
-      return await use((name) => browser.value(`${server.origin}/?${name}`));
+      return await use((name) => browser.value(`${server.origin}/?${name}`), browser);
     } finally {
       await browser.close();
     }

@@ -43,6 +43,27 @@ async function firstCall(run) {
 }
 
 /**
+ * A slow device. Only Chromium can slow its processor down.
+ *
+ * @param {(page: string) => Promise<any>} run
+ * @param {import('../../browser/engine.js').Browser} browser
+ * @returns {Promise<import('../measure.mjs').Result[]>}
+ */
+async function laterVisit(run, browser) {
+  const slowDown = (/** @type {number} */ rate) =>
+    browser.debug('Emulation.setCPUThrottlingRate', { rate });
+  await slowDown(4);
+  try {
+    const later = () => run('first-later');
+    const times = await timesInTurns({ ours: later }, { rounds: 9, warmUp: 2 });
+    const name = 'first call of a later visit, processor 4 times slower';
+    return [limited({ case: name, ours: median(times.ours), unit: 'ms', most: 150 })];
+  } finally {
+    await slowDown(1);
+  }
+}
+
+/**
  * @param {import('../browser/pages.mjs').EngineName[]} engines
  * @returns {Promise<import('../measure.mjs').Result[]>}
  */
@@ -50,8 +71,9 @@ export default async function indexedDb(engines) {
   const results = [];
   for (const engine of engines) {
     /** @type {import('../measure.mjs').Result[]} */
-    const measured = await withPages(engine, async (run) => {
+    const measured = await withPages(engine, async (run, browser) => {
       const cases = await firstCall(run);
+      if (engine === 'chromium') cases.push(...(await laterVisit(run, browser)));
       // Only Chromium supports a mirror.
       const pages = engine === 'chromium' ? [...PAGES, 'mirrored'] : PAGES;
       for (const page of pages) cases.push(...(await run(page)));

@@ -1,19 +1,17 @@
-// Hosts that are neither a browser nor Node: Cloudflare's workerd, and Deno. Both come from npm.
+// Hosts that are neither a browser nor Node: Cloudflare's workerd, Deno, and Hermes of React Native.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { it } from 'node:test';
-import { bundleWithEsbuild } from './bundles.js';
-import { assertOutcome, consumer, type Outcome, program } from './consumer.js';
-import { requireHostTools, runInDeno } from './host_tools.js';
-import { install, write } from './installed.js';
+import { bundleWithEsbuild } from '../bundles.js';
+import { assertOutcome, consumer, type Outcome, program } from '../consumer.js';
+import { requireHostTools, runInDeno } from '../host_tools.js';
+import { install, run, write } from '../installed.js';
+import type { Host } from './host.js';
 
-const require = requireHostTools();
-
-it('the package works in a worker of workerd', async () => {
+async function workerd(): Promise<string> {
   // Within a request: workerd has no random numbers, so no fresh ids, while it loads a worker.
   const main = `${program()}
     export default { fetch: async () => Response.json(await run()) };`;
@@ -35,7 +33,8 @@ it('the package works in a worker of workerd', async () => {
   } finally {
     end();
   }
-});
+  return 'one wasm';
+}
 
 function configuration(wasm: string): string {
   return `
@@ -55,8 +54,8 @@ const worker :Workerd.Worker = (
 
 async function startWorkerd(config: string): Promise<{ origin: string; end: () => void }> {
   // It reports its port on a separate channel.
-  const { default: workerd } = require('workerd') as { default: string };
-  const worker: ChildProcess = spawn(workerd, ['serve', config, '--control-fd=3'], {
+  const { default: program } = requireHostTools()('workerd') as { default: string };
+  const worker: ChildProcess = spawn(program, ['serve', config, '--control-fd=3'], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
   let log = '';
@@ -73,11 +72,33 @@ async function startWorkerd(config: string): Promise<{ origin: string; end: () =
   return { origin: `http://127.0.0.1:${port}`, end };
 }
 
-it('the package works in a program of Deno', () => {
+function deno(): undefined {
   const print = '\nconsole.log(JSON.stringify(await globalThis.report));';
   const folder = write('deno', { 'main.mjs': consumer() + print });
   // Deno requires node_modules to match the manifest, and may not download packages.
   const manifest = { name: 'consumer', type: 'module', dependencies: { 'adk-session-wasm': '*' } };
   writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
   assertOutcome(JSON.parse(runInDeno(folder, 'main.mjs', ['read', 'env'])) as Outcome);
-});
+  return undefined;
+}
+
+/** Resolves as Metro does, without the WebAssembly that Hermes lacks. */
+function reactNative(): string {
+  const main = `
+    delete globalThis.WebAssembly;
+    import('adk-session-wasm').catch(({ name, code, message }) => {
+      console.log(JSON.stringify({ name, code, message }));
+    });`;
+  const folder = write('react-native', { 'main.mjs': main });
+  const printed = run(process.execPath, ['--conditions=react-native', 'main.mjs'], folder);
+  const { name, code, message } = JSON.parse(printed) as Record<string, string>;
+  assert.deepEqual([name, code], ['SessionError', 'wasm_unavailable']);
+  assert.match(message ?? '', /needs WebAssembly, which Hermes/);
+  return 'no WebAssembly: the import fails with wasm_unavailable';
+}
+
+export const RUNTIMES: readonly Host[] = [
+  { name: 'workerd', check: workerd },
+  { name: 'Deno', check: async () => deno() },
+  { name: 'React Native', check: async () => reactNative() },
+];

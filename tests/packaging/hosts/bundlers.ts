@@ -1,0 +1,151 @@
+// Bundlers, with their defaults: a page, and a page that imports only helpers.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { html } from '../../browser/server.js';
+import { bundleWithEsbuild, bundleWithVite, filesBelow, wasmCopies } from '../bundles.js';
+import { assertOutcome, consumer, type Outcome, page } from '../consumer.js';
+import { write as writeInstalled } from '../installed.js';
+import { type Host, type Pages, type Project, projectWith } from './host.js';
+
+/** Builds a folder's `index.html` or `main.js`, and returns the folder with the output. */
+type Bundle = (folder: string) => Promise<string>;
+type Write = (name: string, files: Record<string, string>) => string;
+
+/** Needs no wasm. */
+const HELPERS = `
+import { createEvent, isSessionError, State } from 'adk-session-wasm';
+
+const state = new State({ topic: 'tea' });
+const { id } = createEvent({ author: 'user' });
+globalThis.report = Promise.resolve([isSessionError(new Error()), state.get('topic'), typeof id]);
+`;
+/** Not minified, as Rollup leaves it. */
+const HELPERS_KB = 16;
+
+async function checkBundler(write: Write, bundle: Bundle, pages: Pages): Promise<string> {
+  const files = (main: string) => ({ 'index.html': page('./main.js'), 'main.js': main });
+  const out = await bundle(write('page', files(consumer())));
+  assert.deepEqual(wasmCopies(out), { files: 0, inlined: 1 });
+  assertOutcome(await visitOutput<Outcome>(pages, out));
+
+  const helpers = await bundle(write('helpers', files(HELPERS)));
+  assert.deepEqual(wasmCopies(helpers), { files: 0, inlined: 0 });
+  assert.deepEqual(await visitOutput(pages, helpers), [false, 'tea', 'string']);
+  const size = kilobytes(helpers);
+  assert.ok(size <= HELPERS_KB, `the helpers alone have ${size} KB`);
+  return `one wasm; ${kilobytes(out).toFixed(0)} KB gzipped, helpers alone ${size.toFixed(1)} KB`;
+}
+
+function visitOutput<T>(pages: Pages, out: string): Promise<T> {
+  const hasPage = filesBelow(out).some((file) => file.endsWith('.html'));
+  return pages.serve<T>(hasPage ? { '/': out } : { '/': html(page('/out/main.js')), '/out/': out });
+}
+
+function kilobytes(folder: string): number {
+  const scripts = filesBelow(folder).filter((file) => file.endsWith('.js'));
+  return scripts.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0) / 1024;
+}
+
+interface PackStats {
+  toJson(options: object): { warnings: { message: string }[]; errors: { message: string }[] };
+}
+type Pack = (
+  options: object,
+  done: (error: Error | null, stats?: PackStats) => void,
+) => { close(done: () => void): void };
+
+/** webpack and Rspack say this of files over 244 and 300 KiB, compressed or not. */
+const SIZE_ADVICE = /asset size limit|entrypoint size limit|webpack performance recommendations/;
+
+async function pack(run: Pack, folder: string): Promise<string> {
+  const path = join(folder, 'out');
+  const output = { path, filename: 'main.js' };
+  const options = { mode: 'production', context: folder, entry: './main.js', output };
+  const stats = await new Promise<PackStats | undefined>((resolve, reject) => {
+    const compiler = run(options, (error, stats) =>
+      compiler.close(() => (error ? reject(error) : resolve(stats))),
+    );
+  });
+  const { warnings = [], errors = [] } = stats?.toJson({ warnings: true, errors: true }) ?? {};
+  const messages = [...errors, ...warnings].map(({ message }) => message);
+  assert.deepEqual(
+    messages.filter((message) => !SIZE_ADVICE.test(message)),
+    [],
+  );
+  return path;
+}
+
+interface Rollup {
+  readonly rollup: (options: object) => Promise<{ write(options: object): Promise<unknown> }>;
+}
+
+async function rollUp({ require }: Project, folder: string): Promise<string> {
+  const { rollup } = require('rollup') as Rollup;
+  const { nodeResolve } = require('@rollup/plugin-node-resolve') as {
+    nodeResolve: (options: object) => unknown;
+  };
+  const warnings: string[] = [];
+  const built = await rollup({
+    input: join(folder, 'main.js'),
+    plugins: [nodeResolve({ browser: true })],
+    onwarn: ({ message }: { message: string }) => warnings.push(message),
+  });
+  const dir = join(folder, 'out');
+  await built.write({ dir, format: 'es' });
+  assert.deepEqual(warnings, []);
+  return dir;
+}
+
+async function parcel(project: Project, folder: string): Promise<string> {
+  const bin = project.require.resolve('parcel/lib/bin.js');
+  await project.run(folder, [
+    bin,
+    'build',
+    'index.html',
+    '--dist-dir',
+    'out',
+    '--cache-dir',
+    'cache',
+  ]);
+  return join(folder, 'out');
+}
+
+/** Tools that the repository has itself. */
+function ownBundler(name: string, bundle: Bundle): Host {
+  const write: Write = (consumer, files) => writeInstalled(`${name}-${consumer}`, files);
+  return { name, check: (pages) => checkBundler(write, bundle, pages) };
+}
+
+function bundler(
+  name: string,
+  tools: Record<string, string>,
+  bundle: (project: Project, folder: string) => Promise<string>,
+): Host {
+  return {
+    name,
+    check(pages) {
+      const project = projectWith(name, tools);
+      return checkBundler(
+        (consumer, files) => project.write(consumer, files),
+        (folder) => bundle(project, folder),
+        pages,
+      );
+    },
+  };
+}
+
+export const BUNDLERS: readonly Host[] = [
+  ownBundler('esbuild', bundleWithEsbuild),
+  ownBundler('vite', bundleWithVite),
+  bundler('webpack', { webpack: '5.112.2' }, ({ require }, folder) =>
+    pack(require('webpack') as Pack, folder),
+  ),
+  bundler('rspack', { '@rspack/core': '2.3.2' }, ({ require }, folder) =>
+    pack((require('@rspack/core') as { rspack: Pack }).rspack, folder),
+  ),
+  bundler('rollup', { rollup: '4.68.7', '@rollup/plugin-node-resolve': '16.0.3' }, rollUp),
+  bundler('parcel', { parcel: '2.16.4' }, parcel),
+];

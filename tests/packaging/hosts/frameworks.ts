@@ -1,0 +1,157 @@
+// Frameworks: a page of each, and what each runs on a server.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { assertOutcome, type Outcome, page, program } from '../consumer.js';
+import {
+  cleanEnvironment,
+  type Host,
+  nodeBinary,
+  type Pages,
+  type Project,
+  projectWith,
+} from './host.js';
+
+/** Runs a server until the work is done. @param args Node's, for a server that prints its port or gets `port` */
+async function withServer<T>(
+  cwd: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  work: (origin: string) => Promise<T>,
+): Promise<T> {
+  const server: ChildProcess = spawn(nodeBinary('24.21.0'), args, {
+    cwd,
+    env: { ...cleanEnvironment(), ...env, HOST: '127.0.0.1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  try {
+    const port = await new Promise<string>((resolve, reject) => {
+      const read = (text: Buffer): void => {
+        log += text.toString();
+        const [, port] = /https?:\/\/[\w.[\]]+:(\d+)/.exec(log) ?? [];
+        if (port !== undefined) resolve(port);
+      };
+      server.stdout?.on('data', read);
+      server.stderr?.on('data', read);
+      server.once('exit', () => reject(new Error(`the server ended: ${log}`)));
+    });
+    const result = await work(`http://127.0.0.1:${port}`);
+    assert.doesNotMatch(log, /\bwarn(ing)?s?\b/i);
+    return result;
+  } catch (cause) {
+    throw new Error(`the server printed: ${log}`, { cause });
+  } finally {
+    server.kill();
+  }
+}
+
+async function assertAnswer(url: string): Promise<void> {
+  const response = await fetch(url);
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  assertOutcome(JSON.parse(text) as Outcome);
+}
+
+const NEXT = { next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1' };
+const NEXT_ENV = { NEXT_TELEMETRY_DISABLED: '1' };
+
+const ROUTE = `${program()}
+export const dynamic = 'force-dynamic';
+export const GET = async () => Response.json(await run());
+`;
+
+async function next(pages: Pages): Promise<string> {
+  const project = projectWith('next', NEXT);
+  const folder = project.write('app', {
+    'package.json': JSON.stringify({ private: true }),
+    'app/layout.js': `export default function Layout({ children }) {
+  return <html><body>{children}</body></html>;
+}`,
+    'app/page.js': `'use client';
+import { useEffect } from 'react';
+${program()}
+export default function Page() {
+  useEffect(() => { globalThis.report = run(); }, []);
+  return <p>tea</p>;
+}`,
+    'app/node/route.js': ROUTE,
+    'app/edge/route.js': `${ROUTE}\nexport const runtime = 'edge';\n`,
+  });
+  const bin = project.require.resolve('next/dist/bin/next');
+  await project.run(folder, [bin, 'build'], { ...NEXT_ENV, NODE_ENV: 'production' });
+  const args = [bin, 'start', '--port', '0', '--hostname', '127.0.0.1'];
+  await withServer(folder, args, { ...NEXT_ENV, NODE_ENV: 'production' }, async (origin) => {
+    assertOutcome(await pages.visit<Outcome>(`${origin}/`));
+    await assertAnswer(`${origin}/node`);
+    await assertAnswer(`${origin}/edge`);
+  });
+  return 'page, server, edge';
+}
+
+const SVELTE = {
+  '@sveltejs/kit': '3.2.0',
+  '@sveltejs/adapter-node': '6.0.1',
+  '@sveltejs/vite-plugin-svelte': '7.3.1',
+  svelte: '5.57.3',
+  vite: '8.3.8',
+};
+
+const viteBin = ({ folder }: Project): string => join(folder, 'node_modules/vite/bin/vite.js');
+
+async function svelteKit(pages: Pages): Promise<string> {
+  const project = projectWith('sveltekit', SVELTE);
+  const folder = project.write('app', {
+    'package.json': JSON.stringify({ private: true, type: 'module' }),
+    'vite.config.js': `import adapter from '@sveltejs/adapter-node';
+import { sveltekit } from '@sveltejs/kit/vite';
+export default { plugins: [sveltekit({ adapter: adapter() })] };`,
+    'src/app.html':
+      '<!doctype html><html lang="en"><head>%sveltekit.head%</head><body><div>%sveltekit.body%</div></body></html>',
+    'src/routes/+page.svelte': `<script>
+import { onMount } from 'svelte';
+${program()}
+onMount(() => { globalThis.report = run(); });
+</script>
+<p>tea</p>`,
+    'src/routes/api/+server.js': `${program()}
+export const GET = async () => Response.json(await run());`,
+  });
+  await project.run(folder, [viteBin(project), 'build']);
+  await withServer(folder, ['build/index.js'], { PORT: '0' }, async (origin) => {
+    assertOutcome(await pages.visit<Outcome>(`${origin}/`));
+    await assertAnswer(`${origin}/api`);
+  });
+  return 'page, server';
+}
+
+const VUE = { vue: '3.5.45', '@vitejs/plugin-vue': '6.0.11', vite: '8.3.8' };
+
+async function vue(pages: Pages): Promise<undefined> {
+  const project = projectWith('vue', VUE);
+  const folder = project.write('app', {
+    'package.json': JSON.stringify({ private: true, type: 'module' }),
+    'vite.config.js': `import vue from '@vitejs/plugin-vue';
+export default { plugins: [vue()], build: { outDir: 'out' } };`,
+    'index.html': page('/main.js', '<body><div id="app"></div></body>'),
+    'main.js': `import { createApp } from 'vue';
+import App from './App.vue';
+createApp(App).mount('#app');`,
+    'App.vue': `<script setup>
+import { onMounted } from 'vue';
+${program()}
+onMounted(() => { globalThis.report = run(); });
+</script>
+<template><p>tea</p></template>`,
+  });
+  await project.run(folder, [viteBin(project), 'build']);
+  assertOutcome(await pages.serve<Outcome>({ '/': join(folder, 'out') }));
+  return undefined;
+}
+
+export const FRAMEWORKS: readonly Host[] = [
+  { name: 'Next', isSlow: true, check: next },
+  { name: 'SvelteKit', check: svelteKit },
+  { name: 'Vue', check: vue },
+];

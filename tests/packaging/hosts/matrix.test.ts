@@ -1,0 +1,63 @@
+// Each host with the packed package: installed, built and run, with no configuration and no warning. Prints the
+// result of each host at the end. `npm run test:hosts` includes the hosts that take longer.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Browser, openBrowser } from '../../browser/engine.js';
+import { serve } from '../../browser/server.js';
+import { BUNDLERS } from './bundlers.js';
+import { FRAMEWORKS } from './frameworks.js';
+import type { Pages } from './host.js';
+import { NODES } from './node_versions.js';
+import { PAGES } from './pages.js';
+import { RUNTIMES } from './runtimes.js';
+import { TEST_RUNNERS } from './test_runners.js';
+import { TYPESCRIPT } from './typescript.js';
+
+const hosts = [
+  ...NODES,
+  ...BUNDLERS,
+  ...PAGES,
+  ...FRAMEWORKS,
+  ...TEST_RUNNERS,
+  ...RUNTIMES,
+  ...TYPESCRIPT,
+].filter(({ isSlow = false }) => !isSlow || process.env.HOSTS === 'all');
+
+describe('The packed package works in', { concurrency: 2 }, () => {
+  let browser: Browser;
+  before(async () => (browser = await openBrowser('chromium')));
+  after(() => browser.close());
+
+  /** The browser shows one page at a time. */
+  let lastVisit: Promise<unknown> = Promise.resolve();
+  const pages: Pages = {
+    visit<T>(url: string) {
+      const visit = lastVisit.then(() => browser.value<T>(url));
+      lastVisit = visit.catch(() => undefined);
+      return visit;
+    },
+    async serve<T>(routes: Parameters<Pages['serve']>[0]) {
+      const server = await serve(routes);
+      try {
+        const value = await pages.visit<T>(`${server.origin}/`);
+        assert.deepEqual(server.missed, []);
+        return value;
+      } finally {
+        await server.close();
+      }
+    },
+  };
+
+  const results = new Map(hosts.map(({ name }) => [name, 'FAILED']));
+  after(() => {
+    for (const [name, result] of results) console.log(`${name.padEnd(36)}${result}`);
+  });
+
+  for (const { name, check } of hosts) {
+    it(name, async () => {
+      const note = await check(pages);
+      results.set(name, note === undefined ? 'works' : `works: ${note}`);
+    });
+  }
+});

@@ -1,0 +1,112 @@
+// TypeScript: versions, resolutions and libraries, with strict options and without skipping declarations.
+
+import { join } from 'node:path';
+import { type Host, type Project, projectWith } from './host.js';
+
+const [OLDEST, NEWEST] = ['5.4.5', '7.0.2'];
+const BETWEEN = ['5.9.3', '6.0.3'];
+
+/** The lines with an expected error show that the types are not `any`. */
+const PROGRAM = `
+import {
+  IndexedDbSessionService, InMemorySessionService, isSessionError, openSessionService, Template,
+  type BaseSessionService, type Session, type StorageAdapter, type StorageReadRequest,
+} from 'adk-session-wasm';
+import { DatabaseSessionService } from 'adk-session-wasm/database';
+import { exportSession, type SessionFile } from 'adk-session-wasm/files';
+import { InMemorySessionService as Slim, loadWasm } from 'adk-session-wasm/slim';
+import { conformance } from 'adk-session-wasm/testing';
+import { getSessionServiceFromUri } from 'adk-session-wasm/uri';
+import { VertexAiSessionService } from 'adk-session-wasm/vertex';
+
+export async function use(storage: StorageAdapter): Promise<string> {
+  const services: BaseSessionService[] = [
+    await openSessionService({ storage }),
+    new InMemorySessionService({ stale: 'reject' }),
+    new IndexedDbSessionService({ name: 'shop' }),
+    new DatabaseSessionService('sqlite::memory:'),
+    new VertexAiSessionService({ agentEngineId: '7' }),
+    getSessionServiceFromUri('memory://'),
+    new Slim(),
+  ];
+  const key = { appName: 'a', userId: 'u', sessionId: 's' };
+  for (const service of services) {
+    const session: Session | undefined = await service.getSession(key);
+    const file: SessionFile = await exportSession(service, key);
+    void session; void file;
+    // @ts-expect-error -- an id is a string
+    await service.createSession({ appName: 'a', userId: 7 });
+  }
+  // @ts-expect-error -- there is no such storage
+  await openSessionService({ storage: 'floppy' });
+  await loadWasm(new Uint8Array(1));
+  const first: string | undefined = conformance(() => storage)[0]?.name;
+  void first;
+  return new Template('{a}').render({ state: { a: 1 } });
+}
+
+export const code = (error: unknown) => isSessionError(error) && error.code;
+export const signalOf = (request: StorageReadRequest) => request.signal;
+`;
+
+const OPTIONS = {
+  target: 'ES2022',
+  strict: true,
+  noEmit: true,
+  skipLibCheck: false,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+};
+
+const RESOLUTIONS = {
+  node10: { module: 'CommonJS', moduleResolution: 'node10' },
+  node16: { module: 'Node16', moduleResolution: 'node16' },
+  nodenext: { module: 'NodeNext', moduleResolution: 'nodenext' },
+  bundler: { module: 'ESNext', moduleResolution: 'bundler' },
+};
+
+const LIBRARIES = {
+  DOM: { lib: ['ES2022', 'DOM'], types: [] },
+  'no DOM': { lib: ['ES2022'], types: [] },
+  "Node's types": { lib: ['ES2022'], types: ['node'] },
+};
+
+async function compile(project: Project, name: string, options: object): Promise<void> {
+  const folder = project.write(name.replace(/\W+/g, '-'), {
+    'package.json': JSON.stringify({ private: true, type: 'module' }),
+    'program.ts': PROGRAM,
+    'program.cts': PROGRAM,
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: { ...OPTIONS, ...options },
+      files: ['program.ts', 'program.cts'],
+    }),
+  });
+  const bin = join(project.folder, 'node_modules/typescript/bin/tsc');
+  await project.run(folder, [bin, '-p', folder]);
+}
+
+/** TypeScript 7 has no `node10` any more. */
+const hasResolution = (version: string, resolution: string) =>
+  resolution !== 'node10' || Number.parseInt(version) < 7;
+
+export const TYPESCRIPT: readonly Host[] = [OLDEST, ...BETWEEN, NEWEST].flatMap((version) =>
+  Object.entries(RESOLUTIONS)
+    .filter(([resolution]) => hasResolution(version, resolution))
+    .map(([resolution, options]) => ({
+      name: `TypeScript ${version}, ${resolution}`,
+      // The newest has become fast.
+      isSlow: version !== NEWEST && !(version === OLDEST && resolution === 'node10'),
+      async check() {
+        const tools = { typescript: version, '@types/node': '20.19.43' };
+        const project = projectWith(`typescript-${version}`, tools);
+        // TypeScript 6 asks for it.
+        const isDeprecated = resolution === 'node10' && version.startsWith('6.');
+        const deprecated = isDeprecated ? { ignoreDeprecations: '6.0' } : {};
+        for (const [library, types] of Object.entries(LIBRARIES)) {
+          const name = `${resolution} ${library}`;
+          await compile(project, name, { ...options, ...types, ...deprecated });
+        }
+        return Object.keys(LIBRARIES).join(', ');
+      },
+    })),
+);
