@@ -64,6 +64,8 @@ export interface AdkServiceOptions {
  * ```
  */
 export interface FrameworkInMemorySessionService extends FrameworkSessionService {
+  /** Loads the wasm without blocking the page. Otherwise the first call loads it. */
+  open(request?: Abortable): Promise<void>;
   /** Synchronous version of `createSession`. */
   createSessionSync(request: CreateSessionRequest): Session;
   /** Synchronous version of `getSession`. */
@@ -221,6 +223,10 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
       const memory = new MemoryService(options);
       super(memory, rulesOf(ownMembers(options)));
       this.#memory = memory;
+    }
+
+    open(request: Abortable = {}): Promise<void> {
+      return this.#memory.open(request);
     }
 
     createSessionSync(request: CreateSessionRequest): Session {
