@@ -55,6 +55,7 @@ export type { ContextOptions, ReadonlyContextOptions } from './invocation/contex
 export { Invocation } from './invocation/invocation.js';
 export type { AppendOptions, InvocationOptions } from './invocation/invocation.js';
 export { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from './state/scope.js';
+export type { SharedScope } from './state/scope.js';
 export { InMemorySessionService } from './service/in_memory_session_service.js';
 export { IndexedDbSessionService } from './service/indexed_db_session_service.js';
 export type {
@@ -122,8 +123,8 @@ export type {
   ListRequest as StorageListRequest,
   ReadRequest as StorageReadRequest,
   Rows,
-  ScopeRow,
   SessionRow,
+  SharedRow,
   StorageAdapter,
   StorageKey,
   Write as StorageWrite,
@@ -140,7 +141,6 @@ export type {
   Notices,
   ResyncNotice,
   SessionNotice,
-  SharedScope,
   StateChangedNotice,
   StopWatching,
   Watchable,

@@ -250,9 +250,9 @@ proptest! {
                 expected.extend(app.with_prefix("app:"));
                 prop_assert_eq!(parsed(&session.state), expected);
             }
-            let of_user = service.get_scope_state("app".into(), Some("grace".into())).await.unwrap();
+            let of_user = service.get_shared_state("app".into(), Some("grace".into())).await.unwrap();
             prop_assert_eq!(parsed(&of_user), users[1].0.clone());
-            let of_app = service.get_scope_state("app".into(), None).await.unwrap();
+            let of_app = service.get_shared_state("app".into(), None).await.unwrap();
             prop_assert_eq!(parsed(&of_app), app.0);
             Ok(())
         })?;

@@ -417,7 +417,7 @@ impl Test {
             let in_app = |place: &&Place| place.0 == app;
             let total = self.model.sessions.keys().filter(in_app).count();
             self.check_list(app_name, None, total).await?;
-            let state = self.service.get_scope_state((*app_name).to_owned(), None);
+            let state = self.service.get_shared_state((*app_name).to_owned(), None);
             let naive = self.model.apps.get(&app).cloned().unwrap_or_default();
             prop_assert_eq!(object(&state.await.map_err(refused)?), naive);
             for (user, user_id) in USERS.iter().enumerate() {
@@ -425,7 +425,7 @@ impl Test {
                 let total = self.model.sessions.keys().filter(of_user).count();
                 self.check_list(app_name, Some(user_id), total).await?;
                 let (app_name, user_id) = ((*app_name).to_owned(), Some((*user_id).to_owned()));
-                let state = self.service.get_scope_state(app_name, user_id);
+                let state = self.service.get_shared_state(app_name, user_id);
                 let naive = self.model.users.get(&(app, user)).cloned().unwrap_or_default();
                 prop_assert_eq!(object(&state.await.map_err(refused)?), naive);
                 for id in 0..IDS.len() {

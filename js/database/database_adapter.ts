@@ -44,7 +44,7 @@ import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
 import type { Diagnostics } from '../call/diagnostics.js';
 import type { Abortable } from '../model/session.js';
-import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
+import { NO_ROWS, type OwnAdapter, type OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove } from './verbs/delete.js';
 import type { Engine } from './engines/engine.js';
@@ -156,14 +156,14 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   read(request: ReadRequest): Rows | Promise<Rows> {
-    if (!fitsKey(this.#parts.engine, request.key)) return { events: [] };
+    if (!fitsKey(this.#parts.engine, request.key)) return NO_ROWS;
     return this.#run('read', request, ({ statements }) =>
       read(statements, this.#revisions, request),
     );
   }
 
   async readParsed(request: ReadRequest): Promise<OwnRows> {
-    if (!fitsKey(this.#parts.engine, request.key)) return { events: [] };
+    if (!fitsKey(this.#parts.engine, request.key)) return NO_ROWS;
     const found = await this.#run('read', request, ({ statements }) =>
       readParsed(statements, this.#revisions, request),
     );
@@ -172,7 +172,7 @@ export class DatabaseAdapter implements OwnAdapter {
 
   list(request: ListRequest): Listing | Promise<Listing> {
     const { engine } = this.#parts;
-    if (!fitsKey(engine, request)) return { sessions: [], users: [], total: 0 };
+    if (!fitsKey(engine, request)) return { sessions: [], users: [], app: undefined, total: 0 };
     return this.#run('read', request, ({ statements }) => list(statements, request));
   }
 

@@ -5,7 +5,14 @@
  * transaction, reads, calls `decide`, writes and commits; if the database makes it retry, it calls
  * `decide` again. There, an index orders the sessions, and a counter counts them.
  */
-import type { EventRow, ScopeRow, SessionRow, StorageAdapter, StorageKey } from 'adk-session-wasm';
+import type { EventRow, SessionRow, SharedRow, StorageAdapter, StorageKey } from 'adk-session-wasm';
+
+const KNOWN = ['session', 'user', 'app', 'userState', 'appState'];
+
+/** A later version of the package may ask for another scope. Ignoring it would lose data. */
+function requireKnown(name: string): void {
+  if (!KNOWN.includes(name)) throw new Error(`this adapter does not know '${name}'; update it`);
+}
 
 /** Quotes the ids, so that no character in an id can reach another id's data. */
 const keyText = (...names: (string | undefined)[]): string => JSON.stringify(names);
@@ -15,7 +22,7 @@ const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
 
 export function mapAdapter(): StorageAdapter {
   const sessions = new Map<string, SessionRow & { events: EventRow[] }>();
-  const states = new Map<string, ScopeRow>();
+  const states = new Map<string, SharedRow>();
   let floor = 0; // The highest revision that was ever deleted.
 
   function readCurrent({ appName, userId, sessionId }: StorageKey) {
@@ -24,7 +31,8 @@ export function mapAdapter(): StorageAdapter {
     return { session, user, app: states.get(keyText(appName)), events: session?.events ?? [] };
   }
 
-  const write: StorageAdapter['append'] = ({ key, eventIds, since }, decide) => {
+  const write: StorageAdapter['append'] = ({ key, scopes, eventIds, since }, decide) => {
+    for (const scope of scopes) requireKnown(scope);
     const current = readCurrent(key);
     const events = current.events.filter((event) => eventIds.includes(event.id));
     const changed = current.events.filter((event) => event.revision > since);
@@ -65,6 +73,7 @@ export function mapAdapter(): StorageAdapter {
     },
 
     delete({ what, key }) {
+      requireKnown(what);
       const { appName, userId, sessionId }: StorageKey = key;
       const deleteRow = (rows: Map<string, { revision: number }>, name: string): void => {
         floor = Math.max(floor, rows.get(name)?.revision ?? 0);

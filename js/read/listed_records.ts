@@ -6,7 +6,7 @@ import { SessionError } from '../errors/errors.js';
 import { pickMembers } from '../json/pick_members.js';
 import { defineMember } from '../members/member.js';
 import { memberOf } from '../members/own.js';
-import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
+import { APP_PREFIX, isShared, type SharedScope, USER_PREFIX } from '../state/scope.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { isTime } from '../model/snapshot.js';
@@ -34,12 +34,12 @@ export function makeHandles<S extends object>(
   stateKeys?: ReadonlySet<string>,
 ): Session<S>[] {
   const app = `app ${JSON.stringify(appName)}`;
-  const appKeys = sharedState(APP_PREFIX, appState, `state of ${app}`, stateKeys);
+  const appKeys = prefixedState(APP_PREFIX, appState, `state of ${app}`, stateKeys);
   const userKeys = new Map<string, StateShape>();
   for (let index = 0; index < pairs.length; index += 2) {
     const userId = pairs[index]!;
     const record = `state of user ${JSON.stringify(userId)} in ${app}`;
-    userKeys.set(userId, sharedState(USER_PREFIX, pairs[index + 1], record, stateKeys));
+    userKeys.set(userId, prefixedState(USER_PREFIX, pairs[index + 1], record, stateKeys));
   }
   const ownKeys = stateKeys && new Set([...stateKeys].filter((key) => !isShared(key)));
   const copy = makeCopier();
@@ -59,17 +59,16 @@ export function makeHandles<S extends object>(
       throw corruptSession(record, appName, 'it is damaged');
     }
     const state = parseState(record, appName, ownKeys);
-    for (const shared of [userKeys.get(userId), appKeys]) {
-      if (shared === undefined) continue;
-      for (const key of Object.keys(shared)) defineMember(state, key, copy(shared[key]));
+    const shared: Record<SharedScope, StateShape | undefined> = {
+      user: userKeys.get(userId),
+      app: appKeys,
+    };
+    for (const keys of Object.values(shared)) {
+      for (const key of Object.keys(keys ?? {})) defineMember(state, key, copy(keys?.[key]));
     }
     const head = [created, revision, lastUpdateTime] as const;
     return handles.openParsed<S>(appName, userId, sessionId, head, state as Partial<S>, []);
   });
-}
-
-function isShared(key: string): boolean {
-  return key.startsWith(APP_PREFIX) || key.startsWith(USER_PREFIX);
 }
 
 function isTuple(listed: ListedSession | ListedTuple): listed is ListedTuple {
@@ -82,7 +81,7 @@ function toRecord(listed: ListedTuple): ListedSession {
 }
 
 /** Parses the state of a user or an app, and puts the prefix before its keys. */
-function sharedState(
+function prefixedState(
   prefix: string,
   text: string | undefined,
   record: string,

@@ -1,7 +1,6 @@
 import type { Event } from '../model/event.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
 import type {
-  AppRequest,
   GetSessionConfig,
   GetSessionRequest,
   ListSessionsPageRequest,
@@ -15,6 +14,7 @@ import type {
   ReadSession,
   SessionStore,
 } from '../storage/session_store.js';
+import type { StateOwner } from '../storage/scopes.js';
 import { after, type MaybePromise, describeValue } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';
@@ -139,15 +139,9 @@ export class SessionReader {
     });
   }
 
-  /** Returns a user's state, or the app's state if no user is given. */
-  scopeState(
-    { appName, signal }: AppRequest,
-    userId: string | undefined,
-  ): MaybePromise<StateShape> {
-    requireId('appName', appName);
-    const text = this.#parts.call<string>(signal, (store) =>
-      store.scopeState(appName, userId, signal),
-    );
+  sharedState(owner: StateOwner, signal: AbortSignal | undefined): MaybePromise<StateShape> {
+    requireId('appName', owner.appName);
+    const text = this.#parts.call<string>(signal, (store) => store.sharedState(owner, signal));
     return after(text, (text) => JSON.parse(text) as StateShape);
   }
 

@@ -13,7 +13,8 @@ import type {
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageInfo } from '../model/session_service.js';
-import type { CreatedSession, Floor, Scopes, SessionStore } from '../storage/session_store.js';
+import type { DeleteRequest } from '../storage/adapter.js';
+import type { CreatedSession, Floor, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
 import { snapshotDelta, snapshotState } from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -23,7 +24,7 @@ import { orderedWriter } from '../append/state_writer.js';
 import { Calls } from '../call/calls.js';
 import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
-import { STALE_POLICIES } from '../wasm/protocol.js';
+import { type SharedRevisions, STALE_POLICIES } from '../wasm/protocol.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
@@ -128,24 +129,12 @@ export class ServiceCore {
     requireId('appName', appName);
     requireId('userId', userId);
     if (!isId(sessionId)) return undefined;
-    const done = this.remove(request, appName, userId, sessionId);
+    const done = this.remove({ what: 'session', key: { appName, userId, sessionId } }, request);
     return after(done, this.feed.deletionPublisher(appName, userId, sessionId));
   }
 
-  /**
-   * Deletes a session, or without `sessionId` a user's or an app's state. `withSessions` also
-   * deletes the user's sessions.
-   */
-  remove(
-    { signal }: Abortable,
-    appName: string,
-    userId?: string,
-    sessionId?: string,
-    withSessions = false,
-  ): MaybePromise<Floor> {
-    return this.#call(signal, (store) =>
-      store.delete(appName, userId, sessionId, withSessions, signal),
-    );
+  remove(request: DeleteRequest, { signal }: Abortable): MaybePromise<Floor> {
+    return this.#call(signal, (store) => store.delete(request, signal));
   }
 
   update(request: UpdateStateRequest): MaybePromise<void> {
@@ -155,7 +144,7 @@ export class ServiceCore {
     if (sessionId === undefined) {
       const { text, delta } = snapshotDelta(stateDelta);
       if (this.#schema !== undefined) validateDelta(this.#schema, delta);
-      const done = this.#call<Scopes>(request.signal, (store) =>
+      const done = this.#call<SharedRevisions>(request.signal, (store) =>
         store.update(appName, userId, text, request.signal),
       );
       return after(done, this.feed.stateChangePublisher(appName, userId));

@@ -132,14 +132,15 @@ export class StoredSessionService<S extends object = StateShape>
 
   getUserState(request: UserRequest): Promise<StateShape> {
     return this.#core.calls.run('getUserState', request, (request) => {
-      requireId('userId', request.userId);
-      return this.#core.reader.scopeState(request, request.userId);
+      const { appName, userId, signal } = request;
+      requireId('userId', userId);
+      return this.#core.reader.sharedState({ appName, userId }, signal);
     });
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#core.calls.run('getAppState', request, (request) =>
-      this.#core.reader.scopeState(request, undefined),
+    return this.#core.calls.run('getAppState', request, ({ appName, signal }) =>
+      this.#core.reader.sharedState({ appName, userId: undefined }, signal),
     );
   }
 
@@ -148,7 +149,7 @@ export class StoredSessionService<S extends object = StateShape>
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      const done = this.#core.remove(request, appName, userId, undefined, true);
+      const done = this.#core.remove({ what: 'user', key: { appName, userId } }, request);
       return after(done, this.#core.feed.userDeletionPublisher(appName, userId));
     });
   }
@@ -158,16 +159,16 @@ export class StoredSessionService<S extends object = StateShape>
       const { appName, userId } = request;
       requireId('appName', appName);
       requireId('userId', userId);
-      const done = this.#core.remove(request, appName, userId);
-      return after(done, this.#core.feed.stateDeletionPublisher(appName, userId));
+      const done = this.#core.remove({ what: 'userState', key: { appName, userId } }, request);
+      return after(done, this.#core.feed.stateDeletionPublisher({ appName, userId }));
     });
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#core.calls.run('deleteAppState', request, (request) => {
       const appName = requireId('appName', request.appName);
-      const done = this.#core.remove(request, appName);
-      return after(done, this.#core.feed.stateDeletionPublisher(appName, undefined));
+      const done = this.#core.remove({ what: 'appState', key: { appName } }, request);
+      return after(done, this.#core.feed.stateDeletionPublisher({ appName, userId: undefined }));
     });
   }
 

@@ -38,6 +38,33 @@ export const USER_PREFIX = 'user:';
  * ```
  */
 export const TEMP_PREFIX = 'temp:';
+
+/**
+ * The prefixes of the shared scopes: the states that outlive a session, because its user's or app's other
+ * sessions share them. The widest comes first; SQL locks their rows in this order.
+ */
+export const SHARED_PREFIXES = { app: APP_PREFIX, user: USER_PREFIX } as const;
+
+/**
+ * A state that sessions share: the user's, with `user:` keys, or the app's, with `app:` keys.
+ *
+ * @example
+ * ```ts
+ * import type { SharedScope } from 'adk-session-wasm';
+ *
+ * const prefixOf = (scope: SharedScope) => `${scope}:`;
+ * ```
+ */
+export type SharedScope = keyof typeof SHARED_PREFIXES;
+export const SHARED_SCOPES = Object.keys(SHARED_PREFIXES) as readonly SharedScope[];
+
+/** The scopes whose states are stored: a session's own and the shared ones. */
+export type StoredScope = 'session' | SharedScope;
+export const STORED_PREFIXES = Object.entries({
+  session: '',
+  ...SHARED_PREFIXES,
+}) as readonly (readonly [scope: StoredScope, prefix: string])[];
+
 /**
  * The value that removes its key in a delta. Stored events hold removals in this form, and adk-java
  * uses the same text on the wire.
@@ -58,5 +85,5 @@ export function isTemp(key: string): boolean {
 
 /** Returns whether `key` outlives its session: it belongs to the user or the app. */
 export function isShared(key: string): boolean {
-  return key.startsWith(USER_PREFIX) || key.startsWith(APP_PREFIX);
+  return SHARED_SCOPES.some((scope) => key.startsWith(SHARED_PREFIXES[scope]));
 }

@@ -7,6 +7,7 @@
  * @module
  */
 import type { HostAbortSignal } from '../model/host.js';
+import type { SharedScope, StoredScope } from '../state/scope.js';
 
 /**
  * The key of an app, a user or a session. A user's key has no `sessionId`, an app's key has no
@@ -34,17 +35,20 @@ export interface StorageKey {
  *
  * @example
  * ```ts
- * import type { ScopeRow } from 'adk-session-wasm';
+ * import type { SharedRow } from 'adk-session-wasm';
  *
- * const row: ScopeRow = { revision: 3, state: '{"name":"Ada"}' };
+ * const row: SharedRow = { revision: 3, state: '{"name":"Ada"}' };
  * ```
  */
-export interface ScopeRow {
+export interface SharedRow {
   /** The revision of the last change; a safe integer. */
   readonly revision: number;
   /** JSON text. */
   readonly state: string;
 }
+
+/** The states of the user and the app. Each member is required, so that the compiler names a forgotten one. */
+export type SharedRows = Readonly<Record<SharedScope, SharedRow | undefined>>;
 
 /**
  * A stored session without its events.
@@ -119,9 +123,10 @@ export interface WriteRequest {
   readonly key: StorageKey;
   /**
    * The states that the write changes or returns. {@link Found.session} is always returned; without
-   * `'session'` here only its `state` is not needed.
+   * `'session'` here only its `state` is not needed. A later version may ask for another scope: fail
+   * if the adapter does not know it.
    */
-  readonly scopes: readonly ('session' | 'user' | 'app')[];
+  readonly scopes: readonly StoredScope[];
   /** Ids to look up among the session's stored events. */
   readonly eventIds: readonly string[];
   /**
@@ -143,22 +148,22 @@ export interface WriteRequest {
 }
 
 /**
- * The rows that a write read. An absent row is not stored or, for user and app, was not requested.
+ * The rows that a write read. A row is `undefined` if it is not stored or, for user and app, was not requested.
  *
  * @example
  * ```ts
  * import type { Found } from 'adk-session-wasm';
  *
- * const nothing: Found = { events: [], changed: [], floor: 0 };
+ * const nothing: Found = { user: undefined, app: undefined, events: [], changed: [], floor: 0 };
  * ```
  */
-export interface Found {
+export interface Found extends SharedRows {
   /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
   /** The state of the user, if it is stored and was requested. */
-  readonly user?: ScopeRow | undefined;
+  readonly user: SharedRow | undefined;
   /** The state of the app, if it is stored and was requested. */
-  readonly app?: ScopeRow | undefined;
+  readonly app: SharedRow | undefined;
   /** The session's events whose id is in `eventIds`. */
   readonly events: readonly EventRow[];
   /**
@@ -175,7 +180,7 @@ export interface Found {
 }
 
 /**
- * The changes to write: whole rows that replace the stored ones. An absent row stays unchanged. A
+ * The changes to write: whole rows that replace the stored ones. A row that is `undefined` stays unchanged. A
  * write may hold all four members at once, and happens completely or not at all.
  *
  * @example
@@ -187,13 +192,13 @@ export interface Found {
  * }
  * ```
  */
-export interface Changes {
+export interface Changes extends SharedRows {
   /** The new row of the session. */
   readonly session?: SessionRow | undefined;
   /** The new row of the user's state. */
-  readonly user?: ScopeRow | undefined;
+  readonly user: SharedRow | undefined;
   /** The new row of the app's state. */
-  readonly app?: ScopeRow | undefined;
+  readonly app: SharedRow | undefined;
   /** New events, and those that replace a stored one of the same id. */
   readonly events: readonly EventRow[];
 }
@@ -262,22 +267,22 @@ export interface ReadRequest {
 }
 
 /**
- * The rows that a read returned. An absent row is not stored, or the key does not reach it.
+ * The rows that a read returned. A row is `undefined` if it is not stored, or if the key does not reach it.
  *
  * @example
  * ```ts
  * import type { Rows } from 'adk-session-wasm';
  *
- * const empty: Rows = { events: [] };
+ * const empty: Rows = { user: undefined, app: undefined, events: [] };
  * ```
  */
-export interface Rows {
+export interface Rows extends SharedRows {
   /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
   /** The state of the user, if it is stored. */
-  readonly user?: ScopeRow | undefined;
+  readonly user: SharedRow | undefined;
   /** The state of the app, if it is stored. */
-  readonly app?: ScopeRow | undefined;
+  readonly app: SharedRow | undefined;
   /** Ordered by `seq`. */
   readonly events: readonly EventRow[];
 }
@@ -320,22 +325,23 @@ export interface ListRequest {
  * ```ts
  * import type { Listing } from 'adk-session-wasm';
  *
- * const none: Listing = { sessions: [], users: [], total: 0 };
+ * const none: Listing = { sessions: [], users: [], app: undefined, total: 0 };
  * ```
  */
 export interface Listing {
   /** The sessions of the page, in order. */
   readonly sessions: readonly SessionRow[];
   /** The stored states of those sessions' users, each user once. */
-  readonly users: readonly (ScopeRow & { readonly userId: string })[];
+  readonly users: readonly (SharedRow & { readonly userId: string })[];
   /** The app's state, if it is stored. */
-  readonly app?: ScopeRow | undefined;
+  readonly app: SharedRow | undefined;
   /** The number of sessions on all pages. Optional if {@link ListRequest.withTotal} is `false`. */
   readonly total?: number | undefined;
 }
 
 /**
- * The request of a deletion. Deleting something that is not stored is not an error.
+ * The request of a deletion. Deleting something that is not stored is not an error. Fail if
+ * the adapter does not know `what`: a later version may delete something else.
  *
  * @example
  * ```ts

@@ -11,7 +11,7 @@ import { abortedError, after, type MaybePromise, requireNotAborted } from '../ca
 import { onAbort } from '../call/on_abort.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { packAppends } from '../wasm/appends.js';
-import type { AppendAnswer } from '../wasm/protocol.js';
+import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type {
   DeleteRequest,
   ListRequest,
@@ -26,14 +26,15 @@ import {
   requireArray,
   requireObject,
   optionalTuple,
-  scopeTuple,
+  sharedTuple,
   sessionTuple,
+  sharedTuples,
   requireString,
   requireCounter,
 } from './checked_rows.js';
 import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
-import { scopesOf } from './scopes.js';
+import { scopeOf, scopesOf, type StateOwner } from './scopes.js';
 import type {
   AppendRequest,
   CreatedSession,
@@ -42,7 +43,6 @@ import type {
   PageRequest,
   ReadPage,
   ReadSession,
-  Scopes,
   SessionStore,
   SharedStates,
 } from './session_store.js';
@@ -123,12 +123,12 @@ export class AdapterStore implements SessionStore {
     userId: string | undefined,
     delta: string,
     signal: AbortSignal | undefined,
-  ): Promise<Scopes> {
+  ): Promise<SharedRevisions> {
     requireRoom(delta.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, delta));
     const key = storageKey({ appName, userId });
     const parts = { writer: this.#adapter, key, signal };
-    return this.#write('append', write, parts, () => write.updated() as Scopes);
+    return this.#write('append', write, parts, () => write.updated() as SharedRevisions);
   }
 
   async get(
@@ -138,24 +138,20 @@ export class AdapterStore implements SessionStore {
     signal: AbortSignal | undefined,
   ): Promise<ReadSession | undefined> {
     checkWindow(last, after);
-    const { session, user, app, parsed, events } = await this.#read(key, last, after, signal);
+    const { session, shared, parsed, events } = await this.#read(key, last, after, signal);
     if (session === undefined) return undefined;
     const [created, revision, lastUpdateTime, state] = session;
-    const merged = mergeStates(`state of session "${key.sessionId}"`, state, user?.[1], app?.[1]);
+    const [user, app] = [shared.user?.[1], shared.app?.[1]];
+    const merged = mergeStates(`state of session "${key.sessionId}"`, state, { user, app });
     // Rows and not texts: the error about a damaged text then names the event's id.
     const fragments = parsed === undefined ? events : ([parsed] as const);
     return [created, revision, lastUpdateTime, merged, fragments];
   }
 
-  async scopeState(
-    appName: string,
-    userId: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<string> {
-    const key = storageKey({ appName, userId });
-    const { user, app } = await this.#read(key, 0, undefined, signal);
-    const [record, row] = userId === undefined ? ['app state', app] : ['user state', user];
-    return mergeStates(record, row?.[1] ?? '{}');
+  async sharedState(owner: StateOwner, signal: AbortSignal | undefined): Promise<string> {
+    const { shared } = await this.#read(storageKey(owner), 0, undefined, signal);
+    const scope = scopeOf(owner);
+    return mergeStates(`${scope} state`, shared[scope]?.[1] ?? '{}');
   }
 
   async #read(
@@ -175,9 +171,8 @@ export class AdapterStore implements SessionStore {
       const session = optionalTuple(memberOf(rows, 'session'), (row) =>
         sessionTuple('read', 'session', row),
       );
-      const user = optionalTuple(memberOf(rows, 'user'), (row) => scopeTuple('read', 'user', row));
-      const app = optionalTuple(memberOf(rows, 'app'), (row) => scopeTuple('read', 'app', row));
-      return { session, user, app, events: rows.events, parsed: memberOf(rows, 'parsed') };
+      const shared = sharedTuples('read', rows);
+      return { session, shared, events: rows.events, parsed: memberOf(rows, 'parsed') };
     });
   }
 
@@ -224,12 +219,12 @@ export class AdapterStore implements SessionStore {
       );
       const users = requireArray('list', 'users', listing.users).flatMap((row, index) => {
         const path = `users[${index}]`;
-        const [, state] = scopeTuple('list', path, row);
+        const [, state] = sharedTuple('list', path, row);
         return [requireString('list', path, 'userId', row.userId), state];
       });
       const app = optionalTuple(
         memberOf(listing, 'app'),
-        (row) => scopeTuple('list', 'app', row)[1],
+        (row) => sharedTuple('list', 'app', row)[1],
       );
       const shared: SharedStates = [app, ...users];
       const total = withTotal ? requireCounter('list', '', 'total', listing.total) : 0;
@@ -238,19 +233,8 @@ export class AdapterStore implements SessionStore {
     });
   }
 
-  async delete(
-    appName: string,
-    userId: string | undefined,
-    sessionId: string | undefined,
-    withSessions: boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<Floor> {
-    const ofUser = withSessions ? 'user' : 'userState';
-    const what = sessionId !== undefined ? 'session' : userId !== undefined ? ofUser : 'appState';
-    const request = requestOf(
-      { what, key: storageKey({ appName, userId, sessionId }) },
-      signal,
-    ) as DeleteRequest;
+  async delete({ what, key }: DeleteRequest, signal: AbortSignal | undefined): Promise<Floor> {
+    const request = requestOf({ what, key: ownMembers(key) }, signal) as DeleteRequest;
     return settled('delete', signal, async () => {
       const deleted = (await this.#adapter.delete(request)) as { readonly floor?: unknown } | null;
       // Optional: an adapter may return whatever its database returned.
@@ -383,11 +367,7 @@ function storageKey({
   appName,
   userId,
   sessionId,
-}: {
-  readonly appName: string;
-  readonly userId?: string | undefined;
-  readonly sessionId?: string | undefined;
-}): StorageKey {
+}: StateOwner & { readonly sessionId?: string | undefined }): StorageKey {
   if (userId === undefined) return ownMembers({ appName });
   return sessionId === undefined ? ownMembers({ appName, userId }) : { appName, userId, sessionId };
 }

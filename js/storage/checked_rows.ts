@@ -4,11 +4,13 @@
  */
 import { SessionError } from '../errors/errors.js';
 import { kindOf } from '../json/rules.js';
+import { memberOf } from '../members/own.js';
 import { isTime } from '../model/snapshot.js';
-import type { EventRow, ScopeRow, SessionRow } from './adapter.js';
+import type { SharedScope } from '../state/scope.js';
+import type { EventRow, SharedRow, SessionRow, SharedRows } from './adapter.js';
 
 type SessionTuple = [created: number, revision: number, lastUpdateTime: number, state: string];
-type ScopeTuple = [revision: number, state: string];
+type SharedTuple = [revision: number, state: string];
 export type EventTuple = [
   id: string,
   seq: number,
@@ -91,12 +93,22 @@ export function sessionTuple(verb: string, path: string, row: SessionRow): Sessi
   ];
 }
 
-export function scopeTuple(verb: string, path: string, row: ScopeRow): ScopeTuple {
+export function sharedTuple(verb: string, path: string, row: SharedRow): SharedTuple {
   requireObject(verb, path, row);
   return [
     requireCounter(verb, path, 'revision', row.revision),
     requireString(verb, path, 'state', row.state),
   ];
+}
+
+/** Returns the rows of the shared scopes that stand in `rows`. */
+export function sharedTuples(
+  verb: string,
+  rows: SharedRows,
+): Record<SharedScope, SharedTuple | undefined> {
+  const tuple = (scope: SharedScope) =>
+    optionalTuple(memberOf(rows, scope), (row) => sharedTuple(verb, scope, row));
+  return { user: tuple('user'), app: tuple('app') };
 }
 
 /** @param list the name of the list in the adapter's result */

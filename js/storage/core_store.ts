@@ -1,6 +1,8 @@
 import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../call/call.js';
-import type { StorageKey } from './adapter.js';
+import { ownMembers } from '../members/own.js';
+import type { DeleteRequest, StorageKey } from './adapter.js';
+import type { StateOwner } from './scopes.js';
 import type {
   AppendRequest,
   CreatedSession,
@@ -8,11 +10,10 @@ import type {
   PageRequest,
   ReadPage,
   ReadSession,
-  Scopes,
   SessionStore,
 } from './session_store.js';
 import { packAppends } from '../wasm/appends.js';
-import type { AppendAnswer, AppendOutcome } from '../wasm/protocol.js';
+import type { AppendAnswer, AppendOutcome, SharedRevisions } from '../wasm/protocol.js';
 
 /**
  * A store in the wasm: over memory or IndexedDB. Memory answers at once, so it ignores the signal.
@@ -94,25 +95,20 @@ export class CoreStore implements SessionStore {
     userId: string | undefined,
     delta: string,
     signal: AbortSignal | undefined,
-  ): MaybePromise<Scopes> {
+  ): MaybePromise<SharedRevisions> {
     requireRoom(delta.length);
     const check = abortCheck(signal);
     return this.#answer(() => this.core.update(appName, userId, delta, check));
   }
 
-  scopeState(appName: string, userId: string | undefined): MaybePromise<string> {
-    return this.#answer(() => this.core.scope_state(appName, userId));
+  sharedState({ appName, userId }: StateOwner): MaybePromise<string> {
+    return this.#answer(() => this.core.shared_state(appName, userId));
   }
 
-  delete(
-    appName: string,
-    userId: string | undefined,
-    sessionId: string | undefined,
-    withSessions: boolean,
-    signal: AbortSignal | undefined,
-  ): MaybePromise<Floor> {
+  delete({ what, key }: DeleteRequest, signal: AbortSignal | undefined): MaybePromise<Floor> {
+    const { appName, userId, sessionId }: StorageKey = ownMembers(key);
     const check = abortCheck(signal);
-    return this.#answer(() => this.core.delete(appName, userId, sessionId, withSessions, check));
+    return this.#answer(() => this.core.delete(appName, userId, sessionId, what === 'user', check));
   }
 
   free(): void {

@@ -3,15 +3,15 @@ import { kindOf } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
-import type { Changes, EventRow, Found, ScopeRow, StorageKey } from './adapter.js';
+import type { Changes, EventRow, Found, SharedRow, StorageKey } from './adapter.js';
 import {
   type EventTuple,
   eventTuple,
   requireArray,
   contractViolation,
   optionalTuple,
-  scopeTuple,
   sessionTuple,
+  sharedTuples,
   requireCounter,
 } from './checked_rows.js';
 
@@ -35,8 +35,7 @@ export function decide(
   const session = optionalTuple(memberOf(found, 'session'), (row) =>
     sessionTuple(verb, 'session', row),
   );
-  const user = optionalTuple(memberOf(found, 'user'), (row) => scopeTuple(verb, 'user', row));
-  const app = optionalTuple(memberOf(found, 'app'), (row) => scopeTuple(verb, 'app', row));
+  const { user, app } = sharedTuples(verb, found);
   const stored = rowsOf(verb, 'events', found.events);
   const changed = rowsOf(verb, 'changed', found.changed);
   const [created, last, time, state] = session ?? [0, ABSENT, 0, '{}'];
@@ -54,9 +53,9 @@ export function decide(
     stored.length + changed.length === 0 ? undefined : [stored, changed],
   ));
   if (!isAny) return undefined;
-  const revision = write.number(DECIDED.sessionRevision);
-  const ofUser = write.number(DECIDED.userRevision);
-  const ofApp = write.number(DECIDED.appRevision);
+  const revision = write.number(DECIDED.session);
+  const ofUser = write.number(DECIDED.user);
+  const ofApp = write.number(DECIDED.app);
   if (!Number.isSafeInteger(Math.max(revision, ofUser, ofApp))) {
     throw contractViolation(verb, 'gave a floor or a revision that is too high for a next one');
   }
@@ -77,8 +76,8 @@ export function decide(
             // A state without changes keeps its text.
             state: ofSession === '' ? state : ofSession,
           },
-    user: changedScope(ofUser, userText),
-    app: changedScope(ofApp, appText),
+    user: changedState(ofUser, userText),
+    app: changedState(ofApp, appText),
     events: eventRows(write.events(), events),
   };
 }
@@ -109,6 +108,6 @@ function eventRows(numbers: Float64Array, events: readonly EventSnapshot[]): Eve
   return rows;
 }
 
-function changedScope(revision: number, state = ''): ScopeRow | undefined {
+function changedState(revision: number, state = ''): SharedRow | undefined {
   return revision === 0 ? undefined : { revision, state };
 }

@@ -1,7 +1,19 @@
 import type { SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event.js';
 import type { Abortable } from '../model/session.js';
-import type { ReadRequest, Rows, StorageAdapter, StorageKey } from './adapter.js';
+import type {
+  Found,
+  ReadRequest,
+  Rows,
+  SharedRows,
+  StorageAdapter,
+  StorageKey,
+} from './adapter.js';
+
+export const NO_SHARED_ROWS: SharedRows = { user: undefined, app: undefined };
+
+/** The rows of a key with nothing stored. */
+export const NO_ROWS: Found = { ...NO_SHARED_ROWS, events: [], changed: [], floor: 0 };
 
 /** The rows of a read for a session's handle. */
 export interface OwnRows extends Rows {

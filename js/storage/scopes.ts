@@ -1,9 +1,19 @@
 import { SCOPES } from '../wasm/protocol.js';
-import type { WriteRequest } from './adapter.js';
+import type { SharedScope, StoredScope } from '../state/scope.js';
 
-const NAMES = ['session', 'user', 'app'] as const;
+const NAMES = Object.keys(SCOPES) as StoredScope[];
 
 /** Returns the names of the scopes in a sum of {@link SCOPES}. */
-export function scopesOf(sum: number): WriteRequest['scopes'] {
+export function scopesOf(sum: number): StoredScope[] {
   return NAMES.filter((name) => (sum & SCOPES[name]) !== 0);
+}
+
+/** The owner of a shared state: a user, or without `userId` the app. */
+export interface StateOwner {
+  readonly appName: string;
+  readonly userId?: string | undefined;
+}
+
+export function scopeOf({ userId }: StateOwner): SharedScope {
+  return userId === undefined ? 'app' : 'user';
 }

@@ -6,14 +6,12 @@ import type { HostAbortSignal } from '../model/host.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
 import type { Append } from '../wasm/appends.js';
-import type { AppendAnswer } from '../wasm/protocol.js';
-import type { EventRow, StorageKey } from './adapter.js';
+import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
+import type { DeleteRequest, EventRow, StorageKey } from './adapter.js';
+import type { StateOwner } from './scopes.js';
 
 /** The `floor` after a deletion: later revisions are higher. `undefined` if the storage cannot tell. */
 export type Floor = number | undefined;
-
-/** The new revisions of the user and app state that a write changed; 0 for a state that it did not change. */
-export type Scopes = readonly [user: number, app: number];
 
 /**
  * The events of a read, in one of three forms: rows of a storage, one array of parsed events, or
@@ -31,7 +29,7 @@ export type ReadSession = [
 ];
 
 /** A session that was created, without events, and the new revisions of user and app state. */
-export type CreatedSession = [...ReadSession, ...Scopes];
+export type CreatedSession = [...ReadSession, ...SharedRevisions];
 
 /**
  * A session in a list. Over IndexedDB it is the stored record, in which each field except the ids may be
@@ -146,26 +144,12 @@ export interface SessionStore {
     userId: string | undefined,
     delta: string,
     signal: HostAbortSignal | undefined,
-  ): MaybePromise<Scopes>;
+  ): MaybePromise<SharedRevisions>;
 
-  /** The state of a user, or without `userId` of the app, as JSON. The keys have no prefix. */
-  scopeState(
-    appName: string,
-    userId: string | undefined,
-    signal: HostAbortSignal | undefined,
-  ): MaybePromise<string>;
+  /** Returns a shared state as JSON. The keys have no prefix. */
+  sharedState(owner: StateOwner, signal: HostAbortSignal | undefined): MaybePromise<string>;
 
-  /**
-   * Deletes a session. Without `sessionId` it deletes the state of the user, and with `withSessions` the user's
-   * sessions; without `userId` the state of the app.
-   */
-  delete(
-    appName: string,
-    userId: string | undefined,
-    sessionId: string | undefined,
-    withSessions: boolean,
-    signal: HostAbortSignal | undefined,
-  ): MaybePromise<Floor>;
+  delete(request: DeleteRequest, signal: HostAbortSignal | undefined): MaybePromise<Floor>;
 
   /** Frees the store's memory in the wasm. Calls that have begun still finish. */
   free(): void;

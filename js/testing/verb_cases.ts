@@ -8,13 +8,15 @@ import type {
   Decide,
   EventRow,
   Found,
-  ScopeRow,
   SessionRow,
+  SharedRow,
   StorageAdapter,
   StorageKey,
   Write,
   WriteRequest,
 } from '../storage/adapter.js';
+import { SHARED_SCOPES } from '../state/scope.js';
+import { NO_SHARED_ROWS } from '../storage/own_adapter.js';
 import { expectEqual } from './expect.js';
 
 /** A test of an adapter without a service. */
@@ -32,6 +34,9 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 const STATE = '{"z":1.50,"__proto__":12345678901234567890,"a":{"b":1e400}}';
 
 const refuse: Decide = () => undefined;
+const changing =
+  (rows: Partial<Changes>): Decide =>
+  () => ({ ...NO_SHARED_ROWS, events: [], ...rows });
 
 function eventRow(id: string, seq: number, revision = seq): EventRow {
   return { id, seq, revision, timestamp: 0.5, text: `{ "n":1.50, "id":${JSON.stringify(id)} }` };
@@ -43,9 +48,9 @@ function sessionRow(revision: number, key = KEY): SessionRow {
 
 /** Changes of everything, with one event for each id. Their revisions count from 1. */
 function filled(revision: number, ...ids: string[]): Changes {
-  const scope: ScopeRow = { revision, state: STATE };
+  const row: SharedRow = { revision, state: STATE };
   const events = ids.map((id, number) => eventRow(id, number + 1));
-  return { session: sessionRow(revision), user: scope, app: scope, events };
+  return { session: sessionRow(revision), user: row, app: row, events };
 }
 
 /** A write that keeps the rows of its last decision. */
@@ -55,7 +60,7 @@ class RecordedWrite implements Write {
   readonly #decide: Decide;
 
   constructor(decide: Decide, request: Partial<WriteRequest> = {}) {
-    const scopes = ['session', 'user', 'app'] as const;
+    const scopes = ['session', ...SHARED_SCOPES] as const;
     this.request = { key: KEY, scopes, eventIds: [], since: NEVER, ...request };
     this.#decide = decide;
   }
@@ -109,7 +114,7 @@ export const verbCases: readonly VerbCase[] = [
     rule: 2,
     async run(adapter) {
       await findRows(adapter, {}, 'create');
-      expectAbsent(await read(adapter), 'session', 'user', 'app');
+      expectAbsent(await read(adapter), 'session', ...SHARED_SCOPES);
       await create(adapter, filled(1, 'e1'));
       await findRows(adapter, { eventIds: ['e1'] });
       const { session, events } = await read(adapter);
@@ -122,13 +127,13 @@ export const verbCases: readonly VerbCase[] = [
     rule: 5,
     async run(adapter) {
       await create(adapter, filled(7, 'e1', 'e2'));
-      const { session, user, app, events } = await read(adapter);
+      const { session, events, ...shared } = await read(adapter);
       expectEqual('the session', [1, 7, 1000.25], head(session));
       expectEqual("the session's state text", STATE, session?.state);
-      expectEqual('the revision of the user', 7, user?.revision);
-      expectEqual("the user's state text", STATE, user?.state);
-      expectEqual('the revision of the app', 7, app?.revision);
-      expectEqual("the app's state text", STATE, app?.state);
+      for (const scope of SHARED_SCOPES) {
+        expectEqual(`the revision of the ${scope}`, 7, shared[scope]?.revision);
+        expectEqual(`the ${scope}'s state text`, STATE, shared[scope]?.state);
+      }
       const found = await findRows(adapter, { eventIds: ['e1', 'e2'], since: 0 });
       for (const rows of [events, found.events, found.changed]) {
         expectEqual('the events', [['e1', 1, 1], ['e2', 2, 2]], revisions(rows)); // prettier-ignore
@@ -145,12 +150,13 @@ export const verbCases: readonly VerbCase[] = [
     rule: 2,
     async run(adapter) {
       const empty = await findRows(adapter, { eventIds: ['e1'], since: 0 });
-      expectAbsent(empty, 'session', 'user', 'app');
+      expectAbsent(empty, 'session', ...SHARED_SCOPES);
       await create(adapter, filled(3, 'e1', 'e2', 'e3'));
       const found = await findRows(adapter, { eventIds: ['e2', 'none', 'e1'] });
       expectEqual('session', [1, 3, 1000.25], head(found.session));
-      expectEqual('the revision of user', 3, found.user?.revision);
-      expectEqual('the revision of app', 3, found.app?.revision);
+      for (const scope of SHARED_SCOPES) {
+        expectEqual(`the revision of ${scope}`, 3, found[scope]?.revision);
+      }
       expectEqual('events', [['e1', 1, 1], ['e2', 2, 2]], revisions(found.events)); // prettier-ignore
       expectEqual('changed', [], revisions(found.changed));
       expectEqual('events that were not asked for', [], (await findRows(adapter)).events);
@@ -162,8 +168,7 @@ export const verbCases: readonly VerbCase[] = [
     async run(adapter) {
       await create(adapter, filled(3, 'e1', 'e2', 'e3'));
       const events = [eventRow('e2', 2, 8), eventRow('e4', 9)];
-      const change = new RecordedWrite(() => ({ session: sessionRow(9), events }));
-      await change.run(adapter);
+      await new RecordedWrite(changing({ session: sessionRow(9), events })).run(adapter);
       const all = [['e1', 1, 1], ['e2', 2, 8], ['e3', 3, 3], ['e4', 9, 9]]; // prettier-ignore
       for (const since of [0, 1, 3, 8, 9]) {
         const { changed } = await findRows(adapter, { since });
@@ -181,7 +186,7 @@ export const verbCases: readonly VerbCase[] = [
       const largest = NEVER - 1;
       await create(adapter, filled(1, 'e1'));
       const events = [eventRow('e2', largest)];
-      await new RecordedWrite(() => ({ session: sessionRow(largest), events })).run(adapter);
+      await new RecordedWrite(changing({ session: sessionRow(largest), events })).run(adapter);
       const { session, changed } = await findRows(adapter, { since: largest - 1 });
       expectEqual('the revision of session', largest, session?.revision);
       expectEqual('changed', [['e2', largest, largest]], revisions(changed));
@@ -210,7 +215,7 @@ export const verbCases: readonly VerbCase[] = [
       await create(adapter, filled(1));
       const user = { revision: 40, state: STATE };
       const app = { revision: 50, state: STATE };
-      await new RecordedWrite(() => ({ user, app, events: [] })).run(adapter);
+      await new RecordedWrite(changing({ user, app })).run(adapter);
       await adapter.delete({ what: 'userState', key: USER });
       expectFloor(await findRows(adapter), 40);
       await adapter.delete({ what: 'appState', key: { appName: 'app' } });
@@ -225,13 +230,13 @@ export const verbCases: readonly VerbCase[] = [
     rule: 2,
     async run(adapter) {
       const user = { revision: 1, state: STATE };
-      const request = { key: USER, scopes: ['user', 'app'] } as const;
-      const change = new RecordedWrite(() => ({ user, events: [] }), request);
-      expectAbsent(await change.run(adapter), 'session', 'user', 'app');
+      const request = { key: USER, scopes: SHARED_SCOPES };
+      const change = new RecordedWrite(changing({ user }), request);
+      expectAbsent(await change.run(adapter), 'session', ...SHARED_SCOPES);
       const ofUser = await read(adapter, USER);
       expectEqual("the user's state text", STATE, ofUser.user?.state);
       expectAbsent(ofUser, 'session', 'app');
-      expectAbsent(await read(adapter, { appName: 'app' }), 'session', 'user', 'app');
+      expectAbsent(await read(adapter, { appName: 'app' }), 'session', ...SHARED_SCOPES);
       const { total } = await adapter.list({ appName: 'app', order: 'asc', offset: 0 });
       expectEqual('the total', 0, total);
     },
@@ -247,7 +252,7 @@ export const verbCases: readonly VerbCase[] = [
       ] as const) {
         // prettier-ignore
         const key = { ...KEY, userId, sessionId };
-        const change = () => ({ session: sessionRow(2, key), events: [] });
+        const change = changing({ session: sessionRow(2, key) });
         await new RecordedWrite(change, { key }).run(adapter, 'create');
       }
       const request = { appName: 'app', order: 'asc', offset: 0 } as const;
@@ -270,7 +275,7 @@ async function storesGroups(adapter: StorageAdapter): Promise<void> {
   if (adapter.appendMany === undefined) return;
   const keys = ['s1', 's2', 's3'].map((sessionId) => ({ ...KEY, sessionId }));
   for (const key of keys) {
-    const change = () => ({ session: sessionRow(1, key), events: [] });
+    const change = changing({ session: sessionRow(1, key) });
     await new RecordedWrite(change, { key }).run(adapter, 'create');
   }
   const writes = keys.map((key, number) => {
@@ -279,7 +284,8 @@ async function storesGroups(adapter: StorageAdapter): Promise<void> {
     const change = ({ app }: Found): Changes => {
       const revision = (app?.revision ?? 1) + 1;
       const events = [eventRow('e1', 2)];
-      return { session: sessionRow(2, key), app: { revision, state: STATE }, events };
+      const row = { revision, state: STATE };
+      return { ...NO_SHARED_ROWS, session: sessionRow(2, key), app: row, events };
     };
     return new RecordedWrite(change, { key });
   });

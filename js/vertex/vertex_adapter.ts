@@ -31,8 +31,8 @@ import type {
   WriteRequest,
 } from '../storage/adapter.js';
 import type { Abortable } from '../model/session.js';
-import type { OwnAdapter } from '../storage/own_adapter.js';
-import { appendEvents, NO_ROWS } from './verbs/append_events.js';
+import { NO_ROWS, type OwnAdapter } from '../storage/own_adapter.js';
+import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from './rest/call_limit.js';
 import { createSession, requireSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUser } from './verbs/delete_sessions.js';
@@ -90,7 +90,7 @@ export class VertexAdapter implements OwnAdapter {
       if (userId === undefined || sessionId === undefined) return readStates(sessions, key);
       const address = sessions.addressOf({ appName, userId, sessionId });
       const rows = address && (await readSession(sessions, address, { window }));
-      return rows ?? { events: [] };
+      return { ...NO_ROWS, ...rows };
     });
   }
 

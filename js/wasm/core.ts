@@ -28,6 +28,7 @@ import {
   type SessionErrorCode,
 } from '../errors/errors.js';
 import { tooLongError } from '../json/too_long.js';
+import type { SharedScope } from '../state/scope.js';
 import { newTextDecoder, textEncoder } from './text_coders.js';
 import type { WasmSource } from './loader/source.js';
 
@@ -305,9 +306,13 @@ export function createMemoryCore(): SessionCore {
  *
  * @param record the name of the first state in an error
  */
-export function mergeStates(record: string, state: string, user?: string, app?: string): string {
+export function mergeStates(
+  record: string,
+  state: string,
+  { user, app }: Record<SharedScope, string | undefined> = { user: undefined, app: undefined },
+): string {
   requireRoom(state.length + (user?.length ?? 0) + (app?.length ?? 0));
-  return callCore(() => merge_states(record, state, user, app));
+  return callCore(() => merge_states(user, app, state, record));
 }
 
 /**

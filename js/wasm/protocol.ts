@@ -2,23 +2,43 @@
  * The numbers and shapes that cross between TypeScript and the wasm. On this side each of them is
  * defined only here, on Rust's side in `src/wasm/bindings`.
  */
+import type { SharedScope, StoredScope } from '../state/scope.js';
 
 /** The policies of an append through a stale handle; `policy_of` in `appends.rs`. */
 export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
 
 /** The states that a write needs to read, added up; `ScopeSet::bits` in `src/core/write/plan.rs`. */
-export const SCOPES = { session: 1, user: 2, app: 4 } as const;
+export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
+  StoredScope,
+  number
+>;
 
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
-/** The numbers of a decision that `AdapterWrite::number` returns. */
+/** The numbers of a decision that `AdapterWrite::number` returns: the new revision of each scope, and the time. */
 export const DECIDED = {
-  sessionRevision: 0,
-  userRevision: 1,
-  appRevision: 2,
+  session: 0,
+  user: 1,
+  app: 2,
   lastUpdateTime: 3,
-} as const;
+} as const satisfies Record<StoredScope | 'lastUpdateTime', number>;
+
+/** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
+export type SharedRevisions = readonly [user: number, app: number];
+
+/** The positions in an {@link AppendAnswer}. */
+export const APPENDED = {
+  createdRevision: 0,
+  revision: 1,
+  lastUpdateTime: 2,
+  since: 3,
+  user: 4,
+  app: 5,
+  unchanged: 6,
+  missed: 7,
+  state: 8,
+} as const satisfies Record<SharedScope, number> & Record<string, number>;
 
 /** The answer of an append; `appended_to_javascript` in `values.rs`. */
 export type AppendAnswer = [
@@ -26,9 +46,7 @@ export type AppendAnswer = [
   revision: number,
   lastUpdateTime: number,
   since: number,
-  /** The new revisions of user and app state; 0 for a state that did not change. */
-  user: number,
-  app: number,
+  ...shared: SharedRevisions,
   unchanged?: [position: number, revision: number][],
   missed?: [seq: number, revision: number, text: string][],
   /** The stored state before the append, if an event that the handle had missed was replaced. */

@@ -1,18 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { DataLoss } from '../model/session_service.js';
-
-/**
- * A state that sessions share: the user's, with `user:` keys, or the app's, with `app:` keys.
- *
- * @example
- * ```ts
- * import type { SharedScope } from 'adk-session-wasm';
- *
- * const prefixOf = (scope: SharedScope) => `${scope}:`;
- * ```
- */
-export type SharedScope = 'user' | 'app';
+import type { SharedScope } from '../state/scope.js';
 
 /**
  * A session was created (`created`), or events were appended to it (`appended`).

@@ -1,3 +1,4 @@
+import type { SharedScope } from '../state/scope.js';
 import { putLast } from '../storage/bounded_map.js';
 import type {
   DeletedNotice,
@@ -5,7 +6,6 @@ import type {
   Notice,
   PublishedNotice,
   SessionNotice,
-  SharedScope,
   StateChangedNotice,
 } from './notice.js';
 import { stateNoticeOf } from './state_notice.js';

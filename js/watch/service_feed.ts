@@ -2,18 +2,13 @@ import { requireId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
 import { copyRequest } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
-import type { CreatedSession, Floor, Scopes } from '../storage/session_store.js';
-import type { AppendAnswer } from '../wasm/protocol.js';
+import type { SharedScope } from '../state/scope.js';
+import { scopeOf, type StateOwner } from '../storage/scopes.js';
+import type { CreatedSession, Floor } from '../storage/session_store.js';
+import { type AppendAnswer, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import type {
-  ListenOptions,
-  Notices,
-  SharedScope,
-  StopWatching,
-  WatchOptions,
-  WatchRequest,
-} from './notice.js';
+import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import { stateNotice } from './state_notice.js';
 import { Watcher } from './watcher.js';
 
@@ -72,8 +67,8 @@ export class ServiceFeed {
     sessionId: string,
     created: CreatedSession,
   ): void {
-    const [, revision, , , , user, app] = created;
-    const scopes = changedScopes(user, app);
+    const [, revision, , , , ...shared] = created;
+    const scopes = changedScopes(shared);
     this.#feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
   }
 
@@ -85,27 +80,28 @@ export class ServiceFeed {
     count: number,
   ): void {
     if (!this.hasReceivers) return;
-    const [, revision, , since, user, app, unchanged] = appended;
+    const revision = appended[APPENDED.revision];
+    const isBehind = revision > appended[APPENDED.since];
     // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
     // only the response to the first attempt was lost, and nobody has been notified yet.
-    if (unchanged?.length === count && revision <= since) return;
-    const scopes = changedScopes(user, app);
+    if (appended[APPENDED.unchanged]?.length === count && !isBehind) return;
+    const scopes = changedScopes([appended[APPENDED.user], appended[APPENDED.app]]);
     this.#feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
   }
 
   stateChangePublisher(
     appName: string,
     userId: string | undefined,
-  ): (revisions: Scopes | undefined) => void {
-    return (revisions) => {
-      const scopes = revisions === undefined ? [] : changedScopes(...revisions);
+  ): (shared: SharedRevisions | undefined) => void {
+    return (shared) => {
+      const scopes = shared === undefined ? [] : changedScopes(shared);
       if (scopes.length > 0) this.#feed.publish([stateNotice(appName, userId, scopes)]);
     };
   }
 
-  stateDeletionPublisher(appName: string, userId: string | undefined): () => void {
+  stateDeletionPublisher(owner: StateOwner): () => void {
     return () => {
-      this.#feed.publish([stateNotice(appName, userId, [userId === undefined ? 'app' : 'user'])]);
+      this.#feed.publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
     };
   }
 
@@ -127,8 +123,7 @@ export class ServiceFeed {
   }
 }
 
-/** @param revisions the new revisions of the user's and the app's state; 0 for one that did not change */
-function changedScopes(...[user, app]: Scopes): SharedScope[] {
+function changedScopes([user, app]: SharedRevisions): SharedScope[] {
   const scopes: SharedScope[] = [];
   if (user > 0) scopes.push('user');
   if (app > 0) scopes.push('app');

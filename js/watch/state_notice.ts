@@ -1,4 +1,5 @@
-import type { ChangeNotice, SharedScope, StateChangedNotice } from './notice.js';
+import type { SharedScope } from '../state/scope.js';
+import type { ChangeNotice, StateChangedNotice } from './notice.js';
 
 /** Makes the notice of a change of shared states. It names the user only if the user's state changed. */
 export function stateNotice(

@@ -4,7 +4,8 @@
  */
 import { isId } from '../model/ids.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { PublishedNotice, SharedScope } from './notice.js';
+import type { SharedScope } from '../state/scope.js';
+import type { PublishedNotice } from './notice.js';
 import { stateNotice } from './state_notice.js';
 
 /**

@@ -139,7 +139,7 @@ where
                     Op::GetUserState => Some(with.user_id()?),
                     _ => None,
                 };
-                let state = service.get_scope_state(with.app_name()?, user_id).await?;
+                let state = service.get_shared_state(with.app_name()?, user_id).await?;
                 return Ok((Kind::State, parse_object(&state)?.into()));
             }
             Op::MakeHandle => {

@@ -13,7 +13,7 @@ use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::{Change, StateChanges};
 use crate::core::storage::{Deletion, Storage, is_same_json};
 use crate::core::write::{
-    Changes, EventChange, EventRow, FoundRows, Plan, ScopeChange, ScopeSet, SessionChange, Target,
+    Changes, EventChange, EventRow, FoundRows, Plan, ScopeSet, SessionChange, SharedChange, Target,
     Write,
 };
 
@@ -84,18 +84,18 @@ where
 
     async fn a_write_is_read_completely(&self) -> Verdict {
         self.create(&["e1", "e2"], |_| Some(filled(7, 7, 2))).await?;
-        let rows = self.read().await?;
-        let session = rows.session.ok_or("there is no session")?;
+        let Rows { session, user, app, events } = self.read().await?;
+        let session = session.ok_or("there is no session")?;
         let head = SessionHead { created: 7, revision: 7, last_update_time: 1000.25 };
         equal("the head", session.head, head)?;
         equal("the key", session.key, key())?;
         equal("the session's state", session.state.to_json(), STATE.into())?;
-        for row in [rows.user, rows.app] {
+        for row in [user, app] {
             let row = row.ok_or("there is no state of the user or app")?;
-            equal("a scope's revision", row.revision, 7)?;
-            equal("a scope's state", row.state.to_json(), STATE.into())?;
+            equal("a shared revision", row.revision, 7)?;
+            equal("a shared state", row.state.to_json(), STATE.into())?;
         }
-        same_texts(rows.events, &texts_of(&["e1", "e2"]))
+        same_texts(events, &texts_of(&["e1", "e2"]))
     }
 
     async fn a_decision_gets_the_stored_rows(&self) -> Verdict {
@@ -113,8 +113,8 @@ where
         )?;
         for row in [found.user, found.app] {
             let row = row.ok_or("the user's or app's state is missing")?;
-            equal("a scope's revision", row.revision, 3)?;
-            equal("a scope's state", row.state.to_json(), STATE.into())?;
+            equal("a shared revision", row.revision, 3)?;
+            equal("a shared state", row.state.to_json(), STATE.into())?;
         }
         let mut ids: Vec<_> =
             found.events.iter().map(|row| (row.id.to_string(), row.seq)).collect();
@@ -220,8 +220,8 @@ where
             (Deletion::AppState { app_name: "app".into() }, 50),
         ] {
             self.append(plan(&[], NEVER), &[], |_| {
-                let user = Some(ScopeChange { revision: 40, state: set_all() });
-                let app = Some(ScopeChange { revision: 50, state: set_all() });
+                let user = Some(SharedChange { revision: 40, state: set_all() });
+                let app = Some(SharedChange { revision: 50, state: set_all() });
                 Some(Changes { session: None, user, app, events: Vec::new() })
             })
             .await?;
@@ -239,7 +239,7 @@ where
         let scopes = ScopeSet { session: false, user: true, app: true };
         let plan = Plan { target: of_user.clone(), scopes, ..plan(&[], NEVER) };
         let decide = |_| {
-            let user = Some(ScopeChange { revision: 1, state: set_all() });
+            let user = Some(SharedChange { revision: 1, state: set_all() });
             Some(Changes { session: None, user, app: None, events: Vec::new() })
         };
         let found = self.append(plan.clone(), &[], decide).await?;
@@ -380,8 +380,8 @@ fn filled(created: Revision, revision: Revision, events: usize) -> Changes {
     let events = (0..events).zip(created..).map(|(position, seq)| change(position, seq, seq));
     Changes {
         session: Some(SessionChange { state: set_all(), ..session_change(created, revision, &[]) }),
-        user: Some(ScopeChange { revision, state: set_all() }),
-        app: Some(ScopeChange { revision, state: set_all() }),
+        user: Some(SharedChange { revision, state: set_all() }),
+        app: Some(SharedChange { revision, state: set_all() }),
         events: events.collect(),
     }
 }

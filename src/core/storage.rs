@@ -22,7 +22,7 @@
 //! use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
 //! use adk_session_wasm::state::ScopedState;
 //! use adk_session_wasm::storage::{
-//!     Deletion, EventRow, Found, ListRequest, Listing, Rows, ScopeChange, ScopeRow, SessionRow, Storage,
+//!     Deletion, EventRow, Found, ListRequest, Listing, Rows, SharedChange, SharedRow, SessionRow, Storage,
 //!     Target, Window, Write,
 //! };
 //! use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
@@ -36,8 +36,8 @@
 //!
 //! #[derive(Default)]
 //! struct Maps {
-//!     apps: BTreeMap<String, ScopeRow>,
-//!     users: BTreeMap<(String, String), ScopeRow>,
+//!     apps: BTreeMap<String, SharedRow>,
+//!     users: BTreeMap<(String, String), SharedRow>,
 //!     sessions: BTreeMap<SessionKey, Stored>,
 //!     floor: Revision,
 //! }
@@ -58,7 +58,7 @@
 //!     SessionRow { key: key.clone(), head: stored.head, state: stored.state.clone() }
 //! }
 //!
-//! fn apply(row: &mut ScopeRow, change: ScopeChange) {
+//! fn apply(row: &mut SharedRow, change: SharedChange) {
 //!     row.revision = change.revision;
 //!     row.state.apply(change.state);
 //! }
@@ -193,8 +193,8 @@ pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
 pub use crate::core::read::{ListRequest, Listing, Rows, Window};
 pub use crate::core::write::{
-    Changes, EventChange, EventRow, Found, Plan, ScopeChange, ScopeRevisions, ScopeRow, ScopeSet,
-    SessionChange, SessionRow, Target, Write,
+    Changes, EventChange, EventRow, Found, Plan, ScopeSet, SessionChange, SessionRow, SharedChange,
+    SharedRevisions, SharedRow, Target, Write,
 };
 
 use crate::core::session::{Revision, SessionKey};

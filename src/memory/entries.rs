@@ -6,7 +6,7 @@ use crate::core::error::Error;
 use crate::core::names::Names;
 use crate::core::session::Revision;
 use crate::core::state::{ScopedState, StateChanges};
-use crate::core::write::{Changes, Found, Plan, ScopeChange, ScopeRow, SessionChange, Write};
+use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow, Write};
 use crate::memory::order::{Order, SortKey};
 use crate::memory::{App, StoredSession, User};
 use crate::room::no_room;
@@ -14,14 +14,14 @@ use crate::room::no_room;
 /// The existing entries that a [`Plan`] names.
 #[derive(Default)]
 pub(super) struct Entries<'a> {
-    app: Option<ScopeEntry<'a>>,
-    user: Option<(&'a Rc<str>, ScopeEntry<'a>)>,
+    app: Option<SharedEntry<'a>>,
+    user: Option<(&'a Rc<str>, SharedEntry<'a>)>,
     session: Option<(&'a Rc<str>, &'a mut StoredSession)>,
 }
 
 /// The parts that an app and a user have in common.
-struct ScopeEntry<'a> {
-    state: &'a mut Option<ScopeRow>,
+struct SharedEntry<'a> {
+    state: &'a mut Option<SharedRow>,
     order: &'a mut Order,
 }
 
@@ -33,14 +33,14 @@ impl<'a> Entries<'a> {
         else {
             return entries;
         };
-        entries.app = Some(ScopeEntry { state, order });
+        entries.app = Some(SharedEntry { state, order });
         let Some((user_id, user)) =
             plan.target.user_id.as_deref().and_then(|id| users.entry(id, makes))
         else {
             return entries;
         };
         let User { state, order, sessions } = user;
-        entries.user = Some((user_id, ScopeEntry { state, order }));
+        entries.user = Some((user_id, SharedEntry { state, order }));
         entries.session =
             plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, makes));
         entries
@@ -90,25 +90,21 @@ impl<'a> Entries<'a> {
     /// # Errors
     /// Fails with `quota_exceeded` if a state would be too large or memory has no room.
     pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
-        if let Some(changes) = &changes.app {
+        let Changes { session, user, app, events } = changes;
+        if let Some(change) = app {
             let state = self.app.as_mut().and_then(|app| app.state.as_mut());
-            reserve_state(state.map(|row| &mut row.state), &changes.state)?;
+            reserve_state(state.map(|row| &mut row.state), &change.state)?;
         }
-        if let Some(changes) = &changes.user {
+        if let Some(change) = user {
             let state = self.user.as_mut().and_then(|(_, user)| user.state.as_mut());
-            reserve_state(state.map(|row| &mut row.state), &changes.state)?;
+            reserve_state(state.map(|row| &mut row.state), &change.state)?;
         }
-        let session = self.session.as_mut().map(|(_, session)| session);
-        let (state, events) =
-            session.map(|session| (&mut session.state, &mut session.events)).unzip();
-        if let Some(changes) = &changes.session {
-            reserve_state(state, &changes.state)?;
+        let entry = self.session.as_mut().map(|(_, entry)| entry);
+        let (state, log) = entry.map(|entry| (&mut entry.state, &mut entry.events)).unzip();
+        if let Some(change) = session {
+            reserve_state(state, &change.state)?;
         }
-        if events.is_none_or(|events| events.try_reserve(changes.events.len())) {
-            Ok(())
-        } else {
-            Err(no_room())
-        }
+        if log.is_none_or(|log| log.try_reserve(events.len())) { Ok(()) } else { Err(no_room()) }
     }
 
     pub(super) fn write(self, changes: Changes, write: &Write) {
@@ -158,8 +154,8 @@ fn reserve_state(state: Option<&mut ScopedState>, changes: &StateChanges) -> Res
     if state.try_reserve(changes.len()) { Ok(()) } else { Err(no_room()) }
 }
 
-impl ScopeEntry<'_> {
-    fn change(&mut self, change: Option<ScopeChange>) {
+impl SharedEntry<'_> {
+    fn change(&mut self, change: Option<SharedChange>) {
         if let Some(change) = change {
             let row = self.state.get_or_insert_default();
             row.revision = change.revision;

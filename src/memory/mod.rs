@@ -18,7 +18,7 @@ use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Deletion, Storage};
-use crate::core::write::{ScopeRow, SessionRow, Target, Write};
+use crate::core::write::{SessionRow, SharedRow, Target, Write};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, SortKey};
@@ -49,14 +49,14 @@ struct Contents {
 
 #[derive(Debug, Default)]
 struct App {
-    state: Option<ScopeRow>,
+    state: Option<SharedRow>,
     users: Names<User>,
     order: Order,
 }
 
 #[derive(Debug, Default)]
 struct User {
-    state: Option<ScopeRow>,
+    state: Option<SharedRow>,
     sessions: Names<StoredSession>,
     order: Order,
 }
@@ -327,7 +327,7 @@ impl App {
     }
 }
 
-fn last_revision(row: Option<ScopeRow>) -> Revision {
+fn last_revision(row: Option<SharedRow>) -> Revision {
     row.map_or(0, |row| row.revision)
 }
 

@@ -13,12 +13,12 @@ use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::names::Names;
 use crate::core::read::{ListRequest as Listed, Listing};
-use crate::core::read::{Page, PagePosition, Window};
+use crate::core::read::{Page, PagePosition, Rows, Window};
 use crate::core::session::{Revision, SessionHead, SessionKey};
-use crate::core::state::Delta;
+use crate::core::state::{Delta, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
 pub use crate::core::write::{Appended, Known, StalePolicy};
-use crate::core::write::{ScopeRevisions, ScopeRow, SessionRow, Target, Write, merged};
+use crate::core::write::{SessionRow, SharedRevisions, SharedRow, Target, Write, merged};
 use crate::memory::MemoryStorage;
 
 /// A session service in memory.
@@ -79,9 +79,8 @@ pub struct StoredSession {
     pub state: String,
     /// The texts of the events in the window, in append order.
     pub events: Vec<EventText>,
-    /// The new revisions of user and app state if the call created the session; `None` if it
-    /// existed.
-    pub created: Option<ScopeRevisions>,
+    /// The new revisions of the shared states if the call created the session; `None` if it existed.
+    pub created: Option<SharedRevisions>,
 }
 
 /// A page of sessions, without events.
@@ -107,7 +106,7 @@ impl SessionPage {
         let mut sessions = Vec::with_capacity(listing.sessions.len());
         for row in listing.sessions {
             let user = users.get(&row.key.user_id);
-            sessions.push(seen(row, user, listing.app.as_ref(), Vec::new())?);
+            sessions.push(seen(row, Shared { user, app: listing.app.as_ref() }, Vec::new())?);
         }
         Ok(Self { sessions, position: page.position(listing.total), total: listing.total })
     }
@@ -190,12 +189,12 @@ impl<S: Storage> StoredSessionService<S> {
         now: f64,
     ) -> Answer<Option<StoredSession>, S> {
         let write = self.write(Write::create(key.clone(), state, now)).await?;
-        Ok(write.created()?.map(|(head, state, scopes)| StoredSession {
+        Ok(write.created()?.map(|(head, state, shared)| StoredSession {
             key,
             head,
             state,
             events: Vec::new(),
-            created: Some(scopes),
+            created: Some(shared),
         }))
     }
 
@@ -209,9 +208,9 @@ impl<S: Storage> StoredSessionService<S> {
         window: Window,
     ) -> Answer<Option<StoredSession>, S> {
         let rows = self.storage.read(key.into(), window).await.map_err(Refusal::Storage)?;
-        let (user, app) = (rows.user, rows.app);
-        let session = rows.session.map(|row| seen(row, user.as_ref(), app.as_ref(), rows.events));
-        Ok(session.transpose()?)
+        let Rows { session, user, app, events } = rows;
+        let shared = Shared { user: user.as_ref(), app: app.as_ref() };
+        Ok(session.map(|row| seen(row, shared, events)).transpose()?)
     }
 
     /// Lists sessions, without their events.
@@ -259,7 +258,7 @@ impl<S: Storage> StoredSessionService<S> {
         app_name: String,
         user_id: Option<String>,
         delta: Delta,
-    ) -> Answer<ScopeRevisions, S> {
+    ) -> Answer<SharedRevisions, S> {
         let write = Write::update(app_name, user_id, delta)?;
         Ok(self.write(write).await?.updated()?)
     }
@@ -273,7 +272,7 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// # Errors
     /// Fails with `invalid_argument` if a name is invalid.
-    pub async fn get_scope_state(
+    pub async fn get_shared_state(
         &self,
         app_name: String,
         user_id: Option<String>,
@@ -299,13 +298,13 @@ impl<S: Storage> StoredSessionService<S> {
     }
 }
 
-/// Returns a stored session with the three scopes merged into one state.
+/// Returns a stored session with all scopes merged into one state.
 fn seen(
     row: SessionRow,
-    user: Option<&ScopeRow>,
-    app: Option<&ScopeRow>,
+    Shared { user, app }: Shared<Option<&SharedRow>>,
     events: Vec<EventText>,
 ) -> Result<StoredSession, Error> {
-    let state = merged(&row.state, user.map(|row| &row.state), app.map(|row| &row.state))?;
+    let (user, app) = (user.map(|row| &row.state), app.map(|row| &row.state));
+    let state = merged(&row.state, Shared { user, app })?;
     Ok(StoredSession { key: row.key, head: row.head, state, events, created: None })
 }

@@ -45,7 +45,7 @@ function retrying(): StorageAdapter {
   const adapter = mapAdapter();
   const write: StorageAdapter['append'] = (request, decide) =>
     adapter.append(request, (found) => {
-      decide({ events: [], changed: [], floor: 0 });
+      decide({ user: undefined, app: undefined, events: [], changed: [], floor: 0 });
       decide(found);
       return decide(found);
     });
@@ -172,7 +172,8 @@ const WRONG: [name: string, make: () => StorageAdapter, testCase: string, messag
       const write: StorageAdapter['append'] = (request, decide) =>
         adapter.append(request, (found) => {
           const { session } = found;
-          return decide(found) ?? { session: session && { ...session, revision: 9 }, events: [] };
+          const row = session && { ...session, revision: 9 };
+          return decide(found) ?? { session: row, user: undefined, app: undefined, events: [] };
         });
       return { ...adapter, create: write, append: write };
     },
@@ -251,6 +252,16 @@ describe('the conformance suite', () => {
       await assert.rejects(run, message);
     });
   }
+
+  it('has an example that refuses a scope and a deletion of a later version', async () => {
+    const adapter = mapAdapter();
+    const later = 'org' as string;
+    const request = { key: { appName: 'app' }, scopes: [later as 'app'], eventIds: [], since: 0 };
+    const unknown = /does not know 'org'/;
+    await assert.rejects(async () => adapter.append(request, () => undefined), unknown);
+    const deletion = { what: later as 'appState', key: { appName: 'app' } };
+    await assert.rejects(async () => adapter.delete(deletion), unknown);
+  });
 
   it('reports faults of an adapter', async () => {
     const keepsAll = (): StorageAdapter => ({ ...mapAdapter(), delete: () => undefined });

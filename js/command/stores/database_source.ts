@@ -1,11 +1,10 @@
 import { isSessionError } from '../../errors/errors.js';
 import { ReadOnlyDatabase } from '../../database/read_only_database.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
-import { addPrefix } from '../../files/import/shared_state.js';
-import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
+import { mergeShared } from '../../files/import/shared_state.js';
 import type { StateShape } from '../../state/state_shape.js';
-import type { Rows, ScopeRow, StorageKey } from '../../storage/adapter.js';
-import type { SessionCopy } from './session_copy.js';
+import type { Rows, SharedRow, StorageKey } from '../../storage/adapter.js';
+import type { SessionCopy, StateCopy } from './session_copy.js';
 import { isSessionOnlyError, type Item, type Source } from './store.js';
 
 /** Reads sessions and states from a SQL database. */
@@ -77,8 +76,8 @@ export class DatabaseSource implements Source {
 }
 
 function* stateItem(
-  key: Omit<StorageKey, 'sessionId'>,
-  row: ScopeRow | undefined,
+  key: StateCopy['key'],
+  row: SharedRow | undefined,
   position: number,
 ): Generator<Item, void> {
   if (row !== undefined) yield { kind: 'state', position, state: { key, state: row.state } };
@@ -93,10 +92,10 @@ function toSessionCopy(key: Required<StorageKey>, rows: Rows): SessionCopy | und
     lastUpdateTime: session.lastUpdateTime,
     state: session.state,
     events: events.map(({ id, timestamp, text }) => ({ id, timestamp, text })),
-    shared: { ...withPrefix(APP_PREFIX, app), ...withPrefix(USER_PREFIX, user) },
+    shared: mergeShared({ app: parsedState(app), user: parsedState(user) }),
   };
 }
 
-function withPrefix(prefix: string, row: ScopeRow | undefined): StateShape {
-  return row === undefined ? {} : addPrefix(prefix, JSON.parse(row.state) as StateShape);
+function parsedState(row: SharedRow | undefined): StateShape {
+  return row === undefined ? {} : (JSON.parse(row.state) as StateShape);
 }

@@ -3,6 +3,8 @@ import { openAdapter } from '../../database/open_adapter.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 import type { Changes, EventRow, StorageKey } from '../../storage/adapter.js';
+import { NO_SHARED_ROWS } from '../../storage/own_adapter.js';
+import { scopeOf } from '../../storage/scopes.js';
 import { type Fingerprint, fingerprintOf } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
 import { mergeState } from './shared_state.js';
@@ -50,11 +52,11 @@ export class DatabaseTarget implements Target {
 
   async state(key: StateCopy['key']): Promise<string> {
     const rows = await this.#adapter.read({ key, window: { last: 0 } });
-    return rows[toScopeRow(key)]?.state ?? '{}';
+    return rows[scopeOf(key)]?.state ?? '{}';
   }
 
   async addState({ key, state }: StateCopy, overwrite: boolean): Promise<readonly string[]> {
-    const scope = toScopeRow(key);
+    const scope = scopeOf(key);
     let conflictingKeys: readonly string[] = [];
     const request = { key, scopes: [scope] as const, eventIds: [], since: NEVER };
     await this.#adapter.append(request, (currentRows): Changes | undefined => {
@@ -63,7 +65,7 @@ export class DatabaseTarget implements Target {
       ({ conflictingKeys } = merged);
       if (merged.state === undefined) return undefined;
       const revision = Math.max(storedState?.revision ?? 0, currentRows.floor) + 1;
-      return { [scope]: { revision, state: merged.state }, events: [] };
+      return { ...NO_SHARED_ROWS, [scope]: { revision, state: merged.state }, events: [] };
     });
     return conflictingKeys;
   }
@@ -81,10 +83,6 @@ function writeRequest({ key, events }: SessionCopy) {
   return { key, scopes: [], eventIds, since: NEVER };
 }
 
-function toScopeRow({ userId }: StateCopy['key']): 'user' | 'app' {
-  return userId === undefined ? 'app' : 'user';
-}
-
 /**
  * Returns a session's rows. As in the database's own rows, revisions are times in microseconds. Python then
  * reads each event at its own time, as long as these times increase.
@@ -98,5 +96,6 @@ function toRows(session: SessionCopy, floor: number): Changes {
     return { id, seq: revision, revision, timestamp, text };
   });
   revision = Math.max(revision, millisecondsToMicros(lastUpdateTime));
-  return { session: { ...key, created, revision, lastUpdateTime, state }, events };
+  const row = { ...key, created, revision, lastUpdateTime, state };
+  return { ...NO_SHARED_ROWS, session: row, events };
 }

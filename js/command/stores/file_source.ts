@@ -10,7 +10,8 @@ import { parseJson } from '../../files/format/recorded_session.js';
 import { type SessionFile, sessionFromFile } from '../../files/format/session_file.js';
 import { requireId } from '../../model/ids.js';
 import { isPlainObject, kindOf } from '../../json/rules.js';
-import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
+import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
+import { scopeOf } from '../../storage/scopes.js';
 import { snapshotState } from '../../model/snapshot.js';
 import { withFileErrors } from './file_errors.js';
 import { toSessionCopy, type SessionCopy, type StateCopy } from './session_copy.js';
@@ -32,7 +33,7 @@ export class FileSource implements Source {
   readonly #options: FileSourceOptions;
   #files: { path: string; size: number }[] = [];
   /** The last state yielded for each scope: every session of a user repeats the user's and the app's state. */
-  readonly #lastStates = new Map<'user' | 'app', string>();
+  readonly #lastStates = new Map<SharedScope, string>();
 
   constructor(path: string, options: FileSourceOptions) {
     this.#path = path;
@@ -177,21 +178,23 @@ export class FileSource implements Source {
   }
 
   #sharedStates({ key: { appName, userId }, shared }: SessionCopy): PositionlessItem[] {
-    const entriesWithPrefix = (prefix: string) =>
-      Object.entries(shared)
+    const keys: Record<SharedScope, StateCopy['key']> = {
+      app: { appName },
+      user: { appName, userId },
+    };
+    return SHARED_SCOPES.flatMap((scope) => {
+      const prefix = SHARED_PREFIXES[scope];
+      const entries = Object.entries(shared)
         .filter(([key]) => key.startsWith(prefix))
         .map(([key, value]) => [key.slice(prefix.length), value] as const);
-    const app = Object.fromEntries(entriesWithPrefix(APP_PREFIX));
-    const user = Object.fromEntries(entriesWithPrefix(USER_PREFIX));
-    return [
-      ...this.#unlessRepeated({ key: { appName }, state: stateText(app) }),
-      ...this.#unlessRepeated({ key: { appName, userId }, state: stateText(user) }),
-    ];
+      const state = stateText(Object.fromEntries(entries));
+      return this.#unlessRepeated({ key: keys[scope], state });
+    });
   }
 
   /** Returns the state as an item, unless it is empty or the same as the last one of its scope. */
   #unlessRepeated(state: StateCopy): PositionlessItem[] {
-    const scope = state.key.userId === undefined ? 'app' : 'user';
+    const scope = scopeOf(state.key);
     const text = JSON.stringify([state.key, state.state]);
     if (state.state === '{}' || this.#lastStates.get(scope) === text) return [];
     this.#lastStates.set(scope, text);

@@ -4,6 +4,7 @@
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { invalid } from '../../errors/invalid.js';
+import { STORED_PREFIXES } from '../../state/scope.js';
 import type { Changes, Found, StorageKey, WriteRequest } from '../../storage/adapter.js';
 import type { Engine } from '../engines/engine.js';
 
@@ -43,18 +44,11 @@ export function checkEvent(engine: Engine, invocationId: string, text: string): 
 /** @throws SessionError `unserializable` if a state contains U+0000, which the engine's JSON cannot hold */
 export function checkStates({ refusesNul }: Engine, changes: Changes): void {
   if (refusesNul === undefined) return;
-  for (const [scope, prefix] of SCOPES) {
+  for (const [scope, prefix] of STORED_PREFIXES) {
     const { state } = changes[scope] ?? {};
     if (state !== undefined) requireNoNul(state, refusesNul, prefix);
   }
 }
-
-/** Each scope with the prefix of its keys. */
-const SCOPES = [
-  ['session', ''],
-  ['user', 'user:'],
-  ['app', 'app:'],
-] as const;
 
 /**
  * Refuses keys and values that Python's next write would cut off. SQLite's JSON functions, by which Python
@@ -64,7 +58,7 @@ const SCOPES = [
  * @throws SessionError `unserializable` with the path to the value that would be cut off
  */
 export function checkMergeable(found: Found, changes: Changes): void {
-  for (const [scope, prefix] of SCOPES) {
+  for (const [scope, prefix] of STORED_PREFIXES) {
     const state = changes[scope]?.state;
     if (state?.includes('\\u0000') !== true) continue;
     const stored = new Map(Object.entries(JSON.parse(found[scope]?.state ?? '{}') as object));

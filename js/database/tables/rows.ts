@@ -5,7 +5,7 @@
  * longer one takes as long as a query.
  */
 import type { StoredTime } from '../engines/engine.js';
-import type { EventRow, ScopeRow, SessionRow, StorageKey } from '../../storage/adapter.js';
+import type { EventRow, SharedRow, SessionRow, StorageKey } from '../../storage/adapter.js';
 import { SessionError } from '../../errors/errors.js';
 import { fromAdkEventData, fromEventData } from './event_data.js';
 import { memberOf } from '../../members/own.js';
@@ -64,7 +64,7 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
 }
 
 /** Reads the state of a user or an app. Fails with `corrupt_record` if its time cannot be read. */
-export function scopeRow(state: string, updateTime: unknown): ScopeRow {
+export function sharedRow(state: string, updateTime: unknown): SharedRow {
   return { revision: revisionOf(updateTime, 'a state'), state: pythonJsonToJson(state) };
 }
 

@@ -1,12 +1,19 @@
 /** Reads the rows that a write decides on, and locks those that it may change. */
+import {
+  SHARED_SCOPES,
+  type SharedScope,
+  STORED_PREFIXES,
+  type StoredScope,
+} from '../../state/scope.js';
 import type {
   EventRow,
   Found,
-  ScopeRow,
+  SharedRow,
   SessionRow,
   StorageKey,
   WriteRequest,
 } from '../../storage/adapter.js';
+import { NO_ROWS } from '../../storage/own_adapter.js';
 import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
@@ -14,8 +21,8 @@ import type { Layout } from '../tables/layout.js';
 import { lookUp, type Read, readTogether } from './lookup.js';
 import type { Answer, Steps } from '../transactions/prepared.js';
 import type { Revisions } from '../tables/revisions.js';
-import { type EventColumns, eventRow, scopeRow, sessionRow } from '../tables/rows.js';
-import { type Key, keyOf, type SessionStatements, userName } from './session_statements.js';
+import { type EventColumns, eventRow, sharedRow, sessionRow } from '../tables/rows.js';
+import { type Key, keyOf, ownerName, type SessionStatements } from './session_statements.js';
 import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.js';
 
 /** The most ids in one query. Engines limit the number of a query's parameters. */
@@ -36,17 +43,15 @@ export interface ReadContext {
   readonly revisions: Revisions;
 }
 
-type Scope = 'session' | 'user' | 'app';
-
 /** The rows that a request needs, and those of them that have to be locked. */
 interface Plan {
   readonly request: WriteRequest;
   readonly key: Key;
-  readonly wants: Readonly<Record<Scope, boolean>>;
-  readonly locks: Readonly<Record<Scope, boolean>>;
+  readonly wants: Readonly<Record<StoredScope, boolean>>;
+  readonly locks: Readonly<Record<StoredScope, boolean>>;
 }
 
-const NOTHING: CurrentRows = { found: { events: [], changed: [], floor: 0 } };
+const NOTHING: CurrentRows = { found: NO_ROWS };
 const NO_READ: Read<readonly unknown[]> = { queries: [], result: () => [] };
 
 /**
@@ -92,8 +97,8 @@ export function* readCurrentRows(
   }
   const [lockedNow, apps, users, rows, ...events] = yield* readTogether([
     lockedFirst === undefined ? sessionLock : NO_READ,
-    lockScope(context, plans, 'app'),
-    lockScope(context, plans, 'user'),
+    lockShared(context, plans, 'app'),
+    lockShared(context, plans, 'user'),
     lookUp(currentOf(statements, plans), plans.map(eventKey)),
     ...plans.map((plan) => eventsByIds(context, plan)),
   ]);
@@ -104,8 +109,8 @@ export function* readCurrentRows(
     if (isGroup && !hasSession) return undefined;
     const hasLocked = {
       session: hasSession,
-      app: !locks.app || apps.has(nameOf('app', key)),
-      user: !locks.user || users.has(nameOf('user', key)),
+      app: !locks.app || apps.has(ownerName.app(key)),
+      user: !locks.user || users.has(ownerName.user(key)),
     };
     return currentRows(context, plan, rows[index], events[index] ?? [], hasLocked);
   });
@@ -137,13 +142,13 @@ function planOf(
 }
 
 /** Locks the rows of an app or a user that the plans name, in the order of their names. */
-function lockScope(
+function lockShared(
   { statements }: ReadContext,
   plans: readonly Plan[],
-  scope: 'app' | 'user',
+  scope: SharedScope,
 ): Read<ReadonlySet<string>> {
   const keys = new Map<string, Key>();
-  for (const { key, locks } of plans) if (locks[scope]) keys.set(nameOf(scope, key), key);
+  for (const { key, locks } of plans) if (locks[scope]) keys.set(ownerName[scope](key), key);
   const names = [...keys.keys()].sort();
   const sorted = names.flatMap((name) => keys.get(name) ?? []);
   const { queries, result } = lookUp(statements.locks[scope], sorted);
@@ -156,10 +161,6 @@ function lockScope(
   };
 }
 
-function nameOf(scope: 'app' | 'user', key: Key): string {
-  return scope === 'app' ? key.app : userName(key);
-}
-
 /** Returns whether a plan's session was locked, or need not be. `rows` are those of the locked sessions. */
 function isThere(plans: readonly Plan[], rows: readonly unknown[]): (plan: Plan) => boolean {
   const locked = plans.filter(({ locks }) => locks.session);
@@ -169,9 +170,7 @@ function isThere(plans: readonly Plan[], rows: readonly unknown[]): (plan: Plan)
 
 /** Returns the statement that reads every row that one of the plans wants. */
 function currentOf({ current }: CurrentRowsStatements, plans: readonly Plan[]) {
-  const user = plans.some(({ wants }) => wants.user);
-  if (plans.some(({ wants }) => wants.app)) return user ? current.withBoth : current.withApp;
-  return user ? current.withUser : current.ofSession;
+  return current(SHARED_SCOPES.filter((scope) => plans.some(({ wants }) => wants[scope])));
 }
 
 /** A single event is joined to the session's row. Several would repeat that row. */
@@ -198,13 +197,14 @@ function currentRows(
   { request, wants }: Plan,
   row: CurrentColumns | undefined,
   several: EventRow[],
-  has: Readonly<Record<Scope, boolean>>,
+  has: Readonly<Record<StoredScope, boolean>>,
 ): CurrentRows {
   const timed = has.session ? storedSession(request.key, row) : undefined;
   const session = timed && row && revisions.placed(timed, row);
   const app = wants.app && has.app ? stateRow(row?.app_state, row?.app_time) : undefined;
   const user = wants.user && has.user ? stateRow(row?.user_state, row?.user_time) : undefined;
-  const isAnyAbsent = (wants.session && !session) || (wants.app && !app) || (wants.user && !user);
+  const stored: Record<StoredScope, unknown> = { session, app, user };
+  const isAnyAbsent = STORED_PREFIXES.some(([scope]) => wants[scope] && !stored[scope]);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
   const events = request.eventIds.length > 1 ? several : storedEvent(row);
   return {
@@ -257,8 +257,8 @@ function storedEvent(row: CurrentColumns | undefined): EventRow[] {
 function stateRow(
   state: string | null = null,
   time: StoredTime | null = null,
-): ScopeRow | undefined {
-  return state === null ? undefined : scopeRow(state, time);
+): SharedRow | undefined {
+  return state === null ? undefined : sharedRow(state, time);
 }
 
 /** Reads the floor; 0 if its row is missing. */

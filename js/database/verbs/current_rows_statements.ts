@@ -1,6 +1,7 @@
 /** The statements that read the rows that a write decides on. */
 import { type RawBuilder, sql } from 'kysely';
-import { byCount } from './statement_sizes.js';
+import type { SharedScope } from '../../state/scope.js';
+import { cached } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { findByKey } from './lookup.js';
 import type { Layout } from '../tables/layout.js';
@@ -83,25 +84,11 @@ function currentColumns(columns: CurrentTuple): CurrentColumns {
   };
 }
 
-/** The states that a statement of {@link currentRowsStatements} joins. */
-interface Scopes {
-  readonly app: boolean;
-  readonly user: boolean;
-}
-
 /** The key of a session, and the id of one of its events. */
 type EventKey = Key & { event: string };
 
 /** Makes the statements of {@link readCurrentRows}. */
 export function currentRowsStatements(database: Database, engine: Engine, layout: Layout) {
-  const current = (scopes: Scopes) =>
-    findByKey<EventKey, CurrentColumns>(
-      database,
-      engine,
-      ['app', 'user', 'session', 'event'],
-      (value) => selectCurrent(database, engine, layout, scopes, value),
-      currentColumns,
-    );
   const ofEvents = (replacedToo: boolean) =>
     new Prepared<Key & { since: StoredTime }, EventColumns>((value) => {
       const query = selectEvents(database, engine, value).where((where) => {
@@ -123,12 +110,16 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       return skipsLocked ? query.skipLocked() : query;
     });
   return {
-    current: {
-      ofSession: current({ app: false, user: false }),
-      withApp: current({ app: true, user: false }),
-      withUser: current({ app: false, user: true }),
-      withBoth: current({ app: true, user: true }),
-    },
+    /** Select a session with the states of these scopes. */
+    current: cached((scopes: readonly SharedScope[]) =>
+      findByKey<EventKey, CurrentColumns>(
+        database,
+        engine,
+        ['app', 'user', 'session', 'event'],
+        (value) => selectCurrent(database, engine, layout, scopes, value),
+        currentColumns,
+      ),
+    ),
     /** Lock, on servers, a row that the write may change. Each returns one row if the row exists. */
     locks: {
       session: lockSession(false),
@@ -155,8 +146,8 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       },
     },
     /** Selects events by their ids, with one statement per number of ids. */
-    events: byCount(
-      (ids) =>
+    events: cached(
+      (ids: number) =>
         new Prepared<Key & Record<`id${number}`, string>, EventColumns>((value) =>
           selectEvents(database, engine, value).where(
             'id',
@@ -175,11 +166,11 @@ function selectCurrent(
   database: Database,
   engine: Engine,
   layout: Layout,
-  scopes: Scopes,
+  scopes: readonly SharedScope[],
   value: (name: keyof EventKey) => string,
 ) {
   const { json, time } = engine;
-  const { app, user } = scopes;
+  const [app, user] = [scopes.includes('app'), scopes.includes('user')];
   return database
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
     .leftJoin('sessions as s', (join) =>
@@ -215,9 +206,12 @@ function selectCurrent(
     .select(stateOf(engine, 'u', user, 'user'));
 }
 
+/** A column of each joined state that is not NULL. */
+const STATE_KEYS: Readonly<Record<SharedScope, string>> = { app: 'a.app_name', user: 'u.user_id' };
+
 /** The condition that at least one of the joined rows is missing. */
-function absence({ app, user }: Scopes): RawBuilder<boolean> {
-  const columns = ['s.id', ...(app ? ['a.app_name'] : []), ...(user ? ['u.user_id'] : [])];
+function absence(scopes: readonly SharedScope[]): RawBuilder<boolean> {
+  const columns = ['s.id', ...scopes.map((scope) => STATE_KEYS[scope])];
   const absent = columns.map((column) => sql<boolean>`${sql.ref(column)} is null`);
   return sql<boolean>`${sql.join(absent, sql` or `)}`;
 }
@@ -232,7 +226,7 @@ function floorWhere({ metadata }: Layout, condition: RawBuilder<boolean>) {
 }
 
 /** The state and time of the row joined as `table`, or NULLs under the same names if it was not joined. */
-function stateOf<Name extends 'app' | 'user'>(
+function stateOf<Name extends SharedScope>(
   { json, time }: Engine,
   table: string,
   isThere: boolean,

@@ -1,13 +1,19 @@
+import type { SharedScope } from '../../state/scope.js';
 import type { Deleted, DeleteRequest } from '../../storage/adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { readFloor } from './current_rows.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { revisionOf } from '../tables/rows.js';
-import { type Key, standingColumns } from './session_statements.js';
+import { type Key, keyOf, standingColumns } from './session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
 import { millisecondsToMicros, parseTime } from '../../python/micros.js';
 import type { Statements, WriteContext } from './write.js';
+
+/** The scopes of the states that a request deletes alone. */
+const SCOPES_OF_STATES: Readonly<
+  Record<Exclude<DeleteRequest['what'], 'session' | 'user'>, SharedScope>
+> = { appState: 'app', userState: 'user' };
 
 /** The state that a deleted state is replaced by. */
 const EMPTY = '{}';
@@ -98,31 +104,24 @@ interface DeleteContext extends WriteContext {
  */
 export function* remove(context: DeleteContext, request: DeleteRequest): Steps<Deleted> {
   const { layout, statements } = context;
-  const { appName: app } = request.key;
   const deleted: number[] = [];
-  if (request.what === 'session') {
-    const { userId: user, sessionId: session } = request.key;
-    deleted.push(...(yield* removeSession(context, { app, user, session })));
-  } else if (request.what === 'appState') {
-    const [row] = yield* statements.lockedApp.run({ app });
-    if (row !== undefined) {
+  const key = keyOf(request.key);
+  switch (request.what) {
+    case 'session':
+      deleted.push(...(yield* removeSession(context, key)));
+      break;
+    case 'user':
+      deleted.push(...(yield* removeUser(context, key)));
+      break;
+    default: {
+      const scope = SCOPES_OF_STATES[request.what];
+      const [row] = yield* statements.lockedState[scope].run(key);
+      if (row === undefined) break;
       const revision = nextRevision(context, row.update_time);
-      const values = { app, state: EMPTY, updated: layout.time(revision) };
-      yield* statements.updateApp.run(values);
+      const values = { ...key, state: EMPTY, updated: layout.time(revision) };
+      yield* statements.updateState[scope].run(values);
       return { floor: revision };
     }
-  } else if (request.what === 'userState') {
-    const { userId: user } = request.key;
-    const [row] = yield* statements.lockedUser.run({ app, user });
-    if (row !== undefined) {
-      const revision = nextRevision(context, row.update_time);
-      const values = { app, user, state: EMPTY, updated: layout.time(revision) };
-      yield* statements.updateUser.run(values);
-      return { floor: revision };
-    }
-  } else {
-    const { userId: user } = request.key;
-    deleted.push(...(yield* removeUser(context, app, user)));
   }
   return { floor: yield* raiseFloor(context, deleted) };
 }
@@ -149,12 +148,11 @@ function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]
  * create inserted the user's row too, there was no row to lock: the loop then locks it and reads the sessions
  * once more.
  */
-function* removeUser({ statements }: DeleteContext, app: string, user: string): Steps<number[]> {
-  const key = { app, user, session: '' };
+function* removeUser({ statements }: DeleteContext, key: Key): Steps<number[]> {
   let rows = yield* statements.deleteAll.times.run(key);
   for (;;) {
     const { length: before } = rows;
-    const [row] = yield* statements.lockedUser.run(key);
+    const [row] = yield* statements.lockedState.user.run(key);
     rows = yield* statements.deleteAll.times.run(key);
     if (row === undefined && rows.length > before) continue;
     if (rows.length > 0) yield* deleteRows(statements.deleteAll, key);

@@ -1,11 +1,12 @@
-import type { Changes, EventRow, ScopeRow, WriteRequest } from '../../storage/adapter.js';
+import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
+import type { Changes, EventRow, SharedRow, WriteRequest } from '../../storage/adapter.js';
 import { exactChunks } from './statement_sizes.js';
 import type { CurrentRows } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from './lookup.js';
 import type { Query } from '../transactions/prepared.js';
-import { type Key, keyOf, userName } from './session_statements.js';
+import { type Key, keyOf, ownerName } from './session_statements.js';
 import type { WriteContext } from './write.js';
 import type { EventValues, ManyEvents, SessionValues } from './write_statements.js';
 import { millisecondsToMicros } from '../../python/micros.js';
@@ -14,10 +15,10 @@ import { millisecondsToMicros } from '../../python/micros.js';
 const MAX_ROWS = 128;
 
 /** The new state of a user or an app. */
-interface ScopeChange {
+interface SharedChange {
   readonly app: string;
   readonly user: string;
-  readonly row: ScopeRow;
+  readonly row: SharedRow;
   /** Whether the tables have a row for it. */
   readonly isStored: boolean;
 }
@@ -26,8 +27,11 @@ interface ScopeChange {
 export class GroupChanges {
   readonly #context: WriteContext;
   readonly #isCreate: boolean;
-  readonly #apps = new Map<string, ScopeChange>();
-  readonly #users = new Map<string, ScopeChange>();
+  /** By the owner's name. */
+  readonly #shared: Readonly<Record<SharedScope, Map<string, SharedChange>>> = {
+    app: new Map(),
+    user: new Map(),
+  };
   /** Sessions whose state stays the same. */
   readonly #touched: SessionValues[] = [];
   readonly #updated: SessionValues[] = [];
@@ -43,14 +47,14 @@ export class GroupChanges {
 
   /** Returns the rows of a write, with the states of user and app as earlier writes changed them. */
   withChanges({ key, scopes }: WriteRequest, rows: CurrentRows): CurrentRows {
-    const app = scopes.includes('app') ? this.#apps.get(key.appName)?.row : undefined;
-    const user = scopes.includes('user') ? this.#users.get(userName(keyOf(key)))?.row : undefined;
-    if (app === undefined && user === undefined) return rows;
-    const { found, sideTableRow } = rows;
-    return {
-      found: { ...found, app: app ?? found.app, user: user ?? found.user },
-      sideTableRow,
-    };
+    const owner = keyOf(key);
+    let { found } = rows;
+    for (const scope of SHARED_SCOPES) {
+      if (!scopes.includes(scope)) continue;
+      const change = this.#shared[scope].get(ownerName[scope](owner));
+      if (change !== undefined) found = { ...found, [scope]: change.row };
+    }
+    return { found, sideTableRow: rows.sideTableRow };
   }
 
   /** Adds the changes of a write. Throws before that if the tables cannot hold them. */
@@ -63,12 +67,16 @@ export class GroupChanges {
     const absent = this.#isCreate
       ? { revision: millisecondsToMicros(now), state: '{}' }
       : undefined;
-    const appRow = changes.app ?? (found.app ? undefined : absent);
-    const userRow = changes.user ?? (found.user ? undefined : absent);
     const key = keyOf(request.key);
     const replacedAt = this.#addEvents(key, rows, changes.events);
-    addScope(this.#apps, key.app, key, appRow, found.app);
-    addScope(this.#users, userName(key), key, userRow, found.user);
+    for (const scope of SHARED_SCOPES) {
+      const row = changes[scope] ?? (found[scope] ? undefined : absent);
+      if (row === undefined) continue;
+      const changed = this.#shared[scope];
+      const name = ownerName[scope](key);
+      const isStored = changed.get(name)?.isStored ?? found[scope] !== undefined;
+      changed.set(name, { app: key.app, user: key.user, row, isStored });
+    }
     this.#addSession(key, rows, changes, replacedAt);
   }
 
@@ -79,8 +87,7 @@ export class GroupChanges {
   queries(): Query[] {
     const { statements } = this.#context;
     return [
-      ...sortedByName(this.#apps).map((change) => this.#scopeQuery('App', change)),
-      ...sortedByName(this.#users).map((change) => this.#scopeQuery('User', change)),
+      ...SHARED_SCOPES.flatMap((scope) => this.#stateQueries(scope)),
       ...this.#inserts,
       ...lookUp(statements.touchSession, this.#touched).queries,
       ...lookUp(statements.updateSession, this.#updated).queries,
@@ -91,10 +98,12 @@ export class GroupChanges {
     ];
   }
 
-  #scopeQuery(scope: 'App' | 'User', { app, user, row, isStored }: ScopeChange): Query {
+  #stateQueries(scope: SharedScope): Query[] {
     const { layout, statements } = this.#context;
-    const values = { app, user, state: row.state, updated: layout.time(row.revision) };
-    return statements[`${isStored ? 'update' : 'insert'}${scope}`].of(values);
+    return sortedByName(this.#shared[scope]).map(({ app, user, row, isStored }) => {
+      const statement = statements[isStored ? 'updateState' : 'insertState'][scope];
+      return statement.of({ app, user, state: row.state, updated: layout.time(row.revision) });
+    });
   }
 
   #addSession(
@@ -158,21 +167,8 @@ export class GroupChanges {
   }
 }
 
-/** @param found the row that the write decided on: a stored one, or that of an earlier write of the group */
-function addScope(
-  changes: Map<string, ScopeChange>,
-  name: string,
-  { app, user }: Key,
-  row: ScopeRow | undefined,
-  found: ScopeRow | undefined,
-): void {
-  if (row === undefined) return;
-  const isStored = changes.get(name)?.isStored ?? found !== undefined;
-  changes.set(name, { app, user, row, isStored });
-}
-
 /** Sorts by name, so that two groups which insert the same rows do not wait for each other in a circle. */
-function sortedByName(changes: ReadonlyMap<string, ScopeChange>): ScopeChange[] {
+function sortedByName(changes: ReadonlyMap<string, SharedChange>): SharedChange[] {
   const sorted = [...changes].sort(([one], [other]) => (one < other ? -1 : 1));
   return sorted.map(([, change]) => change);
 }

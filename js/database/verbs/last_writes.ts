@@ -15,9 +15,11 @@
  * @module
  */
 import { CompiledQuery } from 'kysely';
-import type { Changes, ScopeRow, SessionRow, WriteRequest } from '../../storage/adapter.js';
+import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
+import type { Changes, Found, SharedRow, SessionRow, WriteRequest } from '../../storage/adapter.js';
 import { putLast } from '../../storage/bounded_map.js';
 import type { CurrentRows } from './current_rows.js';
+import { keyOf, ownerName } from './session_statements.js';
 import { Prepared, rowsOf, type Steps } from '../transactions/prepared.js';
 import { LAST_MICROS, millisecondsToMicros } from '../../python/micros.js';
 
@@ -42,22 +44,16 @@ interface LastSession {
   readonly sideTableRow: CurrentRows['sideTableRow'];
 }
 
-/** The state of a user or an app. */
-interface LastState {
-  readonly appName: string;
-  readonly row: ScopeRow;
-}
-
-/** Stands for a state that a write does not ask for. */
-const NOT_ASKED = { appName: undefined, row: undefined };
-
 /** The rows that one connection wrote last. */
 export class LastWrites {
   #version: number | undefined;
   /** By session id. Only one of the sessions that share an id is cached. */
   readonly #sessions = new Map<string, LastSession>();
-  readonly #users = new Map<string, LastState>();
-  readonly #apps = new Map<string, LastState>();
+  /** By the owner's name. */
+  readonly #states: Readonly<Record<SharedScope, Map<string, SharedRow>>> = {
+    app: new Map(),
+    user: new Map(),
+  };
 
   /**
    * Returns the rows that each write would read, or `undefined` if one of them is not cached. Removes the rows
@@ -74,32 +70,32 @@ export class LastWrites {
     const cached = requests.map((request) => this.#rowsOf(request, isCreate));
     for (const { key, scopes } of requests) {
       if (key.sessionId !== undefined) this.#sessions.delete(key.sessionId);
-      if (isCreate || scopes.includes('user')) this.#users.delete(key.userId ?? '');
-      if (isCreate || scopes.includes('app')) this.#apps.delete(key.appName);
+      for (const scope of SHARED_SCOPES) {
+        if (!isCreate && !scopes.includes(scope)) continue;
+        this.#states[scope].delete(ownerName[scope](keyOf(key)));
+      }
     }
     return cached;
   }
 
   #rowsOf(request: WriteRequest, isCreate: boolean): CurrentRows | undefined {
-    const { appName, userId, sessionId } = request.key;
-    const last = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
+    const key = keyOf(request.key);
+    const last = this.#sessions.get(key.session);
     if (last === undefined || isCreate || !isNewEvent(request)) return undefined;
-    const user = request.scopes.includes('user') ? this.#users.get(userId ?? '') : NOT_ASKED;
-    const app = request.scopes.includes('app') ? this.#apps.get(appName) : NOT_ASKED;
     const { session, sideTableRow } = last;
-    const isKnown =
-      session.appName === appName &&
-      session.userId === userId &&
-      // The cache does not hold the events that the handle has missed.
-      request.since >= session.revision &&
-      (user === NOT_ASKED || user?.appName === appName) &&
-      app !== undefined;
-    if (!isKnown) return undefined;
+    const isAsked = (scope: SharedScope) => request.scopes.includes(scope);
+    const row = (scope: SharedScope) =>
+      isAsked(scope) ? this.#states[scope].get(ownerName[scope](key)) : undefined;
     const { revision: floor } = session;
-    return {
-      found: { session, user: user.row, app: app.row, events: [], changed: [], floor },
-      sideTableRow,
-    };
+    const [user, app] = [row('user'), row('app')];
+    const found: Found = { session, user, app, events: [], changed: [], floor };
+    const isKnown =
+      session.appName === key.app &&
+      session.userId === key.user &&
+      // The cache does not hold the events that the handle has missed.
+      request.since >= floor &&
+      SHARED_SCOPES.every((scope) => found[scope] !== undefined || !isAsked(scope));
+    return isKnown ? { found, sideTableRow } : undefined;
   }
 
   /** Caches the rows of a committed write: those that it found, with its changes. */
@@ -115,14 +111,16 @@ export class LastWrites {
     const lastUpdateTime = revision / 1000;
     const row = { appName, userId, sessionId, created, revision, lastUpdateTime, state };
     putLast(this.#sessions, sessionId, { session: row, sideTableRow }, MAX_ROWS);
-    putState(this.#users, userId, appName, changes.user ?? found.user);
-    putState(this.#apps, appName, appName, changes.app ?? found.app);
+    for (const scope of SHARED_SCOPES) {
+      const state = changes[scope] ?? found[scope];
+      if (state === undefined || state.state.length > MAX_STATE) continue;
+      putLast(this.#states[scope], ownerName[scope](keyOf(key)), state, MAX_ROWS);
+    }
   }
 
   clear(): void {
     this.#sessions.clear();
-    this.#users.clear();
-    this.#apps.clear();
+    for (const states of Object.values(this.#states)) states.clear();
   }
 }
 
@@ -132,14 +130,4 @@ export class LastWrites {
  */
 function isNewEvent({ eventIds, lastUpdateTime = 0 }: WriteRequest): boolean {
   return eventIds.length > 0 && lastUpdateTime > 0;
-}
-
-function putState(
-  states: Map<string, LastState>,
-  name: string,
-  appName: string,
-  row: ScopeRow | undefined,
-): void {
-  if (row === undefined || row.state.length > MAX_STATE) return;
-  putLast(states, name, { appName, row }, MAX_ROWS);
 }

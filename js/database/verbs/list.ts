@@ -1,9 +1,9 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { ListRequest, Listing, SessionRow } from '../../storage/adapter.js';
-import { byCount, filledChunks } from './statement_sizes.js';
+import { cached, filledChunks } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
-import { scopeRow, type SessionColumns, sessionRow } from '../tables/rows.js';
+import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
 import {
   IS_BESIDE,
   type SessionStatements,
@@ -117,8 +117,8 @@ export function listStatements(database: Database, engine: Engine) {
   return {
     ofUser: pageStatements(database, engine, true),
     ofAllUsers: pageStatements(database, engine, false),
-    users: byCount(
-      (users) =>
+    users: cached(
+      (users: number) =>
         new Prepared<
           { app: string } & Record<`user${number}`, string>,
           StateColumns & { user_id: string }
@@ -182,7 +182,7 @@ export function* list(
   return {
     sessions,
     users: yield* readUsers(statements, appName, sessions),
-    app: app && scopeRow(app.state, app.update_time),
+    app: app && sharedRow(app.state, app.update_time),
     total,
   };
 }
@@ -228,6 +228,6 @@ function* readUsers(
   const rows = (yield* together(queries, true)).flat();
   return rows.map(({ user_id: userId, state, update_time: time }) => ({
     userId,
-    ...scopeRow(state, time),
+    ...sharedRow(state, time),
   }));
 }

@@ -1,8 +1,8 @@
 import type { Compilable, SelectQueryBuilder } from 'kysely';
 import type { Event } from '../../model/event.js';
 import { MAX_TIMESTAMP } from '../../model/snapshot.js';
-import type { ReadRequest, Rows, ScopeRow, StorageKey } from '../../storage/adapter.js';
-import type { OwnRows } from '../../storage/own_adapter.js';
+import type { ReadRequest, Rows, SharedRow, StorageKey } from '../../storage/adapter.js';
+import { NO_ROWS, type OwnRows } from '../../storage/own_adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
 import type { Layout } from '../tables/layout.js';
@@ -12,7 +12,7 @@ import {
   adkEventRow,
   type EventDataColumns,
   eventRow,
-  scopeRow,
+  sharedRow,
   sessionRow,
 } from '../tables/rows.js';
 import {
@@ -76,7 +76,7 @@ export function* read(
   const values = keyOf(key);
   const query = eventsOf(statements.rows, values, window);
   const [[row], columns] = yield* together([statements.merged.of(values), query], true);
-  if (row === undefined) return { events: [] };
+  if (row === undefined) return NO_ROWS;
   return {
     ...sessionRows(revisions, { appName, userId, sessionId }, row),
     events: within(window, columns.map(statements.eventRow)),
@@ -105,7 +105,7 @@ export function* readParsed(
   const query = eventsOf(statements.jsons, values, window);
   const queries = [statements.merged.of(values), query && { ...query, take }] as const;
   const [[row], rest] = yield* together(queries, true);
-  if (row === undefined) return { events: [] };
+  if (row === undefined) return NO_ROWS;
   rest.forEach(take);
   return (
     parsed && {
@@ -172,12 +172,12 @@ function* readStates(
   const userQuery = user === undefined ? undefined : statements.user.of({ app, user });
   const [[appRow], [userRow]] = yield* together([statements.app.of({ app }), userQuery], true);
   return {
-    app: appRow && scopeRow(appRow.state, appRow.update_time),
-    user: userRow && scopeRow(userRow.state, userRow.update_time),
+    app: appRow && sharedRow(appRow.state, appRow.update_time),
+    user: userRow && sharedRow(userRow.state, userRow.update_time),
     events: [],
   };
 }
 
-function optionalState(state: string | null, time: StoredTime | null): ScopeRow | undefined {
-  return state === null ? undefined : scopeRow(state, time);
+function optionalState(state: string | null, time: StoredTime | null): SharedRow | undefined {
+  return state === null ? undefined : sharedRow(state, time);
 }

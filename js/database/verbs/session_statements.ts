@@ -1,5 +1,6 @@
 /** The queries that reads and writes share, on sessions and on the states of users and apps. */
 import { type Compilable, type SelectQueryBuilder, sql } from 'kysely';
+import type { SharedScope } from '../../state/scope.js';
 import type { StorageKey } from '../../storage/adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
@@ -20,10 +21,11 @@ export function keyOf({ appName, userId = '', sessionId = '' }: StorageKey): Key
   return { app: appName, user: userId, session: sessionId };
 }
 
-/** Returns a name of a user, for maps and for the order of locks. */
-export function userName({ app, user }: Omit<Key, 'session'>): string {
-  return JSON.stringify([app, user]);
-}
+/** Return the name of a shared state's owner, for maps and for the order of locks. */
+export const ownerName = {
+  app: ({ app }: Key) => app,
+  user: ({ app, user }: Key) => JSON.stringify([app, user]),
+} satisfies Record<SharedScope, unknown>;
 
 /** The columns of a user's or an app's state. */
 export interface StateColumns {
@@ -183,8 +185,10 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
     app: ofApp(false),
     user: ofUser(false),
     /** The same statements; on servers they lock the row, which the verb will change. */
-    lockedApp: ofApp(engine.locksRows),
-    lockedUser: ofUser(engine.locksRows),
+    lockedState: {
+      app: ofApp(engine.locksRows),
+      user: ofUser(engine.locksRows),
+    } satisfies Record<SharedScope, unknown>,
     floor: new Prepared<object, { value: string }>(() =>
       database.selectFrom(layout.metadata).select('value').where('key', '=', METADATA.floor),
     ),

@@ -3,12 +3,15 @@
  * only, so a few prepared statements serve every count.
  */
 
-/** Caches one statement per count. `make` builds it at its first use. */
-export function byCount<Statement>(make: (count: number) => Statement) {
-  const made = new Map<number, Statement>();
-  return (count: number): Statement => {
-    const known = made.get(count) ?? make(count);
-    made.set(count, known);
+/** Caches one statement per key, such as a count or a list of names. `make` builds it at its first use. */
+export function cached<Key extends number | readonly string[], Statement>(
+  make: (key: Key) => Statement,
+) {
+  const made = new Map<string, Statement>();
+  return (key: Key): Statement => {
+    const name = String(key);
+    const known = made.get(name) ?? make(key);
+    made.set(name, known);
     return known;
   };
 }

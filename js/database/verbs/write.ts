@@ -1,5 +1,6 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
 import type { Changes, Decide, Found, Write, WriteRequest } from '../../storage/adapter.js';
+import { NO_ROWS } from '../../storage/own_adapter.js';
 import { type CurrentRows, readCurrentRows, type ReadContext } from './current_rows.js';
 import type { CurrentRowsStatements } from './current_rows_statements.js';
 import { GroupChanges } from './group_changes.js';
@@ -71,7 +72,7 @@ export function* write(
  * can be asked with no rows.
  */
 function changesApp(decide: Decide): boolean {
-  return decide({ events: [], changed: [], floor: 0 })?.app !== undefined;
+  return decide(NO_ROWS)?.app !== undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The statements that insert and update rows. */
 import { sql } from 'kysely';
-import { byCount } from './statement_sizes.js';
+import { cached } from './statement_sizes.js';
+import type { SharedScope } from '../../state/scope.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { jsonRows, type JsonRows, type KeyedStatement } from './lookup.js';
 import { Prepared } from '../transactions/prepared.js';
@@ -23,6 +24,9 @@ interface SideTableValues extends Key {
   time: StoredTime;
   replaced: StoredTime | null;
 }
+
+/** The columns of a shared state. */
+type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime };
 
 /** The changed columns of a session. */
 export type SessionValues = Key & { state: string; updated: StoredTime };
@@ -107,39 +111,41 @@ export function writeStatements(database: Database, { readsJsonRows }: Engine) {
         .where('user_id', '=', value('user'))
         .where('session_id', '=', value('session')),
     ),
-    insertApp: new Prepared<{ app: string; state: string; updated: StoredTime }, never>((value) =>
-      database.insertInto('app_states').values({
-        app_name: value('app'),
-        state: value('state'),
-        update_time: value('updated'),
-      }),
-    ),
-    updateApp: new Prepared<{ app: string; state: string; updated: StoredTime }, never>((value) =>
-      database
-        .updateTable('app_states')
-        .set({ state: value('state'), update_time: value('updated') })
-        .where('app_name', '=', value('app')),
-    ),
-    insertUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: StoredTime }, never>(
-      (value) =>
+    insertState: {
+      app: new Prepared<StateValues, never>((value) =>
+        database.insertInto('app_states').values({
+          app_name: value('app'),
+          state: value('state'),
+          update_time: value('updated'),
+        }),
+      ),
+      user: new Prepared<StateValues, never>((value) =>
         database.insertInto('user_states').values({
           app_name: value('app'),
           user_id: value('user'),
           state: value('state'),
           update_time: value('updated'),
         }),
-    ),
-    updateUser: new Prepared<Omit<Key, 'session'> & { state: string; updated: StoredTime }, never>(
-      (value) =>
+      ),
+    } satisfies Record<SharedScope, unknown>,
+    updateState: {
+      app: new Prepared<StateValues, never>((value) =>
+        database
+          .updateTable('app_states')
+          .set({ state: value('state'), update_time: value('updated') })
+          .where('app_name', '=', value('app')),
+      ),
+      user: new Prepared<StateValues, never>((value) =>
         database
           .updateTable('user_states')
           .set({ state: value('state'), update_time: value('updated') })
           .where('app_name', '=', value('app'))
           .where('user_id', '=', value('user')),
-    ),
+      ),
+    } satisfies Record<SharedScope, unknown>,
     /** Inserts events of any sessions, with one statement per number of events. */
-    insertEvents: byCount(
-      (events) =>
+    insertEvents: cached(
+      (events: number) =>
         new Prepared<ManyEvents, never>((value) =>
           database.insertInto('events').values(
             Array.from({ length: events }, (_, index) => ({

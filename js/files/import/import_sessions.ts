@@ -2,7 +2,6 @@ import type { TimeUnit } from '../../python/time.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { requireId } from '../../model/ids.js';
 import { isPlainObject, kindOf } from '../../json/rules.js';
-import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
 import { requireNotAborted } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import type { Abortable } from '../../model/session.js';
@@ -206,15 +205,12 @@ async function importLine(
   const appName = requireId('appName', lineKey.appName);
   if (kind === 'appState') {
     const storedState = await service.getAppState({ appName, signal });
-    const stateDelta = addPrefix(APP_PREFIX, selectKeysToSet(json, kind, storedState, sharedState));
+    const stateDelta = addPrefix('app', selectKeysToSet(json, kind, storedState, sharedState));
     await service.updateState({ appName, stateDelta, signal });
   } else {
     const userId = requireId('userId', lineKey.userId);
     const storedState = await service.getUserState({ appName, userId, signal });
-    const stateDelta = addPrefix(
-      USER_PREFIX,
-      selectKeysToSet(json, kind, storedState, sharedState),
-    );
+    const stateDelta = addPrefix('user', selectKeysToSet(json, kind, storedState, sharedState));
     await service.updateState({ appName, userId, stateDelta, signal });
   }
 }

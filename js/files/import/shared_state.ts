@@ -1,4 +1,4 @@
-import { APP_PREFIX, USER_PREFIX } from '../../state/scope.js';
+import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
@@ -12,10 +12,17 @@ export async function readSharedState(
     service.getAppState({ appName, signal }),
     service.getUserState({ appName, userId, signal }),
   ]);
-  return { ...addPrefix(APP_PREFIX, app), ...addPrefix(USER_PREFIX, user) };
+  return mergeShared({ app, user });
 }
 
-/** Returns a scope's state with the prefix added to its keys. */
-export function addPrefix(prefix: string, state: Readonly<StateShape>): StateShape {
+/** Merges the states of the shared scopes. */
+export function mergeShared(states: Readonly<Record<SharedScope, StateShape>>): StateShape {
+  const prefixed = SHARED_SCOPES.map((scope) => addPrefix(scope, states[scope]));
+  return Object.fromEntries(prefixed.flatMap(Object.entries<unknown>));
+}
+
+/** Returns a shared state with the prefix added to its keys. */
+export function addPrefix(scope: SharedScope, state: Readonly<StateShape>): StateShape {
+  const prefix = SHARED_PREFIXES[scope];
   return Object.fromEntries(Object.entries(state).map(([key, value]) => [prefix + key, value]));
 }

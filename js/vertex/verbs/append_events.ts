@@ -14,6 +14,7 @@ import { isSameJson } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 import type { Changes, Decide, EventRow, Found, WriteRequest } from '../../storage/adapter.js';
+import { NO_ROWS } from '../../storage/own_adapter.js';
 import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
 import { hasStatus, mayHaveTakenEffect } from '../rest/rest_errors.js';
@@ -21,9 +22,6 @@ import { latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
-
-/** The rows of a session that does not exist. */
-export const NO_ROWS: Found = { events: [], changed: [], floor: 0 };
 
 type AppendRequest = Pick<WriteRequest, 'eventIds' | 'since'>;
 
@@ -64,10 +62,10 @@ async function readAndPost(
   const rowsForDecision = (): Found => {
     const rows = recent.rows();
     return {
+      ...NO_ROWS,
       session: sessionRow(address.appName, resource, latestRevision(rows)),
       events: rows.filter(({ id }) => eventIds.includes(id)),
       changed: hasRevision ? rows : [],
-      floor: 0,
     };
   };
   let changes = decide(rowsForDecision());

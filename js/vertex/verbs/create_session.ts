@@ -4,10 +4,10 @@
  */
 import type { JsonObject } from '../../json/rules.js';
 import { SessionError } from '../../errors/errors.js';
-import { APP_PREFIX, isShared, USER_PREFIX } from '../../state/scope.js';
+import { isShared } from '../../state/scope.js';
 import { invalid } from '../../errors/invalid.js';
 import type { Decide, StorageKey } from '../../storage/adapter.js';
-import { NO_ROWS } from './append_events.js';
+import { NO_ROWS } from '../../storage/own_adapter.js';
 import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { unfinishedError, waitForOperation } from '../rest/operation.js';
 import { Retries } from '../rest/retries.js';
@@ -17,7 +17,7 @@ import {
   createdAt,
   isOwnedBy,
   newState,
-  scopeRow,
+  sharedRow,
   sessionRow,
   stateOf,
 } from './session_resource.js';
@@ -62,10 +62,11 @@ export async function createSession(
     return;
   }
   decide({
-    ...NO_ROWS,
     // The scopes as the server shows them: other sessions write to them too.
-    user: scopeRow(created, USER_PREFIX),
-    app: scopeRow(created, APP_PREFIX),
+    user: sharedRow(created, 'user'),
+    app: sharedRow(created, 'app'),
+    events: [],
+    changed: [],
     floor: createdAt(created) - 1,
   });
 }

@@ -21,6 +21,7 @@ export async function listSessions(sessions: Sessions, request: ListRequest): Pr
   return {
     sessions: rows.slice(offset, limit === undefined ? undefined : offset + limit),
     users: [],
+    app: undefined,
     total: rows.length,
   };
 }

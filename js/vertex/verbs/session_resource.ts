@@ -3,8 +3,8 @@ import { parseTime } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import { APP_PREFIX, isTemp, USER_PREFIX } from '../../state/scope.js';
-import type { Changes, ScopeRow, SessionRow } from '../../storage/adapter.js';
+import { isTemp, SHARED_PREFIXES, type SharedScope, STORED_PREFIXES } from '../../state/scope.js';
+import type { Changes, SharedRow, SessionRow } from '../../storage/adapter.js';
 import { idFromName } from '../events/foreign_event.js';
 
 export function isOwnedBy({ userId }: JsonObject, user: string): boolean {
@@ -72,22 +72,18 @@ export function stateOf({ sessionState }: JsonObject): Record<string, unknown> {
 }
 
 /** Returns the `sessionState` to create: the keys of all scopes in one object. */
-export function newState({ session, user, app }: Changes): Record<string, unknown> {
-  const scopes = [
-    ['', session],
-    [USER_PREFIX, user],
-    [APP_PREFIX, app],
-  ] as const;
+export function newState(changes: Changes): Record<string, unknown> {
   const state: Record<string, unknown> = {};
-  for (const [prefix, row] of scopes) {
-    const values = JSON.parse(row?.state ?? '{}') as Record<string, unknown>;
+  for (const [scope, prefix] of STORED_PREFIXES) {
+    const values = JSON.parse(changes[scope]?.state ?? '{}') as Record<string, unknown>;
     for (const [key, value] of Object.entries(values)) defineMember(state, prefix + key, value);
   }
   return state;
 }
 
 /** Returns the keys of one scope that the server shows, without their prefix; `undefined` if there are none. */
-export function scopeRow(resource: JsonObject, prefix: string): ScopeRow | undefined {
+export function sharedRow(resource: JsonObject, scope: SharedScope): SharedRow | undefined {
+  const prefix = SHARED_PREFIXES[scope];
   const entries = Object.entries(stateOf(resource)).filter(([key]) => key.startsWith(prefix));
   if (entries.length === 0) return undefined;
   const state: Record<string, unknown> = {};

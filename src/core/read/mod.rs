@@ -5,7 +5,7 @@ mod window;
 pub use window::{Page, PagePosition, Window, check_count};
 
 use crate::core::event::EventText;
-use crate::core::write::{ScopeRow, SessionRow};
+use crate::core::write::{SessionRow, SharedRow};
 
 /// The result of `read`.
 #[derive(Debug, Clone)]
@@ -13,9 +13,9 @@ pub struct Rows {
     /// The session, if one was requested and exists.
     pub session: Option<SessionRow>,
     /// The user's state, if a user or session was requested and the state exists.
-    pub user: Option<ScopeRow>,
+    pub user: Option<SharedRow>,
     /// The app's state, if it exists.
-    pub app: Option<ScopeRow>,
+    pub app: Option<SharedRow>,
     /// The texts of the events in the window, by `seq`.
     pub events: Vec<EventText>,
 }
@@ -42,9 +42,9 @@ pub struct Listing<R = Vec<SessionRow>> {
     /// The sessions of the page.
     pub sessions: R,
     /// The states of these sessions' users, each user once.
-    pub users: Vec<(String, ScopeRow)>,
+    pub users: Vec<(String, SharedRow)>,
     /// The app's state.
-    pub app: Option<ScopeRow>,
+    pub app: Option<SharedRow>,
     /// The number of all sessions of the app or user, not only of the page.
     pub total: usize,
 }

@@ -70,9 +70,10 @@ impl Delta {
 
     /// Adds the changes of a later delta.
     pub fn extend(&mut self, later: Self) {
-        add(&mut self.session, later.session);
-        add(&mut self.user, later.user);
-        add(&mut self.app, later.app);
+        let Self { session, user, app } = later;
+        add(&mut self.session, session);
+        add(&mut self.user, user);
+        add(&mut self.app, app);
     }
 }
 

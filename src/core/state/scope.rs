@@ -29,15 +29,9 @@ impl Scope {
     /// assert_eq!(Scope::split("cart:items"), (Scope::Session, "cart:items"));
     /// ```
     pub fn split(key: &str) -> (Self, &str) {
-        if let Some(name) = key.strip_prefix(KEY_PREFIX_APP) {
-            (Self::App, name)
-        } else if let Some(name) = key.strip_prefix(KEY_PREFIX_USER) {
-            (Self::User, name)
-        } else if let Some(name) = key.strip_prefix(KEY_PREFIX_TEMP) {
-            (Self::Temp, name)
-        } else {
-            (Self::Session, key)
-        }
+        let scopes = [Self::App, Self::User, Self::Temp].into_iter();
+        let mut found = scopes.filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
+        found.next().unwrap_or((Self::Session, key))
     }
 
     /// Returns the prefix of this scope's keys.
@@ -48,6 +42,26 @@ impl Scope {
             Self::App => KEY_PREFIX_APP,
             Self::Temp => KEY_PREFIX_TEMP,
         }
+    }
+}
+
+/// How many scopes are shared: their states outlive a session.
+pub(crate) const SHARED_SCOPES: usize = 2;
+
+/// One value for each shared scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shared<T> {
+    /// The user's.
+    pub user: T,
+    /// The app's.
+    pub app: T,
+}
+
+impl<T> Shared<T> {
+    /// Returns the values with their scopes, in the order of the keys of a merged state.
+    pub(crate) fn with_scopes(self) -> [(Scope, T); SHARED_SCOPES] {
+        let Self { user, app } = self;
+        [(Scope::User, user), (Scope::App, app)]
     }
 }
 

@@ -6,12 +6,15 @@ use crate::core::error::Error;
 use crate::core::json::{ObjectWriter, escaped_len, split_object};
 use crate::core::names::Index;
 use crate::core::state::delta::{Change, StateChanges};
-use crate::core::state::scope::Scope;
+use crate::core::state::scope::{SHARED_SCOPES, Scope};
 use crate::room::{has_room, require_room};
 
-/// The largest JSON of one scope, in bytes. A session merges three scopes into one text, and the
-/// longest text that every JavaScript engine holds has 2^29 - 25 characters.
+/// The largest JSON of one scope, in bytes.
 const MAX_SIZE: usize = 128 << 20;
+/// The longest text that every JavaScript engine holds, in characters.
+const MAX_TEXT: usize = (1 << 29) - 25;
+// A session merges its own scope and the shared ones into one text.
+const _: () = assert!(MAX_SIZE * (1 + SHARED_SCOPES) <= MAX_TEXT);
 
 /// The state of one session, one user or one app. Names have no prefix. They keep the order in
 /// which they were first set, as members of a JavaScript object do.

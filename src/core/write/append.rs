@@ -6,9 +6,9 @@ use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{NEVER, Revision, SessionHead};
-use crate::core::state::{Delta, ScopedState};
+use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::changes::{
-    Changes, EventChange, ScopeChange, ScopeRevisions, SessionChange,
+    Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
 };
 use crate::core::write::handle_position::HandlePosition;
 use crate::core::write::plan::{Plan, ScopeSet};
@@ -57,8 +57,8 @@ pub struct Appended {
     pub state: Option<String>,
     /// The revision of the handle before the append: events with a greater `seq` are new to it.
     pub since: Revision,
-    /// The new revisions of user and app state.
-    pub scopes: ScopeRevisions,
+    /// The new revisions of the shared states.
+    pub shared: SharedRevisions,
 }
 
 /// Why an append failed.
@@ -92,7 +92,7 @@ impl AppendFailure {
 fn stored_state(found: &Found<'_>) -> Result<String, Error> {
     let none = ScopedState::default();
     let (user, app) = (found.user.map(|row| &row.state), found.app.map(|row| &row.state));
-    merged(found.state.unwrap_or(&none), user, app)
+    merged(found.state.unwrap_or(&none), Shared { user, app })
 }
 
 /// The rule that writes events, their deltas, and the session's new revision and time.
@@ -280,16 +280,16 @@ impl Append {
         let state = state.map_err(AppendFailure::Failed)?;
         let changes = (!written.is_empty()).then(|| Changes {
             session: Some(SessionChange { head, state: delta.session }),
-            user: ScopeChange::of(found.user, delta.user, found.floor),
-            app: ScopeChange::of(found.app, delta.app, found.floor),
+            user: SharedChange::of(found.user, delta.user, found.floor),
+            app: SharedChange::of(found.app, delta.app, found.floor),
             events: written,
         });
         let missed = match self.policy {
             StalePolicy::Merge => found.changed,
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
-        let scopes = changes.as_ref().map(Changes::scope_revisions).unwrap_or_default();
-        Ok((Appended { head, unchanged, missed, state, since, scopes }, changes))
+        let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
+        Ok((Appended { head, unchanged, missed, state, since, shared }, changes))
     }
 }
 

@@ -1,34 +1,32 @@
 //! The changes that a write makes.
 
 use crate::core::session::{Revision, SessionHead};
-use crate::core::state::StateChanges;
-use crate::core::write::rows::ScopeRow;
+use crate::core::state::{Shared, StateChanges};
+use crate::core::write::rows::SharedRow;
 
 /// A change of a user's or an app's state.
 #[derive(Debug, PartialEq)]
-pub struct ScopeChange {
+pub struct SharedChange {
     /// Its new revision.
     pub revision: Revision,
     /// The changed keys.
     pub state: StateChanges,
 }
 
-impl ScopeChange {
+impl SharedChange {
     /// Returns the change of the state in `row`; `None` if nothing changes.
-    pub(crate) fn of(row: Option<&ScopeRow>, state: StateChanges, floor: Revision) -> Option<Self> {
+    pub(crate) fn of(
+        row: Option<&SharedRow>,
+        state: StateChanges,
+        floor: Revision,
+    ) -> Option<Self> {
         let last = row.map_or(0, |row| row.revision).max(floor);
         (!state.is_empty()).then(|| Self { revision: last + 1, state })
     }
 }
 
-/// The new revisions of the user and app states that a write changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ScopeRevisions {
-    /// The user's, if it changed.
-    pub user: Option<Revision>,
-    /// The app's, if it changed.
-    pub app: Option<Revision>,
-}
+/// The new revisions of the shared states that a write changed.
+pub type SharedRevisions = Shared<Option<Revision>>;
 
 /// A new or changed session.
 #[derive(Debug, PartialEq)]
@@ -46,17 +44,17 @@ pub struct Changes {
     /// The session, if it changes.
     pub session: Option<SessionChange>,
     /// The user's state, if it changes.
-    pub user: Option<ScopeChange>,
+    pub user: Option<SharedChange>,
     /// The app's state, if it changes.
-    pub app: Option<ScopeChange>,
+    pub app: Option<SharedChange>,
     /// New and replaced events.
     pub events: Vec<EventChange>,
 }
 
 impl Changes {
-    /// Returns the new revisions of the user and app states.
-    pub fn scope_revisions(&self) -> ScopeRevisions {
-        ScopeRevisions {
+    /// Returns the new revisions of the shared states.
+    pub fn shared_revisions(&self) -> SharedRevisions {
+        Shared {
             user: self.user.as_ref().map(|change| change.revision),
             app: self.app.as_ref().map(|change| change.revision),
         }

@@ -2,9 +2,9 @@
 
 use crate::core::error::Error;
 use crate::core::session::SessionHead;
-use crate::core::state::{Delta, ScopedState, StateChanges};
-use crate::core::write::changes::{Changes, ScopeChange, ScopeRevisions, SessionChange};
-use crate::core::write::rows::{Found, ScopeRow};
+use crate::core::state::{Delta, ScopedState, Shared, StateChanges};
+use crate::core::write::changes::{Changes, SessionChange, SharedChange, SharedRevisions};
+use crate::core::write::rows::{Found, SharedRow};
 use crate::core::write::{merged, never_decided};
 
 /// The rule that creates a session if its key is free.
@@ -16,8 +16,8 @@ pub(super) struct Create {
     created: Option<Result<Option<Created>, Error>>,
 }
 
-/// A created session: its head, its merged state, and the new revisions of user and app state.
-pub(crate) type Created = (SessionHead, String, ScopeRevisions);
+/// A created session: its head, its merged state, and the new revisions of the shared states.
+pub(crate) type Created = (SessionHead, String, SharedRevisions);
 
 impl Create {
     pub(super) fn new(state: Delta, now: f64) -> Self {
@@ -38,11 +38,12 @@ impl Create {
         }
         let revision = found.floor + 1;
         let head = SessionHead { created: revision, revision, last_update_time: self.now };
-        let (user_state, user) = change_scope(found.user, &self.state.user, found.floor);
-        let (app_state, app) = change_scope(found.app, &self.state.app, found.floor);
+        let (user_state, user) = change_shared(found.user, &self.state.user, found.floor);
+        let (app_state, app) = change_shared(found.app, &self.state.app, found.floor);
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
-        let state = match merged(&session_state, Some(&user_state), Some(&app_state)) {
+        let shared = Shared { user: Some(&user_state), app: Some(&app_state) };
+        let state = match merged(&session_state, shared) {
             Ok(state) => state,
             Err(error) => {
                 self.created = Some(Err(error));
@@ -51,18 +52,18 @@ impl Create {
         };
         let session = Some(SessionChange { head, state: self.state.session.clone() });
         let changes = Changes { session, user, app, events: Vec::new() };
-        self.created = Some(Ok(Some((head, state, changes.scope_revisions()))));
+        self.created = Some(Ok(Some((head, state, changes.shared_revisions()))));
         Some(changes)
     }
 }
 
 /// Returns the new state of a scope, and the change to write, if any.
-fn change_scope(
-    row: Option<&ScopeRow>,
+fn change_shared(
+    row: Option<&SharedRow>,
     changes: &StateChanges,
     floor: u64,
-) -> (ScopedState, Option<ScopeChange>) {
+) -> (ScopedState, Option<SharedChange>) {
     let mut state = row.map(|row| row.state.clone()).unwrap_or_default();
     state.apply(changes.clone());
-    (state, ScopeChange::of(row, changes.clone(), floor))
+    (state, SharedChange::of(row, changes.clone(), floor))
 }

@@ -16,23 +16,24 @@ mod update;
 
 use append::Append;
 pub use append::{Appended, Known, StalePolicy};
-pub use changes::{Changes, EventChange, ScopeChange, ScopeRevisions, SessionChange};
+pub use changes::{Changes, EventChange, SessionChange, SharedChange, SharedRevisions};
 use create::Create;
 pub(crate) use create::Created;
 use handle_position::HandlePosition;
 pub use plan::{Plan, ScopeSet, Target};
-pub use rows::{EventRow, Found, ScopeRow, SessionRow, StoredEvent};
+pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use script::FoundRows;
 use update::Update;
 
+use std::iter;
 use std::rc::Rc;
 
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{NEVER, SessionKey};
-use crate::core::state::{Delta, Scope, ScopedState, merge_to_json};
+use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
 use crate::room::require_room;
 
 /// One write, from its plan to its result.
@@ -221,7 +222,7 @@ impl Write {
     }
 
     /// Returns the new revisions of the states that an update changed.
-    pub(crate) fn updated(self) -> Result<ScopeRevisions, Error> {
+    pub(crate) fn updated(self) -> Result<SharedRevisions, Error> {
         match self.rule {
             Rule::Update(update) => update.updated(),
             _ => Err(never_decided()),
@@ -229,16 +230,16 @@ impl Write {
     }
 }
 
-/// Returns the three scopes merged into one JSON object. Fails if that object would be too large.
+/// Returns all scopes merged into one JSON object. Fails if that object would be too large.
 pub(crate) fn merged(
     session: &ScopedState,
-    user: Option<&ScopedState>,
-    app: Option<&ScopedState>,
+    shared: Shared<Option<&ScopedState>>,
 ) -> Result<String, Error> {
-    require_room([Some(session), user, app].into_iter().flatten().map(ScopedState::size).sum())?;
-    let user = user.map(|state| (Scope::User, state));
-    let app = app.map(|state| (Scope::App, state));
-    Ok(merge_to_json([(Scope::Session, session)].into_iter().chain(user).chain(app)))
+    let shared = shared.with_scopes().into_iter();
+    let shared = shared.filter_map(|(scope, state)| Some((scope, state?)));
+    let scopes = iter::once((Scope::Session, session)).chain(shared);
+    require_room(scopes.clone().map(|(_, state)| state.size()).sum())?;
+    Ok(merge_to_json(scopes))
 }
 
 fn never_decided() -> Error {

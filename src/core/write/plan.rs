@@ -19,7 +19,8 @@ pub struct ScopeSet {
 impl ScopeSet {
     /// Encodes the set for JavaScript: session 1, user 2, app 4.
     pub(crate) fn bits(self) -> u8 {
-        u8::from(self.session) | u8::from(self.user) << 1 | u8::from(self.app) << 2
+        let Self { session, user, app } = self;
+        u8::from(session) | u8::from(user) << 1 | u8::from(app) << 2
     }
 }
 

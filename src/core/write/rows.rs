@@ -23,7 +23,7 @@ pub struct EventRow {
 
 /// The state of a user or of an app, as it is stored.
 #[derive(Debug, Clone, Default)]
-pub struct ScopeRow {
+pub struct SharedRow {
     /// The revision of its last change.
     pub revision: Revision,
     /// The state, its keys without prefix.
@@ -49,9 +49,9 @@ pub struct Found<'a> {
     /// The session's own state, if it was requested and exists.
     pub state: Option<&'a ScopedState>,
     /// The user's state, if it was requested and exists.
-    pub user: Option<&'a ScopeRow>,
+    pub user: Option<&'a SharedRow>,
     /// The app's state, if it was requested and exists.
-    pub app: Option<&'a ScopeRow>,
+    pub app: Option<&'a SharedRow>,
     /// The stored events with one of the requested ids.
     pub events: Vec<EventRow>,
     /// The events written after the requested revision, in any order. In some storages others write

@@ -6,7 +6,7 @@ use crate::core::session::{Revision, SessionHead};
 use crate::core::state::Delta;
 use crate::core::write::changes::Changes;
 use crate::core::write::plan::Plan;
-use crate::core::write::rows::{EventRow, Found, ScopeRow};
+use crate::core::write::rows::{EventRow, Found, SharedRow};
 use crate::core::write::{Rule, Write};
 
 /// The rule of such a write.
@@ -20,8 +20,8 @@ pub(super) struct Script {
 #[derive(Debug)]
 pub(crate) struct FoundRows {
     pub(crate) session: Option<SessionHead>,
-    pub(crate) user: Option<ScopeRow>,
-    pub(crate) app: Option<ScopeRow>,
+    pub(crate) user: Option<SharedRow>,
+    pub(crate) app: Option<SharedRow>,
     pub(crate) events: Vec<EventRow>,
     pub(crate) changed: Vec<EventRow>,
     pub(crate) floor: Revision,
@@ -29,15 +29,9 @@ pub(crate) struct FoundRows {
 
 impl Script {
     pub(super) fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
-        let floor = found.floor;
-        self.found = Some(FoundRows {
-            session: found.session,
-            user: found.user.cloned(),
-            app: found.app.cloned(),
-            events: found.events,
-            changed: found.changed,
-            floor,
-        });
+        let Found { session, state: _, user, app, events, changed, floor } = found;
+        let (user, app) = (user.cloned(), app.cloned());
+        self.found = Some(FoundRows { session, user, app, events, changed, floor });
         (self.answer)(floor)
     }
 }

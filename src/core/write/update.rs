@@ -3,7 +3,7 @@
 use crate::core::error::Error;
 use crate::core::session::check_id;
 use crate::core::state::Delta;
-use crate::core::write::changes::{Changes, ScopeChange, ScopeRevisions};
+use crate::core::write::changes::{Changes, SharedChange, SharedRevisions};
 use crate::core::write::never_decided;
 use crate::core::write::plan::ScopeSet;
 use crate::core::write::rows::Found;
@@ -13,7 +13,7 @@ use crate::core::write::rows::Found;
 pub(super) struct Update {
     delta: Delta,
     /// `None` until the storage calls `decide`.
-    updated: Option<ScopeRevisions>,
+    updated: Option<SharedRevisions>,
 }
 
 impl Update {
@@ -22,13 +22,15 @@ impl Update {
         if let Some(user_id) = user_id {
             check_id("user_id", user_id)?;
         }
-        if let Some((name, _)) = delta.session.first() {
+        // An app needs no other id than the one that is always given.
+        let Delta { session, user, app: _ } = &delta;
+        if let Some((name, _)) = session.first() {
             return Err(Error::invalid(
                 "stateDelta",
                 format!("holds \"{name}\", a session's key; name the sessionId as well"),
             ));
         }
-        if let (None, Some((name, _))) = (user_id, delta.user.first()) {
+        if let (None, Some((name, _))) = (user_id, user.first()) {
             return Err(Error::invalid(
                 "stateDelta",
                 format!("holds \"user:{name}\", a user's key; name the userId as well"),
@@ -38,7 +40,7 @@ impl Update {
     }
 
     /// Returns the new revisions of the states that it changed.
-    pub(super) fn updated(self) -> Result<ScopeRevisions, Error> {
+    pub(super) fn updated(self) -> Result<SharedRevisions, Error> {
         self.updated.ok_or_else(never_decided)
     }
 
@@ -51,11 +53,11 @@ impl Update {
     }
 
     pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
-        let user = ScopeChange::of(found.user, self.delta.user.clone(), found.floor);
-        let app = ScopeChange::of(found.app, self.delta.app.clone(), found.floor);
+        let user = SharedChange::of(found.user, self.delta.user.clone(), found.floor);
+        let app = SharedChange::of(found.app, self.delta.app.clone(), found.floor);
         let changes = Changes { session: None, user, app, events: Vec::new() };
-        let updated = changes.scope_revisions();
+        let updated = changes.shared_revisions();
         self.updated = Some(updated);
-        (updated != ScopeRevisions::default()).then_some(changes)
+        (updated != SharedRevisions::default()).then_some(changes)
     }
 }

@@ -13,15 +13,15 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
 use crate::core::session::{SessionHead, SessionKey, check_timestamp};
-use crate::core::state::{Delta, ScopedState};
+use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::{
-    Changes, EventRow, Found, ScopeChange, ScopeRow, SessionChange, Write, merged,
+    Changes, EventRow, Found, SessionChange, SharedChange, SharedRow, Write, merged,
 };
 use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::parts::Parts;
 use crate::wasm::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
-    scopes_to_javascript,
+    revisions_to_javascript,
 };
 
 /// A write that JavaScript carries out.
@@ -118,7 +118,7 @@ impl AdapterWrite {
             (parts.next(user), user_revision, "user state"),
             (parts.rest(), app_revision, "app state"),
         ]
-        .map(|(text, revision, record)| scope_row(text, revision, record));
+        .map(|(text, revision, record)| shared_row(text, revision, record));
         let stored = [state?, user?, app?];
         let head = SessionHead {
             created: created as u64,
@@ -180,9 +180,9 @@ impl AdapterWrite {
         appended_to_javascript(self.end()?)
     }
 
-    /// Returns the result of an update, as `scopes_to_javascript` lays it out.
+    /// Returns the result of an update, as `revisions_to_javascript` lays it out.
     pub fn updated(&mut self) -> Result<JsValue, JsValue> {
-        scopes_to_javascript(self.end()?)
+        revisions_to_javascript(self.end()?)
     }
 
     fn end(&mut self) -> Result<Write, Error> {
@@ -191,7 +191,7 @@ impl AdapterWrite {
 }
 
 impl Decided {
-    fn of(changes: Changes, stored: [Option<ScopeRow>; 3]) -> Result<Self, Error> {
+    fn of(changes: Changes, stored: [Option<SharedRow>; 3]) -> Result<Self, Error> {
         let Changes { session, user, app, events } = changes;
         let time = session.as_ref().map_or(0.0, |session| session.head.last_update_time);
         let mut decided = Self { numbers: [0.0, 0.0, 0.0, time], ..Self::default() };
@@ -200,10 +200,10 @@ impl Decided {
             decided.events.extend(numbers);
         }
         let session = session
-            .map(|SessionChange { head, state }| ScopeChange { revision: head.revision, state });
+            .map(|SessionChange { head, state }| SharedChange { revision: head.revision, state });
         let changes = [session, user, app];
         for ((number, row), change) in decided.numbers.iter_mut().zip(stored).zip(changes) {
-            if let Some(ScopeChange { revision, state: changes }) = change {
+            if let Some(SharedChange { revision, state: changes }) = change {
                 *number = revision as f64;
                 // A session's state without changes is not printed again.
                 if !changes.is_empty() {
@@ -221,28 +221,30 @@ impl Decided {
 
 /// Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
 /// names the first state in an error.
+///
+/// The optional texts come first: TypeScript then requires each of them.
 #[wasm_bindgen]
 pub fn merge_states(
-    record: &str,
-    state: &str,
     user: Option<String>,
     app: Option<String>,
+    state: &str,
+    record: &str,
 ) -> Result<String, JsValue> {
     let state = read_state(state, record)?;
     let user = user.map(|text| read_state(&text, "user state")).transpose()?;
     let app = app.map(|text| read_state(&text, "app state")).transpose()?;
-    Ok(merged(&state, user.as_ref(), app.as_ref())?)
+    Ok(merged(&state, Shared { user: user.as_ref(), app: app.as_ref() })?)
 }
 
 fn ended() -> Error {
     Error::StorageFailed { reason: "the write has ended".into() }
 }
 
-fn scope_row(text: &str, revision: f64, record: &str) -> Result<Option<ScopeRow>, Error> {
+fn shared_row(text: &str, revision: f64, record: &str) -> Result<Option<SharedRow>, Error> {
     if text.is_empty() {
         return Ok(None);
     }
-    Ok(Some(ScopeRow { revision: revision as u64, state: read_state(text, record)? }))
+    Ok(Some(SharedRow { revision: revision as u64, state: read_state(text, record)? }))
 }
 
 fn read_state(text: &str, record: &str) -> Result<ScopedState, Error> {

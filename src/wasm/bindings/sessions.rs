@@ -19,7 +19,7 @@ use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::driver::{Answer, Driver, later};
 use crate::wasm::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
-    scopes_to_javascript, session_to_javascript, state_to_javascript,
+    revisions_to_javascript, session_to_javascript, state_to_javascript,
 };
 use crate::wasm::indexed_db::AbortCheck;
 use crate::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
@@ -163,7 +163,7 @@ impl SessionCore {
     }
 
     /// Changes a user's and an app's state without an event. Returns the result as
-    /// `scopes_to_javascript` lays it out.
+    /// `revisions_to_javascript` lays it out.
     pub fn update(
         &self,
         app_name: String,
@@ -172,11 +172,11 @@ impl SessionCore {
         abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let write = Write::update(app_name, user_id, Delta::parse(&delta)?)?;
-        self.driver.write(write, abort_check, scopes_to_javascript)
+        self.driver.write(write, abort_check, revisions_to_javascript)
     }
 
     /// Returns the JSON object of a user's state, or of an app's.
-    pub fn scope_state(
+    pub fn shared_state(
         &self,
         app_name: String,
         user_id: Option<String>,

@@ -9,8 +9,9 @@ use crate::core::event::EventText;
 use crate::core::read::Rows;
 use crate::core::read::{Page, Window};
 use crate::core::session::{SessionHead, SessionKey};
+use crate::core::state::Shared;
 use crate::core::storage::is_same_json;
-use crate::core::write::{Appended, ScopeRevisions, ScopeRow, Target, Write, merged};
+use crate::core::write::{Appended, SharedRevisions, SharedRow, Target, Write, merged};
 use crate::wasm::bindings::driver::Answer;
 
 /// Whether two JSON texts are equal as JSON values.
@@ -63,7 +64,7 @@ pub(super) fn session_to_javascript(rows: Rows) -> Answer {
     };
     let user = user.as_ref().map(|row| &row.state);
     let app = app.as_ref().map(|row| &row.state);
-    let state = merged(&row.state, user, app)?;
+    let state = merged(&row.state, Shared { user, app })?;
     Ok(opened(row.head, &state, &fragments(events)).into())
 }
 
@@ -81,11 +82,11 @@ pub(super) fn created_to_javascript(write: Write) -> Answer {
 
 /// Returns the same, or `undefined` if the key was taken.
 pub(super) fn created_if_absent_to_javascript(write: Write) -> Answer {
-    let Some((head, state, scopes)) = write.created()? else {
+    let Some((head, state, shared)) = write.created()? else {
         return Ok(JsValue::UNDEFINED);
     };
     let session = opened(head, &state, &Array::new());
-    let [user, app] = scope_numbers(scopes);
+    let [user, app] = revision_numbers(shared);
     push2(&session, user, app);
     Ok(session.into())
 }
@@ -101,20 +102,20 @@ fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
 }
 
 /// Returns the JSON object of a user's or an app's state.
-pub(super) fn state_to_javascript(row: Option<ScopeRow>) -> Answer {
+pub(super) fn state_to_javascript(row: Option<SharedRow>) -> Answer {
     Ok(JsValue::from_str(&row.unwrap_or_default().state.try_to_json()?))
 }
 
 /// Returns the new revisions of user and app state after an update.
-pub(super) fn scopes_to_javascript(write: Write) -> Answer {
+pub(super) fn revisions_to_javascript(write: Write) -> Answer {
     let answer = Array::new();
-    let [user, app] = scope_numbers(write.updated()?);
+    let [user, app] = revision_numbers(write.updated()?);
     push2(&answer, user, app);
     Ok(answer.into())
 }
 
 /// The revisions of user and app state; 0, which no state has, for an unchanged state.
-fn scope_numbers(ScopeRevisions { user, app }: ScopeRevisions) -> [f64; 2] {
+fn revision_numbers(Shared { user, app }: SharedRevisions) -> [f64; 2] {
     [user, app].map(|revision| revision.unwrap_or_default() as f64)
 }
 
@@ -123,8 +124,8 @@ fn scope_numbers(ScopeRevisions { user, app }: ScopeRevisions) -> [f64; 2] {
 /// is more, these follow: `unchanged` with `[position, revision]` each, `missed` with `[seq,
 /// revision, text]` each, and the state before the append if it is needed.
 pub(super) fn appended_to_javascript(write: Write) -> Answer {
-    let Appended { head, unchanged, missed, state, since, scopes } = write.appended()?;
-    let [user, app] = scope_numbers(scopes);
+    let Appended { head, unchanged, missed, state, since, shared } = write.appended()?;
+    let [user, app] = revision_numbers(shared);
     let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
     let answer = array_of(created, revision, head.last_update_time, since, user, app);
     if unchanged.is_empty() && missed.is_empty() {

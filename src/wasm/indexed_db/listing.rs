@@ -7,7 +7,7 @@ use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 use crate::core::names::Names;
 use crate::core::read::Page;
 use crate::core::read::{ListRequest, Listing};
-use crate::core::storage::ScopeRow;
+use crate::core::storage::SharedRow;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::{Source, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
@@ -25,12 +25,12 @@ pub(super) async fn list(access: &Access, request: &ListRequest) -> Result<JsVal
 /// Converts the list that [`list`] returned; the sessions stay a list of records.
 fn records(read: JsValue) -> Result<Listing<JsValue>, Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
-    let app = scope_row(&mut read)?;
+    let app = shared_row(&mut read)?;
     let owner = Record::next(&mut read);
     let sessions = read.next().unwrap_or_default();
     let mut users = Vec::new();
     while let Some(user_id) = read.next().and_then(|user_id| user_id.as_string()) {
-        if let Some(row) = scope_row(&mut read)? {
+        if let Some(row) = shared_row(&mut read)? {
             users.push((user_id, row));
         }
     }
@@ -38,8 +38,8 @@ fn records(read: JsValue) -> Result<Listing<JsValue>, Failure> {
     Ok(Listing { sessions, users, app, total })
 }
 
-fn scope_row(read: &mut ArrayIntoIter) -> Result<Option<ScopeRow>, Failure> {
-    Ok(Record::next(read).as_ref().map(Record::scope_row).transpose()?.flatten())
+fn shared_row(read: &mut ArrayIntoIter) -> Result<Option<SharedRow>, Failure> {
+    Ok(Record::next(read).as_ref().map(Record::shared_row).transpose()?.flatten())
 }
 
 /// Converts the list that [`list`] returned.
@@ -76,7 +76,7 @@ fn state_text(read: &mut ArrayIntoIter) -> Result<JsValue, Failure> {
     let Some(record) = Record::next(read).filter(Record::has_state) else {
         return Ok(JsValue::UNDEFINED);
     };
-    record.scope_revision()?;
+    record.shared_revision()?;
     let state = record.get("state");
     if state.is_string() { Ok(state) } else { Err(record.damaged("it is damaged")) }
 }
@@ -97,7 +97,7 @@ fn users_of(page: &Array) -> Vec<String> {
 
 async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
     let ListRequest { app_name, user_id, descending, page, .. } = request;
-    let owner = keys::scope(app_name, user_id.as_deref());
+    let owner = keys::owner(app_name, user_id.as_deref());
     let transaction = access.read(&keys::list(&[SESSIONS, STATES])).await?;
     let index = transaction.index(SESSIONS, if user_id.is_some() { BY_USER } else { BY_APP });
     let index = index.map_err(|thrown| Failure::of_transaction(&thrown))?;
@@ -112,7 +112,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     if let Some(end) = end.filter(|_| *descending && !has_directions) {
         range = last_keys(&transaction, &index, range, end).await?;
     }
-    transaction.get(STATES, &keys::scope(app_name, None));
+    transaction.get(STATES, &keys::owner(app_name, None));
     if user_id.is_some() {
         transaction.get(STATES, &owner);
     }
@@ -143,7 +143,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     }
     let users = users_of(&sessions);
     for user_id in &users {
-        transaction.get(STATES, &keys::scope(app_name, Some(user_id)));
+        transaction.get(STATES, &keys::owner(app_name, Some(user_id)));
     }
     let rows = transaction.answered().await?;
     let read = Array::of3(&app, &owner, &sessions);
@@ -180,7 +180,7 @@ async fn counted(
             session.head()?;
         }
     }
-    let record = record.unwrap_or_else(|| Record::scope(owner));
+    let record = record.unwrap_or_else(|| Record::owner(owner));
     record.set_number("sessions", f64::from(sessions.length()));
     Ok(record.into())
 }

@@ -37,8 +37,8 @@ pub(super) fn rows(read: JsValue) -> Result<Rows, Failure> {
     }
     Ok(Rows {
         session: session.as_ref().map(Record::session_row).transpose()?,
-        user: user.as_ref().map(Record::scope_row).transpose()?.flatten(),
-        app: app.as_ref().map(Record::scope_row).transpose()?.flatten(),
+        user: user.as_ref().map(Record::shared_row).transpose()?.flatten(),
+        app: app.as_ref().map(Record::shared_row).transpose()?.flatten(),
         events,
     })
 }
@@ -54,9 +54,9 @@ async fn read_once(access: &Access, target: &Target, window: Window) -> Result<J
         (Some(_), true) => &[SESSIONS, STATES, EVENTS],
     };
     let transaction = access.read(&keys::list(stores)).await?;
-    transaction.get(STATES, &keys::scope(app_name, None));
+    transaction.get(STATES, &keys::owner(app_name, None));
     if user_id.is_some() {
-        transaction.get(STATES, &keys::scope(app_name, user_id));
+        transaction.get(STATES, &keys::owner(app_name, user_id));
     }
     if let Some((user_id, session_id)) = key {
         transaction.get(SESSIONS, &keys::list(&[app_name, user_id, session_id]));

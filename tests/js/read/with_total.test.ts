@@ -86,7 +86,8 @@ describe('withTotal', () => {
   });
 
   it('must be `false` for an adapter that omits the total', async () => {
-    const adapter: StorageAdapter = { ...mapAdapter(), list: () => ({ sessions: [], users: [] }) };
+    const list = () => ({ sessions: [], users: [], app: undefined });
+    const adapter: StorageAdapter = { ...mapAdapter(), list };
     const service = await openSessionService({ storage: adapter });
     await failure(service.listSessions(APP), 'storage_failed');
   });

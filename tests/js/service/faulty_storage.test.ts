@@ -49,7 +49,7 @@ async function faulty(spoil: (storage: MapStorage) => void) {
 describe('A storage with outdated reads', () => {
   it('makes getOrCreateSession fail with an error that says so', async () => {
     const { service, storage } = await faulty(() => undefined);
-    storage.read = () => Promise.resolve({ events: [] });
+    storage.read = () => ({ user: undefined, app: undefined, events: [] });
     const message = /reads must see what was written/;
     await assert.rejects(service.getOrCreateSession(KEY), { code: 'storage_failed', message });
   });

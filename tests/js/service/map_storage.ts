@@ -4,8 +4,8 @@ import type {
   Found,
   Listing,
   Rows,
-  ScopeRow,
   SessionRow,
+  SharedRow,
   StorageAdapter,
   StorageDeleteRequest,
   StorageKey,
@@ -27,7 +27,7 @@ export class MapStorage implements StorageAdapter {
   readonly kind: string = 'map';
   readonly durable: boolean = false;
   readonly sessions: Map<string, StoredSession>;
-  readonly scopes: Map<string, ScopeRow>;
+  readonly scopes: Map<string, SharedRow>;
   floor = 0;
   /** Called within each verb, before it reads anything. */
   pause: () => Promise<unknown> | undefined = () => new Promise((done) => setTimeout(done, 0));
@@ -36,7 +36,7 @@ export class MapStorage implements StorageAdapter {
   /** @param other whose data it has */
   constructor(other?: MapStorage) {
     this.sessions = other?.sessions ?? new Map<string, StoredSession>();
-    this.scopes = other?.scopes ?? new Map<string, ScopeRow>();
+    this.scopes = other?.scopes ?? new Map<string, SharedRow>();
   }
 
   create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {

@@ -9,8 +9,8 @@ import {
   type Listing,
   openSessionService,
   type Rows,
-  type ScopeRow,
   type SessionRow,
+  type SharedRow,
   type StorageAdapter,
   type StorageDeleteRequest,
   type StorageKey,
@@ -20,8 +20,8 @@ import {
 } from '../../../js/index.js';
 import { compiled, is } from './expect.js';
 
-const rows: Rows = { events: [] };
-const listing: Listing = { sessions: [], users: [], total: 0 };
+const rows: Rows = { user: undefined, app: undefined, events: [] };
+const listing: Listing = { sessions: [], users: [], app: undefined, total: 0 };
 
 describe('A storage adapter', () => {
   it('can return values or promises', () => {
@@ -50,12 +50,14 @@ describe('A storage adapter', () => {
     compiled(() => {
       // @ts-expect-error four verbs are missing
       const lacking: StorageAdapter = { create: () => undefined };
-      const uncounted: Listing = { sessions: [], users: [] };
+      const uncounted: Listing = { sessions: [], users: [], app: undefined };
       // @ts-expect-error a listing has the states of its users
-      const wrong: Listing = { sessions: [], total: 0 };
+      const wrong: Listing = { sessions: [], app: undefined, total: 0 };
       // @ts-expect-error rows have events
-      const none: Rows = {};
-      return [lacking, uncounted, wrong, none];
+      const none: Rows = { user: undefined, app: undefined };
+      // @ts-expect-error rows have each shared state, or say that it is not stored
+      const forgotten: Rows = { user: undefined, events: [] };
+      return [lacking, uncounted, wrong, none, forgotten];
     });
   });
 
@@ -97,12 +99,12 @@ describe('A storage adapter', () => {
   it('passes rows to a decision, and gets changes or nothing', () => {
     is<(found: Found) => Changes | undefined>()({} as Decide);
     const session: SessionRow = { appName: 'a', userId: 'u', sessionId: 's', created: 1, revision: 1, lastUpdateTime: 0, state: '{}' }; // prettier-ignore
-    const scope: ScopeRow = { revision: 1, state: '{}' };
+    const scope: SharedRow = { revision: 1, state: '{}' };
     const event: EventRow = { id: 'e', seq: 1, revision: 1, timestamp: 0, text: '{}' };
     const found: Found = { session, user: scope, app: undefined, events: [event], changed: [], floor: 0 }; // prettier-ignore
     compiled(() => {
       // @ts-expect-error a decision wants to know the floor
-      const lacking: Found = { events: [], changed: [] };
+      const lacking: Found = { user: undefined, app: undefined, events: [], changed: [] };
       const key: StorageKey = { appName: 'a' };
       const read: StorageReadRequest = { key, window: { last: 5 } };
       const list: StorageListRequest = { appName: 'a', order: 'asc', offset: 0 };

@@ -42,7 +42,7 @@ async fn rows(service: &Service) -> Result<Vec<(usize, String)>, JsValue> {
     for user_id in [Some("user".to_owned()), None] {
         let page = Page { offset: 0, limit: Some(1) };
         let listed = service.list_sessions("app".into(), user_id.clone(), true, page).await?;
-        rows.push((listed.total, service.get_scope_state("app".into(), user_id).await?));
+        rows.push((listed.total, service.get_shared_state("app".into(), user_id).await?));
     }
     Ok(rows)
 }

@@ -22,7 +22,7 @@ pub(crate) fn session(key: &SessionKey) -> JsValue {
 }
 
 /// Returns the key of a record in `states`: an app's, or a user's.
-pub(crate) fn scope(app_name: &str, user_id: Option<&str>) -> JsValue {
+pub(crate) fn owner(app_name: &str, user_id: Option<&str>) -> JsValue {
     match user_id {
         Some(user_id) => list(&[app_name, user_id]),
         None => list(&[app_name]),

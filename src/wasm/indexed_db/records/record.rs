@@ -5,7 +5,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::core::session::{MAX_TIMESTAMP, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
-use crate::core::storage::{ScopeRow, SessionRow};
+use crate::core::storage::{SessionRow, SharedRow};
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
@@ -60,7 +60,7 @@ impl Record {
     }
 
     /// Makes the record of a new app or user, without state and sessions.
-    pub(crate) fn scope(key: &JsValue) -> Self {
+    pub(crate) fn owner(key: &JsValue) -> Self {
         let record = Self::empty();
         record.set("key", key);
         record
@@ -133,17 +133,17 @@ impl Record {
 
     /// Returns the revision of an app's or user's state. Fails with `corrupt_record` if it is
     /// damaged.
-    pub(crate) fn scope_revision(&self) -> Result<Revision, Failure> {
+    pub(crate) fn shared_revision(&self) -> Result<Revision, Failure> {
         let revision = self.counter("revision").map(|revision| revision as Revision);
         revision.ok_or_else(|| self.damaged("it is damaged"))
     }
 
     /// Returns an app's or user's state with its revision; `None` if it has no state.
-    pub(crate) fn scope_row(&self) -> Result<Option<ScopeRow>, Failure> {
+    pub(crate) fn shared_row(&self) -> Result<Option<SharedRow>, Failure> {
         if !self.has_state() {
             return Ok(None);
         }
-        Ok(Some(ScopeRow { revision: self.scope_revision()?, state: self.state()? }))
+        Ok(Some(SharedRow { revision: self.shared_revision()?, state: self.state()? }))
     }
 
     #[cold]

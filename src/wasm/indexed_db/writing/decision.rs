@@ -1,7 +1,7 @@
 //! Decides the writes of a group, one after the other.
 
 use crate::core::state::{ScopedState, StateChanges};
-use crate::core::write::{Found, Target};
+use crate::core::write::{Changes, Found, Target};
 use crate::wasm::indexed_db::connection::signal::Done;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::object::Record;
@@ -58,24 +58,26 @@ impl Group<'_> {
             self.must_look_up |= head.is_some() && is_blind;
             return Ok(());
         };
+        let Changes { session: session_change, user: user_change, app: app_change, events } =
+            changes;
         // All sizes are checked before any change is applied: a refused write changes nothing.
-        for (position, change) in [(user, &changes.user), (app, &changes.app)] {
+        for (position, change) in [(user, &user_change), (app, &app_change)] {
             if let Some(change) = change {
                 check_size(row(position).map(|row| &row.state), &change.state)?;
             }
         }
-        if let Some(change) = &changes.session {
+        if let Some(change) = &session_change {
             let buffer = session.and_then(|position| self.sessions.get(position));
             check_size(buffer.and_then(SessionBuffer::state), &change.state)?;
         }
-        for (position, change) in [(user, changes.user), (app, changes.app)] {
+        for (position, change) in [(user, user_change), (app, app_change)] {
             let buffer = position.and_then(|position| self.owners.get_mut(position));
             if let Some((buffer, change)) = buffer.zip(change) {
                 buffer.change(change);
             }
         }
         let buffer = session.and_then(|position| self.sessions.get_mut(position));
-        if let Some((buffer, change)) = buffer.zip(changes.session) {
+        if let Some((buffer, change)) = buffer.zip(session_change) {
             if buffer.record.is_none() {
                 let Target { app_name, user_id, .. } = &write.plan().target;
                 let number = self.sequence.as_mut().map_or(0.0, Sequence::next);
@@ -86,7 +88,7 @@ impl Group<'_> {
                     }
                 }
             }
-            let events = changes.events.iter().filter_map(|event| write.row(event)).collect();
+            let events = events.iter().filter_map(|event| write.row(event)).collect();
             buffer.change(change, events);
         }
         Ok(())

@@ -62,7 +62,7 @@ impl Removal {
             }
             Deletion::AppState { app_name } => (app_name, None, true),
         };
-        let owner = keys::scope(app_name, user_id.map(String::as_str));
+        let owner = keys::owner(app_name, user_id.map(String::as_str));
         let has_sessions = match deletion {
             Deletion::Session(key) => {
                 transaction.get(SESSIONS, &keys::session(key));
@@ -76,7 +76,7 @@ impl Removal {
             Deletion::UserState { .. } | Deletion::AppState { .. } => false,
         };
         if has_sessions {
-            transaction.get(STATES, &keys::scope(app_name, None));
+            transaction.get(STATES, &keys::owner(app_name, None));
         }
         transaction.get(STATES, &owner);
         Self { has_sessions, has_state }
@@ -117,7 +117,7 @@ impl Removal {
             let loses_state = loses_state && row.has_state();
             if loses_state {
                 sequence.raise_floor(&row);
-                let rest = Record::scope(&row.get("key"));
+                let rest = Record::owner(&row.get("key"));
                 rest.add_sessions(row.count("sessions"));
                 row = rest;
             }

@@ -4,7 +4,7 @@
 use js_sys::ArrayIntoIter;
 use wasm_bindgen::JsValue;
 
-use crate::core::storage::{ScopeChange, ScopeRow};
+use crate::core::storage::{SharedChange, SharedRow};
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
@@ -22,7 +22,7 @@ pub(crate) struct OwnerBuffer {
     /// Our copy of the stored record; `put` sets the changes in it.
     stored: Option<Record>,
     /// The state, once read, with the changes of the group's writes so far.
-    pub(crate) row: Option<ScopeRow>,
+    pub(crate) row: Option<SharedRow>,
     is_changed: bool,
     pub(crate) new_sessions: f64,
 }
@@ -32,7 +32,7 @@ impl OwnerBuffer {
         Self {
             app_name: app_name.to_owned(),
             user_id: user_id.map(str::to_owned),
-            key: keys::scope(app_name, user_id),
+            key: keys::owner(app_name, user_id),
             wants_state: false,
             stored: None,
             row: None,
@@ -61,12 +61,12 @@ impl OwnerBuffer {
     /// Reads the stored state, unless it was read already.
     pub(crate) fn read_state(&mut self) -> Result<(), Failure> {
         if let Some(stored) = self.stored.as_ref().filter(|_| self.row.is_none()) {
-            self.row = stored.scope_row()?;
+            self.row = stored.shared_row()?;
         }
         Ok(())
     }
 
-    pub(crate) fn change(&mut self, change: ScopeChange) {
+    pub(crate) fn change(&mut self, change: SharedChange) {
         let row = self.row.get_or_insert_default();
         row.revision = change.revision;
         row.state.apply(change.state);
@@ -78,7 +78,7 @@ impl OwnerBuffer {
             return;
         }
         let is_new = self.stored.is_none();
-        let record = self.stored.get_or_insert_with(|| Record::scope(&self.key));
+        let record = self.stored.get_or_insert_with(|| Record::owner(&self.key));
         if let Some(row) = self.row.as_ref().filter(|_| self.is_changed) {
             record.set_number("revision", row.revision as f64);
             record.set_state(&row.state);
