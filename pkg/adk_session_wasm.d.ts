@@ -71,7 +71,7 @@ export class AdapterWrite {
      */
     static update(app_name: string, user_id: string | null | undefined, delta: string): AdapterWrite;
     /**
-     * Returns the result of an update, as `scopes_to_javascript` lays it out.
+     * Returns the result of an update, as `revisions_to_javascript` lays it out.
      */
     updated(): any;
 }
@@ -136,10 +136,10 @@ export class SessionCore {
     /**
      * Returns the JSON object of a user's state, or of an app's.
      */
-    scope_state(app_name: string, user_id?: string | null): any;
+    shared_state(app_name: string, user_id?: string | null): any;
     /**
      * Changes a user's and an app's state without an event. Returns the result as
-     * `scopes_to_javascript` lays it out.
+     * `revisions_to_javascript` lays it out.
      */
     update(app_name: string, user_id: string | null | undefined, delta: string, abort_check?: Function | null): any;
 }
@@ -175,8 +175,10 @@ export function has_room(bytes: number): boolean;
 /**
  * Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
  * names the first state in an error.
+ *
+ * The optional texts come first: TypeScript then requires each of them.
  */
-export function merge_states(record: string, state: string, user?: string | null, app?: string | null): string;
+export function merge_states(user: string | null | undefined, app: string | null | undefined, state: string, record: string): string;
 
 /**
  * Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.

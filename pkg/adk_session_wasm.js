@@ -239,7 +239,7 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Returns the result of an update, as `scopes_to_javascript` lays it out.
+     * Returns the result of an update, as `revisions_to_javascript` lays it out.
      * @returns {any}
      */
     updated() {
@@ -517,7 +517,7 @@ export class SessionCore {
      * @param {string | null} [user_id]
      * @returns {any}
      */
-    scope_state(app_name, user_id) {
+    shared_state(app_name, user_id) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -529,7 +529,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_scope_state(this.__wbg_ptr, ptr0, len0, ptr1, len1);
+        const ret = wasm.sessioncore_shared_state(this.__wbg_ptr, ptr0, len0, ptr1, len1);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -537,7 +537,7 @@ export class SessionCore {
     }
     /**
      * Changes a user's and an app's state without an event. Returns the result as
-     * `scopes_to_javascript` lays it out.
+     * `revisions_to_javascript` lays it out.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
@@ -660,25 +660,27 @@ export function has_room(bytes) {
 /**
  * Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
  * names the first state in an error.
- * @param {string} record
+ *
+ * The optional texts come first: TypeScript then requires each of them.
+ * @param {string | null | undefined} user
+ * @param {string | null | undefined} app
  * @param {string} state
- * @param {string | null} [user]
- * @param {string | null} [app]
+ * @param {string} record
  * @returns {string}
  */
-export function merge_states(record, state, user, app) {
+export function merge_states(user, app, state, record) {
     let deferred6_0;
     let deferred6_1;
     try {
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
-            ptr0 = passStringToWasm0(record, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr0 = isLikeNone(user) ? 0 : passStringToWasm0(user, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr1 = isLikeNone(app) ? 0 : passStringToWasm0(app, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = isLikeNone(user) ? 0 : passStringToWasm0(user, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr2 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
-            ptr3 = isLikeNone(app) ? 0 : passStringToWasm0(app, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr3 = passStringToWasm0(record, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len3 = WASM_VECTOR_LEN;
         } catch (e) {
             if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
