@@ -148,6 +148,15 @@ export interface AdkSessionServices {
  * Makes any service of this package, or your own implementation of its `BaseSessionService`, one of the
  * framework's.
  *
+ * It returns a view of the service. The given service stays as it is, and both share the sessions. Closing the
+ * view closes the service.
+ *
+ * Appends through the view follow the order in which the framework's parallel agents wrote. The view notes
+ * this for the handle, so it also holds if your own service passes the append on to one of this package. A
+ * service that stores by itself keeps its own order.
+ *
+ * @throws SessionError `invalid_argument` if `service` is not a service, or an option is invalid
+ *
  * @example
  * ```ts
  * import { openSessionService } from 'adk-session-wasm';
@@ -157,19 +166,10 @@ export interface AdkSessionServices {
  * const sessionService = asAdkService(service);
  * ```
  */
-export interface AsAdkService {
-  /**
-   * Returns a view of the service. The given service stays as it is, and both share the sessions. Closing the
-   * view closes the service.
-   *
-   * Appends through the view follow the order in which the framework's parallel agents wrote. The view notes
-   * this for the handle, so it also holds if your own service passes the append on to one of this package. A
-   * service that stores by itself keeps its own order.
-   *
-   * @throws SessionError `invalid_argument` if `service` is not a service, or an option is invalid
-   */
-  <S extends object>(service: OurService<S>, options?: AdkServiceOptions): FrameworkSessionService;
-}
+export type AsAdkService = <S extends object>(
+  service: OurService<S>,
+  options?: AdkServiceOptions,
+) => FrameworkSessionService;
 
 const ADK_OPTIONS: KnownOptions<AdkServiceOptions> = { stale: true };
 

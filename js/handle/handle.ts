@@ -3,7 +3,6 @@ import type { Event } from '../model/event.js';
 import { requireId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
 import type { Session } from '../model/session.js';
-import type { StateShape } from '../state/state_shape.js';
 import { invalid } from '../errors/invalid.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */

@@ -1,6 +1,5 @@
 import type { Content } from '../model/event.js';
 import type { Session } from '../model/session.js';
-import type { StateShape } from '../state/state_shape.js';
 import type { StateSchema } from '../state/state_schema.js';
 import type { ArtifactService } from './artifact_service.js';
 

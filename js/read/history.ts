@@ -1,7 +1,6 @@
 import type { Event } from '../model/event.js';
 import { kindOf } from '../json/rules.js';
 import type { Session } from '../model/session.js';
-import type { StateShape } from '../state/state_shape.js';
 import { after, type MaybePromise } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';

@@ -169,8 +169,6 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 export class IndexedDbSessionService<
   S extends object = StateShape,
 > extends StoredSessionService<S> {
-  readonly #core: ServiceCore;
-
   /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
   constructor(options: IndexedDbSessionServiceOptions<S> = {}) {
     const taken = takeOptions(options, INDEXED_DB_OPTIONS);
@@ -208,22 +206,22 @@ export class IndexedDbSessionService<
         }
       });
     let leave: (() => void) | undefined;
-    const core = new ServiceCore(
-      {
-        ...parts,
-        openStore() {
-          leave = opening.join(parts.storage, refill);
-          return parts.openStore();
+    super(
+      new ServiceCore(
+        {
+          ...parts,
+          openStore() {
+            leave = opening.join(parts.storage, refill);
+            return parts.openStore();
+          },
+          closeStorage() {
+            leave?.();
+            parts.closeStorage();
+          },
         },
-        closeStorage() {
-          leave?.();
-          parts.closeStorage();
-        },
-      },
-      taken,
+        taken,
+      ),
     );
-    super(core);
-    this.#core = core;
   }
 
   /**

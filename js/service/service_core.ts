@@ -11,7 +11,6 @@ import type {
   Session,
   UpdateStateRequest,
 } from '../model/session.js';
-import type { StateShape } from '../state/state_shape.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { DeleteRequest } from '../storage/adapter.js';
 import type { CreatedSession, Floor, SessionStore } from '../storage/session_store.js';
@@ -158,7 +157,7 @@ export class ServiceCore {
       timestamp: Math.floor(this.#clock()),
     });
     // Set as given: the snapshot refuses an invalid delta.
-    event.actions.stateDelta = stateDelta as StateShape;
+    event.actions.stateDelta = stateDelta;
     const { append } = STALE_POLICIES;
     const key = { appName, userId, sessionId };
     return this.appender.appendUnread(key, append, event, request.signal);

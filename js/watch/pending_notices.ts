@@ -110,13 +110,10 @@ export class PendingNotices {
   #pushSession(notice: OneSessionNotice): void {
     const { appName, userId, sessionId, revision } = notice;
     const user = this.#lastChanges.get(noticeKey('user deleted', appName, userId));
-    if (user !== undefined && revision !== undefined && revision <= user.revision) {
-      if (isImplausible(revision, user.revision)) this.resync();
-      this.#pushStatesOf(notice);
-      return;
-    }
+    const isLate = user !== undefined && revision !== undefined && revision <= user.revision;
+    if (isLate && isImplausible(revision, user.revision)) this.resync();
     const key = noticeKey('session', appName, userId, sessionId);
-    if (!this.#recordIfNewer(key, revision, notice.type === 'deleted')) {
+    if (isLate || !this.#recordIfNewer(key, revision, notice.type === 'deleted')) {
       this.#pushStatesOf(notice);
       return;
     }

@@ -93,7 +93,7 @@ describe('asAdkService', () => {
   it('keeps the order of writes for a handle that the given service read', async () => {
     const ours = new InMemorySessionService();
     const session = await ours.createSession(key);
-    await appendSwapped(asAdkService(ours), session as Session);
+    await appendSwapped(asAdkService(ours), session);
     assert.deepEqual(session.state, { k: 2 });
   });
 

@@ -52,7 +52,7 @@ describe('A context', () => {
     // eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- has an index signature
     type Shape = { topic: string; 'user:visits': number };
     const { service, session } = await newFixture({ topic: 'tea' });
-    const invocation = new Invocation({ service, session: session as Session<Shape> });
+    const invocation = new Invocation<Shape>({ service, session });
     const context = invocation.context({ agentName });
     const topic: string | undefined = context.state.get('topic');
     const visits: number = invocation.readonlyContext({ agentName }).state.get('user:visits', 0);

@@ -120,7 +120,7 @@ describe('The types of invocations', () => {
       // @ts-expect-error no such option
       await invocation.append({}, { outputkey: 'answer' });
       // @ts-expect-error a read-only state has no writing methods
-      invocation.readonlyContext({ agentName: 'guide' }).state.set('topic', 'tea');
+      void invocation.readonlyContext({ agentName: 'guide' }).state.set;
     });
   });
 });

@@ -198,7 +198,7 @@ describe('A session service with a state type', () => {
       }
       is<string>()(new Shops().get());
       // @ts-expect-error the service has no such method
-      new InMemorySessionService().take();
+      void new InMemorySessionService().take;
     });
   });
 
