@@ -6,7 +6,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { wasmTextModule } from './wasm_text.mjs';
@@ -47,7 +47,7 @@ writeModule('wasm/loader/wasm_text.js', wasmTextModule(wasm));
 const cases = readFileSync(join(root, 'src/conformance/cases.json'), 'utf8');
 // Parsed when it is loaded: as an object literal, a case's "__proto__" would set a prototype.
 const literal = JSON.stringify(JSON.stringify(JSON.parse(cases)));
-writeModule('testing/cases.js', `export default JSON.parse(${literal});\n`);
+writeModule('testing/cases.js', `export const cases = JSON.parse(${literal});\n`);
 for (const declaration of [
   'wasm/loader/wasm_text.d.ts',
   'testing/cases.d.ts',
@@ -87,6 +87,23 @@ for (const file of filesOfDist('.d.ts').filter((file) => !isOfModules(file))) {
 }
 copyFileSync(join(root, 'pkg/adk_session_wasm.d.ts'), join(commonjs, 'internal/glue.d.ts'));
 writeModule('commonjs/package.json', '{ "type": "commonjs", "sideEffects": false }\n');
+
+/** The modules that `exports` of package.json chooses by host. CommonJS files have only one host, Node. */
+const internal = new Map([
+  ['glue', 'internal/glue.js'],
+  ['wasm-source', 'wasm/loader/inline.js'],
+  ['database', 'database/open_adapter.js'],
+]);
+const required = [...filesOfDist('.js'), ...filesOfDist('.d.ts')];
+for (const file of required.filter((file) => file.startsWith('commonjs'))) {
+  const path = join(dist, file);
+  const text = readFileSync(path, 'utf8');
+  const changed = text.replace(/adk-session-wasm\/internal\/([\w-]+)/g, (_, name) => {
+    const module = relative(dirname(path), join(commonjs, internal.get(name) ?? name));
+    return `./${module.replaceAll('\\', '/')}`;
+  });
+  if (changed !== text) writeFileSync(path, changed);
+}
 
 const alias = { 'adk-session-wasm/internal/wasm-source': join(dist, 'wasm/loader/none.js') };
 await bundle('slim.js', { alias, format: 'cjs', outfile: join(commonjs, 'slim.js') });

@@ -1,4 +1,3 @@
 /** The cases of `src/conformance/cases.json`; `js/build/package.mjs` generates the module. */
 import type { Case } from './case.js';
-declare const cases: readonly Case[];
-export default cases;
+export declare const cases: readonly Case[];

@@ -3,7 +3,7 @@
  *
  * @module adk-session-wasm/testing
  */
-import cases from './cases.js';
+import { cases } from './cases.js';
 import { type OpenStorage, runCase, runVerbCase } from './run_case.js';
 import { verbCases } from './verb_cases.js';
 
