@@ -11,8 +11,11 @@ export function requireHostTools(): NodeJS.Require {
 }
 
 interface TypeProblems {
-  createPackageFromTarballData(data: Uint8Array): unknown;
-  checkPackage(data: unknown, options: object): Promise<{ problems?: { kind: string }[] }>;
+  readonly createPackageFromTarballData: (data: Uint8Array) => unknown;
+  readonly checkPackage: (
+    data: unknown,
+    options: object,
+  ) => Promise<{ problems?: { kind: string }[] }>;
 }
 
 /** Returns what `@arethetypeswrong/core` finds in a tarball. */

@@ -46,7 +46,7 @@ const NOT_SHIPPED = /^(build|dist|examples)\//;
 function compiled(): string[] {
   return readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => /\.ts$/.test(file) && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
     .flatMap((file) => [file.replace(/ts$/, 'js'), file.replace(/ts$/, 'd.ts')])
     .map((file) => `js/dist/${file}`);
 }

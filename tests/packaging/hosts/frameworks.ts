@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { wasmCopies } from '../bundles.js';
 import { assertOutcome, type Outcome, page, program } from '../consumer.js';
 import {
   cleanEnvironment,
@@ -12,6 +13,8 @@ import {
   type Project,
   projectWith,
 } from './host.js';
+
+const ONE_WASM = { files: 0, inlined: 1 };
 
 /** Runs a server until the work is done. @param args Node's, for a server that prints its port or gets `port` */
 async function withServer<T>(
@@ -81,13 +84,14 @@ export default function Page() {
   });
   const bin = project.require.resolve('next/dist/bin/next');
   await project.run(folder, [bin, 'build'], { ...NEXT_ENV, NODE_ENV: 'production' });
+  assert.deepEqual(wasmCopies(join(folder, '.next/static')), ONE_WASM);
   const args = [bin, 'start', '--port', '0', '--hostname', '127.0.0.1'];
   await withServer(folder, args, { ...NEXT_ENV, NODE_ENV: 'production' }, async (origin) => {
     assertOutcome(await pages.visit<Outcome>(`${origin}/`));
     await assertAnswer(`${origin}/node`);
     await assertAnswer(`${origin}/edge`);
   });
-  return 'page, server, edge';
+  return 'page with one wasm, server, edge';
 }
 
 const SVELTE = {
@@ -119,16 +123,17 @@ onMount(() => { globalThis.report = run(); });
 export const GET = async () => Response.json(await run());`,
   });
   await project.run(folder, [viteBin(project), 'build']);
+  assert.deepEqual(wasmCopies(join(folder, 'build/client')), ONE_WASM);
   await withServer(folder, ['build/index.js'], { PORT: '0' }, async (origin) => {
     assertOutcome(await pages.visit<Outcome>(`${origin}/`));
     await assertAnswer(`${origin}/api`);
   });
-  return 'page, server';
+  return 'page with one wasm, server';
 }
 
 const VUE = { vue: '3.5.45', '@vitejs/plugin-vue': '6.0.11', vite: '8.3.8' };
 
-async function vue(pages: Pages): Promise<undefined> {
+async function vue(pages: Pages): Promise<string> {
   const project = projectWith('vue', VUE);
   const folder = project.write('app', {
     'package.json': JSON.stringify({ private: true, type: 'module' }),
@@ -146,8 +151,9 @@ onMounted(() => { globalThis.report = run(); });
 <template><p>tea</p></template>`,
   });
   await project.run(folder, [viteBin(project), 'build']);
+  assert.deepEqual(wasmCopies(join(folder, 'out')), ONE_WASM);
   assertOutcome(await pages.serve<Outcome>({ '/': join(folder, 'out') }));
-  return undefined;
+  return 'page with one wasm';
 }
 
 export const FRAMEWORKS: readonly Host[] = [
