@@ -13,8 +13,7 @@ export function serverDialect(pool: ServerPool, engine: Engine, waits: Waits): D
     ...engine.dialect,
     createDriver: (): Driver => ({
       init: () => Promise.resolve(),
-      acquireConnection: async () =>
-        new LeasedConnection(await Lease.open(pool, engine, waits, 'write')),
+      acquireConnection: async () => new LeasedConnection(await Lease.open(pool, engine, waits)),
       releaseConnection(connection) {
         (connection as LeasedConnection).lease.release();
         return Promise.resolve();

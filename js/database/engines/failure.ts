@@ -115,6 +115,11 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
   return typeof errcode === 'number' || engine.refusalCode.test(String(code));
 }
 
+/** Returns the failure of a write whose commit was sent. The write may be stored unless the engine refused it. */
+export function commitFailure(engine: Engine, error: unknown): unknown {
+  return isRefusal(engine, error) ? error : new KnownFailure(reasonOf(error), 'commitLost', error);
+}
+
 /** Converts a driver's error to a `SessionError`. */
 export function databaseError(engine: Engine, error: unknown): SessionError {
   if (isSessionError(error)) return error;

@@ -1,6 +1,7 @@
 /** Transactions of Kysely's queries: for opening the tables, and for reads outside of the verbs. */
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Engine } from '../engines/engine.js';
+import { commitFailure } from '../engines/failure.js';
 import { type Mode, retried } from './transaction.js';
 import { Waits } from './waits.js';
 
@@ -14,15 +15,17 @@ export async function inKyselyTransaction<Tables, T>(
 ): Promise<T> {
   const begin = mode === 'write' ? engine.beginWrite : engine.beginRead;
   const attempt = async (connection: Kysely<Tables>): Promise<T> => {
+    let isCommitSent = false;
     try {
       for (const statement of begin) await run(connection, statement);
       const result = await work(connection);
+      isCommitSent = true;
       await run(connection, 'commit');
       return result;
     } catch (error) {
       // If the connection is lost there is nothing to roll back, and `error` says so.
       await run(connection, 'rollback').catch(() => undefined);
-      throw error;
+      throw mode === 'write' && isCommitSent ? commitFailure(engine, error) : error;
     }
   };
   return retried(engine, () => database.connection().execute(attempt), waits);

@@ -8,7 +8,6 @@ import type { Engine, Failure } from '../engines/engine.js';
 import { failureKind, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { Query } from './prepared.js';
-import type { Mode } from './transaction.js';
 import type { Waits } from './waits.js';
 
 /** SQL without values, or a query with values. */
@@ -60,15 +59,13 @@ export class Lease {
   readonly #connection: ServerConnection;
   readonly #engine: Engine;
   readonly #waits: Waits;
-  readonly #mode: Mode;
   #isUsable = true;
   #isCommitSent = false;
 
-  private constructor(connection: ServerConnection, engine: Engine, waits: Waits, mode: Mode) {
+  private constructor(connection: ServerConnection, engine: Engine, waits: Waits) {
     this.#connection = connection;
     this.#engine = engine;
     this.#waits = waits;
-    this.#mode = mode;
   }
 
   /**
@@ -79,7 +76,6 @@ export class Lease {
     pool: ServerPool,
     engine: Engine,
     waits: Waits,
-    mode: Mode,
     signal?: AbortSignal,
   ): Promise<Lease> {
     requireNotAborted(signal);
@@ -92,7 +88,7 @@ export class Lease {
           new KnownFailure(`there was no connection within ${milliseconds} ms`, lateness),
         { signal },
       );
-      return new Lease(connection, engine, waits, mode);
+      return new Lease(connection, engine, waits);
     } catch (error) {
       // The pool may still deliver the connection later.
       connecting.then((late) => late.release()).catch(() => undefined);
@@ -100,6 +96,10 @@ export class Lease {
       if (isSessionError(error) || (failure !== 'lost' && failure !== 'other')) throw error;
       throw new KnownFailure(reasonOf(error), 'unreachable', error);
     }
+  }
+
+  get isCommitSent(): boolean {
+    return this.#isCommitSent;
   }
 
   async send(
@@ -120,15 +120,13 @@ export class Lease {
         },
       );
     } catch (error) {
-      const isAnswer = isRefusal(this.#engine, error);
-      if (!isAnswer || statements.includes('rollback')) this.#isUsable = false;
+      if (!isRefusal(this.#engine, error) || statements.includes('rollback'))
+        this.#isUsable = false;
       // The server no longer accepts writes, for instance after a failover; the next transaction needs
       // another connection.
       if (failureKind(this.#engine, error) === 'readonly') this.#isUsable = false;
       if (isSessionError(error) || error instanceof KnownFailure) connection.cancel?.();
-      // The commit of a read writes nothing.
-      if (isAnswer || !this.#isCommitSent || this.#mode === 'read') throw error;
-      throw new KnownFailure(reasonOf(error), 'commitLost', error);
+      throw error;
     }
   }
 

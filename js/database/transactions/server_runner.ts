@@ -1,5 +1,6 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
 import type { Engine } from '../engines/engine.js';
+import { commitFailure } from '../engines/failure.js';
 import type { Steps } from './prepared.js';
 import type { Mode, Runner } from './transaction.js';
 import { Lease, type ServerPool } from './lease.js';
@@ -23,7 +24,7 @@ export function serverRunner(
     work: () => Steps<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
-    const lease = await Lease.open(pool, engine, waits, mode, signal);
+    const lease = await Lease.open(pool, engine, waits, signal);
     let result: T;
     try {
       let begin = begins[mode];
@@ -42,9 +43,10 @@ export function serverRunner(
       if (!isEnded) await lease.send(COMMIT, { signal });
       result = step.value;
     } catch (error) {
+      const isInDoubt = mode === 'write' && lease.isCommitSent;
       await lease.rollBack();
       if (lease.fallsBack(error)) return run(mode, work, signal);
-      throw error;
+      throw isInDoubt ? commitFailure(engine, error) : error;
     }
     lease.release();
     return result;

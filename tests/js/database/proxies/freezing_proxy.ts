@@ -1,4 +1,5 @@
-// A proxy in front of a database server. It can stop forwarding, and then looks like a frozen server.
+// A proxy in front of a database server. It can stop forwarding, and then looks like a frozen server, or close a
+// connection.
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -11,6 +12,8 @@ export interface FreezingProxy {
   freeze(what: 'all' | 'responses' | { readonly from: string }): void;
   /** Forwards requests that contain a text later, even if the client has closed its connection meanwhile. */
   delay(text: string, ms: number): void;
+  /** Closes a connection at a request, once requests have contained the texts in turn. */
+  cut(...texts: string[]): void;
   /** Frozen connections stay frozen. New ones forward everything. */
   thaw(): void;
   close(): Promise<void>;
@@ -27,14 +30,21 @@ export async function startFreezingProxy(serverPort: number): Promise<FreezingPr
   const pairs = new Set<Pair>();
   let frozen: 'nothing' | Parameters<FreezingProxy['freeze']>[0] = 'nothing';
   let delayed: { readonly text: string; readonly ms: number } | undefined;
+  let cuts: string[] = [];
   const listener = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
     const server = connect({ port: serverPort, host: '127.0.0.1', noDelay: true });
     const pair: Pair = { sockets: [client, server], isFrozen: false, late: 0 };
     pairs.add(pair);
     client.on('data', (data) => {
+      const [text] = cuts;
+      if (text !== undefined && data.includes(text)) {
+        cuts.shift();
+        if (cuts.length === 0) client.destroy();
+      }
       if (frozen === 'all') pair.isFrozen = true;
       if (typeof frozen === 'object' && data.includes(frozen.from)) pair.isFrozen = true;
       if (delayed !== undefined && data.includes(delayed.text)) pair.late = delayed.ms;
+      if (client.destroyed) return;
       if (pair.late > 0) setTimeout(() => server.write(data), pair.late);
       else if (!pair.isFrozen) server.write(data);
     });
@@ -61,6 +71,7 @@ export async function startFreezingProxy(serverPort: number): Promise<FreezingPr
       ).length;
     },
     freeze: (what) => (frozen = what),
+    cut: (...texts) => (cuts = texts),
     delay: (text, ms) => (delayed = { text, ms }),
     thaw() {
       frozen = 'nothing';

@@ -173,6 +173,25 @@ for (const kind of ['postgresql', 'mysql'] as const) {
       assert.deepEqual(await stored(service), { ids: ['e'], n: 1 });
     });
 
+    for (const by of ['url', 'kysely'] as const) {
+      it(`open() over a ${by} whose connection breaks at the commit of the tables says that it was sent`, async () => {
+        const kysely = engine.kysely(proxy.port);
+        const service =
+          by === 'url' ? open() : new DatabaseSessionService({ kysely, engine: kind, ...SHORT });
+        proxy.cut('create table', engine.commit);
+        await rejects(service.open(), 'connection_lost', /It may be stored, since the commit was sent/);
+        await service.createSession(KEY);
+        await service.close();
+        await kysely.destroy();
+      });
+    }
+
+    it('open() whose connection breaks at the commit of the check fails with nothing written', async () => {
+      await open().createSession(KEY);
+      proxy.cut(engine.commit);
+      await rejects(open().open(), 'connection_lost', /Nothing was written; try again/);
+    });
+
     it('a call that gets no connection, since all are in use, is storage_blocked and says so', async () => {
       const service = open({ ...SHORT, driverOptions: engine.exhausted });
       const session = await service.createSession(KEY);
