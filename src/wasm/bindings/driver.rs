@@ -83,8 +83,8 @@ impl Driver {
         match self {
             Self::Memory(memory) => finish(memory.rows(&target, window)?),
             Self::IndexedDb(storage) => {
-                let records = storage.read_records(target, window);
-                later(async move { finish(rows(records.await?)?) })
+                let storage = Rc::clone(storage);
+                later(async move { finish(rows(storage.read_records(target, window).await?)?) })
             }
         }
     }
@@ -98,9 +98,10 @@ impl Driver {
                 Ok(listing_to_javascript(&sessions, &shared, total, page))
             }
             Self::IndexedDb(storage) => {
-                let records = storage.list_records(request);
+                let storage = Rc::clone(storage);
                 later(async move {
-                    let (sessions, shared, total) = listed_texts(records.await?)?;
+                    let records = storage.list_records(request).await?;
+                    let (sessions, shared, total) = listed_texts(records)?;
                     Ok(listing_to_javascript(&sessions, &shared, total, page))
                 })
             }

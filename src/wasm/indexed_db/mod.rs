@@ -26,7 +26,6 @@ mod writing;
 #[cfg(feature = "testing")]
 pub use records::schema::Step;
 
-use std::future::Future;
 use std::rc::Rc;
 
 use js_sys::{Array, Function};
@@ -110,22 +109,17 @@ impl IndexedDbStorage {
     }
 
     /// Reads records for [`rows`], as the verb `read` does.
-    pub(crate) fn read_records(
+    pub(crate) async fn read_records(
         &self,
         target: Target,
         window: Window,
-    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
-        let access = Rc::clone(&self.access);
-        async move { Ok(reading::read(&access, &target, window).await?) }
+    ) -> Result<JsValue, JsValue> {
+        Ok(reading::read(&self.access, &target, window).await?)
     }
 
     /// Reads records for [`listed_texts`], as the verb `list` does.
-    pub(crate) fn list_records(
-        &self,
-        request: ListRequest,
-    ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
-        let access = Rc::clone(&self.access);
-        async move { Ok(listing::list(&access, &request).await?) }
+    pub(crate) async fn list_records(&self, request: ListRequest) -> Result<JsValue, JsValue> {
+        Ok(listing::list(&self.access, &request).await?)
     }
 
     /// Carries out a write, unless its call is aborted before.
