@@ -7,23 +7,23 @@ import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { onAbort } from '../call/on_abort.js';
 
 /**
- * The most events in a group, and in a batch unless a single group is larger. If a batch fails, each of its
- * calls is stored once more.
+ * The most events in a write that combines calls, and in a group of several writes. If a group fails, each of
+ * its calls is stored once more.
  */
 const LIMIT = 128;
 
-/** The most batches under way at once. Appends that wait meanwhile make the next batch larger. */
-const MAX_BATCHES = 2;
+/** The most groups under way at once. Appends that wait meanwhile make the next group larger. */
+const MAX_GROUPS = 2;
 
-/** The milliseconds after which a batch no longer counts as one of them: another transaction may hold a row. */
-const SLOW_BATCH = 100;
+/** The milliseconds after which a group no longer counts as one of them: another transaction may hold a row. */
+const SLOW_GROUP = 100;
 
 const soon = Promise.resolve();
 
 /** One waiting call of `appendEvent` or `appendEvents`. */
-interface Member extends HandleAppend {
+interface WaitingCall extends HandleAppend {
   /**
-   * Stops listening to the signal when the member's turn comes. Until then the signal ends the wait
+   * Stops listening to the signal when the call's turn comes. Until then the signal ends the wait
    * at once.
    */
   stopWaiting: () => void;
@@ -32,9 +32,9 @@ interface Member extends HandleAppend {
 }
 
 /** Calls through one handle that are stored in one write. */
-interface Group {
+interface HandleWrite {
   readonly record: HandleRecord;
-  readonly members: readonly Member[];
+  readonly calls: readonly WaitingCall[];
 }
 
 /** Events to store through a handle, all or none. */
@@ -61,26 +61,25 @@ export interface AppendStore {
  * Queues and groups appends over an asynchronous storage. This is the one place that does so.
  *
  * Appends through one handle are stored one after the other, so that none of them makes the handle
- * stale. Appends that wait meanwhile form a group: they are stored in one write when their turn comes.
+ * stale. Calls that wait meanwhile are combined into one write when their turn comes.
  *
- * Groups of different sessions that wait at the same time form a batch. A storage that can do so
- * stores a batch in one transaction. Over other storages each batch has one group, and all batches
+ * Writes to different sessions that wait at the same time form a group. A storage that can do so
+ * stores a group in one transaction. Over other storages each group has one write, and all groups
  * run at once.
  *
- * Neither a group nor a batch is atomic: each append succeeds or fails by itself. If an append of
- * several fails, for whatever reason, its calls are stored again one by one, each with its own
- * outcome. A call that is stored already, because only the answer was lost, is found by its event
- * ids.
+ * Each call succeeds or fails by itself. If a write of several calls fails, for whatever reason,
+ * its calls are stored again one by one, each with its own outcome. A call that is stored already,
+ * because only the answer was lost, is found by its event ids.
  */
 export class AppendGroups {
   readonly #store: AppendStore;
-  /** The waiting members of each handle that has appends waiting or under way. */
-  readonly #queues = new Map<HandleRecord, Member[]>();
+  /** The waiting calls of each handle that has appends waiting or under way. */
+  readonly #queues = new Map<HandleRecord, WaitingCall[]>();
   /** Handles with waiting appends and none under way, in the order of their turns. */
   readonly #ready = new Set<HandleRecord>();
-  /** The number of batches under way that later appends wait for. */
-  #batches = 0;
-  /** Whether the next batch starts by itself, in this tick or the next. */
+  /** The number of groups under way that later appends wait for. */
+  #groups = 0;
+  /** Whether the next group starts by itself, in this tick or the next. */
   #isScheduled = false;
 
   constructor(store: AppendStore) {
@@ -95,13 +94,13 @@ export class AppendGroups {
   add(append: HandleAppend): Promise<number> {
     const { record, signal } = append;
     return new Promise((resolve, reject) => {
-      const member: Member = { ...append, stopWaiting: () => undefined, resolve, reject };
+      const call: WaitingCall = { ...append, stopWaiting: () => undefined, resolve, reject };
       const known = this.#queues.get(record);
       const queue = known ?? [];
-      queue.push(member);
+      queue.push(call);
       if (signal !== undefined) {
-        member.stopWaiting = onAbort(signal, () => {
-          queue.splice(queue.indexOf(member), 1);
+        call.stopWaiting = onAbort(signal, () => {
+          queue.splice(queue.indexOf(call), 1);
           reject(abortedError(signal));
         });
       }
@@ -127,16 +126,16 @@ export class AppendGroups {
     });
   }
 
-  /** @param isAll whether to start more batches than should be under way at once */
+  /** @param isAll whether to start more groups than should be under way at once */
   #start(isAll: boolean): void {
     if (this.#ready.size === 0) return;
     try {
       const loading = loadWasm();
       if (loading === undefined) {
-        this.#startBatches(isAll);
+        this.#startGroups(isAll);
         return;
       }
-      const start = (): void => this.#startBatches(isAll);
+      const start = (): void => this.#startGroups(isAll);
       loading.then(start, (error: unknown) => this.#failAll(error));
     } catch (error) {
       this.#failAll(error);
@@ -144,23 +143,23 @@ export class AppendGroups {
   }
 
   /**
-   * Waits only for promises, so that synchronous writes finish in this tick. After a batch of several sessions
+   * Waits only for promises, so that synchronous writes finish in this tick. After a group of several sessions
    * the event loop goes on first: a storage may have taken milliseconds for it without a pause. Browsers have
    * no immediates and no such storage, and the timers of a hidden page may take a minute.
    */
-  #startBatches(isAll: boolean): void {
+  #startGroups(isAll: boolean): void {
     const isMany = this.#store.canStoreMany();
-    while (this.#ready.size > 0 && (isAll || !isMany || this.#batches < MAX_BATCHES)) {
+    while (this.#ready.size > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
       if (this.#isScheduled && !isAll && isMany) return;
-      const batch = this.#takeBatch(isMany ? LIMIT : 1);
-      if (batch.length > 1) {
-        this.#storeBatch(batch);
+      const group = this.#takeGroup(isMany ? LIMIT : 1);
+      if (group.length > 1) {
+        this.#storeGroup(group);
         if (typeof setImmediate === 'function') this.#rest();
         continue;
       }
-      for (const group of batch) {
-        const stored = this.#storeGroup(group);
-        const finish = (): void => this.#finish(group.record);
+      for (const write of group) {
+        const stored = this.#storeWrite(write);
+        const finish = (): void => this.#finish(write.record);
         if (stored === undefined) {
           finish();
         } else {
@@ -171,9 +170,9 @@ export class AppendGroups {
     }
   }
 
-  /** Takes the next groups, each of another session, with about `limit` events in all. */
-  #takeBatch(limit: number): Group[] {
-    const batch: Group[] = [];
+  /** Takes the next writes, each to another session, with about `limit` events in all. */
+  #takeGroup(limit: number): HandleWrite[] {
+    const group: HandleWrite[] = [];
     const sessions = new Set<string>();
     let size = 0;
     for (const record of this.#ready) {
@@ -182,41 +181,41 @@ export class AppendGroups {
       const name = sessionName(queue[0]?.session);
       if (sessions.has(name)) continue;
       this.#ready.delete(record);
-      const group = takeGroup(queue);
-      for (const { stopWaiting } of group) stopWaiting();
-      const members = group.filter(isWanted);
-      for (const { events } of members) size += events.length;
-      if (members.length === 0) {
+      const taken = takeCalls(queue);
+      for (const { stopWaiting } of taken) stopWaiting();
+      const calls = taken.filter(isWanted);
+      for (const { events } of calls) size += events.length;
+      if (calls.length === 0) {
         this.#finish(record);
       } else {
         sessions.add(name);
-        batch.push({ record, members });
+        group.push({ record, calls });
       }
     }
-    return batch;
+    return group;
   }
 
-  #storeBatch(batch: readonly Group[]): void {
-    const parts = batch.map((group) => appendOf(group));
+  #storeGroup(group: readonly HandleWrite[]): void {
+    const parts = group.map((write) => appendOf(write));
     let stored: readonly Promise<void>[];
     try {
       stored = this.#store.storeMany(parts.map(({ append }) => append));
     } catch (error) {
-      stored = batch.map(() => Promise.reject(error as Error));
+      stored = group.map(() => Promise.reject(error as Error));
     }
     this.#count(Promise.allSettled(stored));
-    const size = batch.reduce((sum, { members }) => sum + members.length, 0);
-    for (const [index, group] of batch.entries()) {
-      const succeed = (): void => resolve(group, size);
-      const fail = (error: unknown): Promise<void> => this.#storeEach(group, error);
+    const size = group.reduce((sum, { calls }) => sum + calls.length, 0);
+    for (const [index, write] of group.entries()) {
+      const succeed = (): void => resolve(write, size);
+      const fail = (error: unknown): Promise<void> => this.#storeEach(write, error);
       void stored[index]
         ?.finally(parts[index]?.stop)
         .then(succeed, fail)
-        .then(() => this.#finish(group.record));
+        .then(() => this.#finish(write.record));
     }
   }
 
-  /** Starts no batch until the event loop has gone round. */
+  /** Starts no group until the event loop has gone round. */
   #rest(): void {
     this.#isScheduled = true;
     setImmediate(() => {
@@ -225,22 +224,22 @@ export class AppendGroups {
     });
   }
 
-  /** Counts a batch as under way until its first attempt has settled, or is slow. */
+  /** Counts a group as under way until its first attempt has settled, or is slow. */
   #count(attempt: Promise<unknown>): void {
-    this.#batches += 1;
+    this.#groups += 1;
     let isCounted = true;
     const stop = (): void => {
       clearTimeout(timer);
       if (!isCounted) return;
       isCounted = false;
-      this.#batches -= 1;
+      this.#groups -= 1;
       this.#schedule();
     };
-    const timer = setTimeout(stop, SLOW_BATCH);
+    const timer = setTimeout(stop, SLOW_GROUP);
     attempt.then(stop, stop);
   }
 
-  /** Makes a handle ready for its next group, if more appends wait. */
+  /** Makes a handle ready for its next write, if more appends wait. */
   #finish(record: HandleRecord): void {
     if (this.#queues.get(record)?.length === 0) {
       this.#queues.delete(record);
@@ -252,29 +251,29 @@ export class AppendGroups {
 
   #failAll(error: unknown): void {
     while (this.#ready.size > 0) {
-      for (const group of this.#takeBatch(1)) {
-        reject(group, error);
-        this.#finish(group.record);
+      for (const write of this.#takeGroup(1)) {
+        reject(write, error);
+        this.#finish(write.record);
       }
     }
   }
 
   /**
-   * Stores a group in one write. Never throws or rejects: each call gets its own outcome.
+   * Stores a write. Never throws or rejects: each call gets its own outcome.
    *
    * @param doubt the error of an earlier attempt that may have stored the events
    */
-  #storeGroup(group: Group, doubt?: unknown): MaybePromise<void> {
-    const { append, stop } = appendOf(group);
+  #storeWrite(write: HandleWrite, doubt?: unknown): MaybePromise<void> {
+    const { append, stop } = appendOf(write);
     const succeed = (): void => {
       stop();
-      resolve(group, group.members.length);
+      resolve(write, write.calls.length);
     };
     const fail = (error: unknown): MaybePromise<void> => {
       stop();
-      if (group.members.length > 1) return this.#storeEach(group, error);
+      if (write.calls.length > 1) return this.#storeEach(write, error);
       // Any other error would claim that nothing was written.
-      reject(group, doubt ?? error);
+      reject(write, doubt ?? error);
     };
     try {
       const stored = this.#store.store(append);
@@ -285,28 +284,28 @@ export class AppendGroups {
     return succeed();
   }
 
-  async #storeEach({ record, members }: Group, error: unknown): Promise<void> {
+  async #storeEach({ record, calls }: HandleWrite, error: unknown): Promise<void> {
     const doubt = mayBeWritten(error) ? error : undefined;
     this.#store.onRetry(error);
-    for (const member of members) await this.#storeGroup({ record, members: [member] }, doubt);
+    for (const call of calls) await this.#storeWrite({ record, calls: [call] }, doubt);
   }
 }
 
-/** Resolves the calls of a group with the number of calls in its transaction. */
-function resolve({ members }: Group, groupSize: number): void {
-  for (const { resolve } of members) resolve(groupSize);
+/** Resolves the calls of a write with the number of calls in its transaction. */
+function resolve({ calls }: HandleWrite, groupSize: number): void {
+  for (const { resolve } of calls) resolve(groupSize);
 }
 
-/** Rejects the calls of a group. */
-function reject({ members }: Group, error: unknown): void {
-  for (const { reject } of members) reject(error);
+/** Rejects the calls of a write. */
+function reject({ calls }: HandleWrite, error: unknown): void {
+  for (const { reject } of calls) reject(error);
 }
 
-/** @returns the append, and a function that stops listening to the signals of the members */
-function appendOf({ record, members }: Group): { append: HandleAppend; stop: () => void } {
-  const { signal, stop } = whenNoneWaits(members);
-  const { session, rules, events: firstEvents } = members[0]!;
-  const events = members.length === 1 ? firstEvents : members.flatMap(({ events }) => events);
+/** @returns the append, and a function that stops listening to the signals of the calls */
+function appendOf({ record, calls }: HandleWrite): { append: HandleAppend; stop: () => void } {
+  const { signal, stop } = whenNoneWaits(calls);
+  const { session, rules, events: firstEvents } = calls[0]!;
+  const events = calls.length === 1 ? firstEvents : calls.flatMap(({ events }) => events);
   return { append: { session, record, rules, events, signal }, stop };
 }
 
@@ -315,30 +314,33 @@ function sessionName(session: HandleSnapshot | undefined): string {
 }
 
 /**
- * Removes the next group from the queue.
+ * Removes the calls of the next write from the queue.
  *
- * All members of a group come through the same object with unchanged fields. A copy by spread
+ * They all come through the same object with unchanged fields. A copy by spread
  * shares the record, but it may name another session and has a `lastUpdateTime` of its own.
  *
- * An event id that comes a second time ends the group. If the answer of such a group was lost,
- * storing its members one by one would apply the earlier event again, on top of the later one.
+ * An event id that comes a second time ends the write. If the answer of such a write was lost,
+ * storing its calls one by one would apply the earlier event again, on top of the later one.
  */
-function takeGroup(queue: Member[]): Member[] {
+function takeCalls(queue: WaitingCall[]): WaitingCall[] {
   if (queue.length === 1) return queue.splice(0);
   const [first] = queue;
   let size = 0;
   const ids = new Set<string>();
-  const end = queue.findIndex((member, position) => {
-    size += member.events.length;
+  const end = queue.findIndex((call, position) => {
+    size += call.events.length;
     const { size: before } = ids;
-    for (const { snapshot } of member.events) ids.add(snapshot.id);
-    const isAgain = ids.size < before + member.events.length;
-    return position > 0 && (size > LIMIT || isAgain || !isSameHandle(member, first));
+    for (const { snapshot } of call.events) ids.add(snapshot.id);
+    const isAgain = ids.size < before + call.events.length;
+    return position > 0 && (size > LIMIT || isAgain || !isSameHandle(call, first));
   });
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-function isSameHandle({ session: one, rules }: Member, first: Member | undefined): boolean {
+function isSameHandle(
+  { session: one, rules }: WaitingCall,
+  first: WaitingCall | undefined,
+): boolean {
   const other = first?.session;
   return (
     rules === first?.rules &&
@@ -352,14 +354,14 @@ function isSameHandle({ session: one, rules }: Member, first: Member | undefined
 }
 
 /**
- * Returns a signal that fires once the signals of all members have fired: one signal must not abort
+ * Returns a signal that fires once the signals of all calls have fired: one signal must not abort
  * the others' calls.
  */
-function whenNoneWaits(members: readonly Member[]): {
+function whenNoneWaits(calls: readonly WaitingCall[]): {
   signal: AbortSignal | undefined;
   stop: () => void;
 } {
-  const signals = new Set(members.map(({ signal }) => signal));
+  const signals = new Set(calls.map(({ signal }) => signal));
   const nothing = (): void => undefined;
   const [first] = signals;
   if (first === undefined || signals.has(undefined)) return { signal: undefined, stop: nothing };
@@ -376,7 +378,7 @@ function whenNoneWaits(members: readonly Member[]): {
 }
 
 /** Returns whether a call is still wanted. Rejects it if its signal has fired. */
-function isWanted({ signal, reject }: Member): boolean {
+function isWanted({ signal, reject }: WaitingCall): boolean {
   try {
     requireNotAborted(signal);
     return true;

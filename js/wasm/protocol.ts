@@ -53,5 +53,5 @@ export type AppendAnswer = [
   state?: string,
 ];
 
-/** The outcome of an append within a batch; `append_many` in `driver.rs`. */
+/** The outcome of an append within a group; `append_many` in `driver.rs`. */
 export type AppendOutcome = [answer: AppendAnswer] | [answer: undefined, error: unknown];

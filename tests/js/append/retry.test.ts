@@ -53,7 +53,7 @@ for (const stale of ['merge', 'append', 'reject'] as const) {
       assert.deepEqual(session, await stored(service));
     });
 
-    it('adds events replaced by a group to the handle, whose members are stored one by one', async () => {
+    it('adds events replaced by a write to the handle, whose calls are stored one by one', async () => {
       const { storage, service, session } = await opened({ stale });
       await service.appendEvent({ session, event: named('one', 'old', { a: 1 }) });
       failNextAppend(storage, 'after', lost);

@@ -92,7 +92,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     assert.deepEqual(late.state, { ...state, mine: 1 });
   });
 
-  it('receives all keys of replaced events in a batch and in a group', async () => {
+  it('receives all keys of replaced events in a batch and in a write of several calls', async () => {
     const { service, session } = await begin(open);
     const [one, two] = [await stored(service), await stored(service)];
     const events = ['one', 'two'].map((text) => ({ ...says(text, { [text]: 1 }), id: 'e1' }));

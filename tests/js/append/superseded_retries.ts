@@ -34,7 +34,7 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<Event[]>>> = {
     await service.appendEvent({ session, event: older });
     return [older];
   },
-  async 'that was stored without them in a group'({ service, session, older, newer }) {
+  async 'that was stored without them in one write'({ service, session, older, newer }) {
     await Promise.all([newer, older].map((event) => service.appendEvent({ session, event })));
     return [older];
   },
@@ -44,13 +44,13 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<Event[]>>> = {
     await service.appendEvent({ session, event: newer });
     return [older];
   },
-  async 'that was stored with them, in a group with the later event'(scene) {
+  async 'that was stored with them, in one write with the later event'(scene) {
     const { older, newer } = scene;
     await scene.land(older);
     await scene.land(newer);
     return [newer, older];
   },
-  async 'that was stored before the later event in a group'({ service, session, older, newer }) {
+  async 'that was stored before the later event in one write'({ service, session, older, newer }) {
     await Promise.all([older, newer].map((event) => service.appendEvent({ session, event })));
     return [older, newer];
   },

@@ -101,7 +101,7 @@ describe('A signal that fires while an append is under way', () => {
     const first = service.appendEvent({ session, event: says('one') });
     await begun[0].opened;
     const controllers = [new AbortController(), new AbortController()] as const;
-    const group = controllers.map(({ signal }) =>
+    const appends = controllers.map(({ signal }) =>
       service.appendEvent({ session, event: says('more'), signal }),
     );
     mayEnd[0].open();
@@ -112,7 +112,7 @@ describe('A signal that fires while an append is under way', () => {
     controllers[1].abort('left');
     assert.deepEqual([signals[1]?.aborted, signals[1]?.reason], [true, 'left']);
     mayEnd[1].open();
-    await Promise.all(group);
+    await Promise.all(appends);
     assert.deepEqual(texts(await stored(service)), ['one', 'more', 'more']);
   });
 

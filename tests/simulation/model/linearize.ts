@@ -87,7 +87,7 @@ export function linearize(
       if (isOpen) {
         if (result.code === undefined) {
           if (search(applyUnacknowledged(world, after, call), done | bit, skipped)) return true;
-          // The retry of an earlier append of its group may add it, or its time, to the handle.
+          // The retry of an earlier append of the same write may add it, or its time, to the handle.
           const isAppend = call.operation.kind === 'append';
           if (isAppend && search(applyNoticed(world, after, call), done | bit, skipped)) {
             return true;

@@ -52,9 +52,9 @@ export async function closeBeneath(name: string): Promise<string[][]> {
   close();
   seen.push(await read());
   close();
-  const group = ['a', 'b', 'c'].map((id) => service.appendEvent({ session, event: mark(id) }));
+  const appends = ['a', 'b', 'c'].map((id) => service.appendEvent({ session, event: mark(id) }));
   close();
-  await Promise.all(group);
+  await Promise.all(appends);
   seen.push(await read());
   stop();
   await service.close();
