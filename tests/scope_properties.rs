@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::read::Window;
-use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy};
+use adk_session_wasm::service::{HandlePosition, InMemorySessionService, StalePolicy};
 use adk_session_wasm::session::SessionKey;
 use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
 use proptest::prelude::*;
@@ -231,8 +231,8 @@ proptest! {
             let mut sessions = [const { Naive(Vec::new()) }; 4];
             for (number, (entries, pick)) in deltas.iter().zip(&picks).enumerate() {
                 let event = event(number, &delta_text(entries, number % 2 == 0));
-                let (known, policy) = (Known::Latest, StalePolicy::Append);
-                let appended = service.append_events(key(*pick), known, policy, vec![event], 1e12);
+                let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+                let appended = service.append_events(key(*pick), position, policy, vec![event], 1e12);
                 appended.await.unwrap();
                 for (key, value) in entries {
                     match scope_of(key) {

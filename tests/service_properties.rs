@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use adk_session_wasm::Error;
 use adk_session_wasm::event::{EventText, NewEvent};
 use adk_session_wasm::read::{Page, Window};
-use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy, StoredSession};
+use adk_session_wasm::service::{InMemorySessionService, HandlePosition, StalePolicy, StoredSession};
 use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
 use adk_session_wasm::state::{Delta, REMOVED};
 use adk_session_wasm::storage::{Deletion, Storage};
@@ -302,14 +302,14 @@ impl Test {
             Stand::Read(number) if !heads.is_empty() => Some(heads[number % heads.len()]),
             _ => None,
         };
-        let known = match (stand, read) {
-            (_, Some(head)) => Known::Revision { created: head.created, revision: head.revision },
-            (Stand::LastEvent(number), _) => Known::LastEvent(number.map(event_id)),
-            _ => Known::Latest,
+        let position = match (stand, read) {
+            (_, Some(head)) => HandlePosition::Revision { created: head.created, revision: head.revision },
+            (Stand::LastEvent(number), _) => HandlePosition::LastEvent(number.map(event_id)),
+            _ => HandlePosition::Latest,
         };
         let given = events.iter().map(new_event).collect();
         let appended =
-            self.service.append_events(key_of(place), known, policy, given, self.model.now).await;
+            self.service.append_events(key_of(place), position, policy, given, self.model.now).await;
         let appended = appended.map_err(Error::from);
 
         let before = self.model.sessions.get(&place).cloned();

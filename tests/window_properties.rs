@@ -10,7 +10,7 @@
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::read::{Page, Window};
-use adk_session_wasm::service::{InMemorySessionService, Known, StalePolicy};
+use adk_session_wasm::service::{HandlePosition, InMemorySessionService, StalePolicy};
 use adk_session_wasm::session::{MAX_TIMESTAMP, SessionKey};
 use adk_session_wasm::state::Delta;
 use proptest::prelude::*;
@@ -84,8 +84,8 @@ proptest! {
                     time = time.max(given.1.min(now));
                 }
                 let events = batch.into_iter().map(new_event).collect();
-                let (known, policy) = (Known::Latest, StalePolicy::Append);
-                let appended = service.append_events(key.clone(), known, policy, events, now);
+                let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+                let appended = service.append_events(key.clone(), position, policy, events, now);
                 let appended = appended.await.unwrap();
                 prop_assert!(appended.head.last_update_time >= head.last_update_time);
                 prop_assert!(appended.head.revision >= head.revision);
@@ -151,9 +151,9 @@ proptest! {
                     }
                     (Some(at), Some(time)) => {
                         let event = new_event((id, time, 0));
-                        let (known, policy) = (Known::Latest, StalePolicy::Merge);
+                        let (position, policy) = (HandlePosition::Latest, StalePolicy::Merge);
                         let events = vec![event];
-                        service.append_events(key, known, policy, events, MAX_TIMESTAMP).await.unwrap();
+                        service.append_events(key, position, policy, events, MAX_TIMESTAMP).await.unwrap();
                         naive[at].2 = naive[at].2.max(time.abs());
                     }
                     (at, None) => {

@@ -7,7 +7,7 @@ use crate::core::event::NewEvent;
 use crate::core::session::SessionKey;
 use crate::core::state::{REMOVED, Scope};
 use crate::platform;
-use crate::service::{Appended, Known, StoredSession};
+use crate::service::{Appended, HandlePosition, StoredSession};
 
 /// A new event: as the case gives it, and as it is stored.
 pub(super) struct Outgoing {
@@ -53,7 +53,7 @@ impl Outgoing {
 /// A handle of the suite.
 pub(super) struct Handle {
     pub(super) key: SessionKey,
-    pub(super) known: Known,
+    pub(super) position: HandlePosition,
     state: Map<String, Value>,
     events: Vec<Value>,
     last_update_time: f64,
@@ -65,7 +65,7 @@ impl Handle {
         let head = session.head;
         Ok(Self {
             key: session.key,
-            known: Known::Revision { created: head.created, revision: head.revision },
+            position: HandlePosition::Revision { created: head.created, revision: head.revision },
             state: parse_object(&session.state)?,
             events: events.collect::<Result<_, _>>()?,
             last_update_time: head.last_update_time,
@@ -80,7 +80,7 @@ impl Handle {
         let last = events.last().and_then(id_of).map(str::to_owned);
         Self {
             key,
-            known: Known::LastEvent(last),
+            position: HandlePosition::LastEvent(last),
             state: written.get("state").and_then(Value::as_object).cloned().unwrap_or_default(),
             events,
             last_update_time: 0.0,
@@ -115,7 +115,7 @@ impl Handle {
             }
         }
         let head = appended.head;
-        self.known = Known::Revision { created: head.created, revision: head.revision };
+        self.position = HandlePosition::Revision { created: head.created, revision: head.revision };
         self.last_update_time = head.last_update_time;
         Ok(())
     }

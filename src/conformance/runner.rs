@@ -20,7 +20,7 @@ use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
-use crate::service::{Known, StalePolicy, StoredSession, StoredSessionService};
+use crate::service::{HandlePosition, StalePolicy, StoredSession, StoredSessionService};
 
 /// A case in progress.
 pub(super) struct Runner<S> {
@@ -200,8 +200,8 @@ where
         let written = one.or(several).unwrap_or_default();
         let own: Vec<Outgoing> = written.iter().map(Outgoing::new).collect();
         let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
-        let (key, known) = (handle.key.clone(), handle.known.clone());
-        let appending = self.service.append_events(key, known, self.stale, events?, call.now);
+        let (key, position) = (handle.key.clone(), handle.position.clone());
+        let appending = self.service.append_events(key, position, self.stale, events?, call.now);
         let appended = appending.await?;
         self.see(&handle.key, appended.head);
         handle.receive(appended, &own)
@@ -237,8 +237,8 @@ where
                 "actions": {"stateDelta": delta},
             }));
             let events = vec![event.to_new_event()?];
-            let (known, policy) = (Known::Latest, StalePolicy::Append);
-            self.service.append_events(with.key()?, known, policy, events, now).await?;
+            let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+            self.service.append_events(with.key()?, position, policy, events, now).await?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
             let delta = Delta::parse(&to_text(&delta))?;

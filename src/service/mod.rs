@@ -17,7 +17,7 @@ use crate::core::read::{Page, PagePosition, Rows, Window};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::{Delta, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
-pub use crate::core::write::{Appended, Known, StalePolicy};
+pub use crate::core::write::{Appended, HandlePosition, StalePolicy};
 use crate::core::write::{SessionRow, SharedRevisions, SharedRow, Target, Write, merged};
 use crate::memory::MemoryStorage;
 
@@ -238,12 +238,12 @@ impl<S: Storage> StoredSessionService<S> {
     pub async fn append_events(
         &self,
         key: SessionKey,
-        known: Known,
+        position: HandlePosition,
         policy: StalePolicy,
         events: Vec<NewEvent>,
         now: f64,
     ) -> Answer<Appended, S> {
-        let write = Write::append(key, known, policy, events, now);
+        let write = Write::append(key, position, policy, events, now);
         Ok(self.write(write).await?.appended()?)
     }
 

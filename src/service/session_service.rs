@@ -18,7 +18,7 @@ use crate::core::session::{SessionKey, check_id};
 use crate::core::state::{Delta, Scope};
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
-use crate::service::{Known, Refusal, StalePolicy, StoredSessionService};
+use crate::service::{HandlePosition, Refusal, StalePolicy, StoredSessionService};
 
 /// A request to create a session.
 #[derive(Debug, Clone, Default)]
@@ -290,7 +290,7 @@ where
         let text = EventText::from(to_json("event", &event)?);
         let event = NewEvent::new(event.id, event.timestamp, &delta, text)?;
         let (policy, now) = (StalePolicy::Append, platform::now());
-        self.append_events(key.clone(), Known::Latest, policy, vec![event], now).await?;
+        self.append_events(key.clone(), HandlePosition::Latest, policy, vec![event], now).await?;
         Ok(())
     }
 }

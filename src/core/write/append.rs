@@ -10,8 +10,8 @@ use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::changes::{
     Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
 };
-use crate::core::write::handle_position::HandlePosition;
 use crate::core::write::plan::{Plan, ScopeSet};
+use crate::core::write::resolved_position::ResolvedPosition;
 use crate::core::write::rows::{EventRow, Found, StoredEvent};
 use crate::core::write::{merged, never_decided};
 
@@ -28,7 +28,7 @@ pub enum StalePolicy {
 
 /// The position of a handle, as its caller knows it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Known {
+pub enum HandlePosition {
     /// This package made the handle, so its revisions are known.
     Revision {
         /// The revision at which the session was created.
@@ -112,7 +112,7 @@ pub(super) struct Append {
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     /// `None` until the handle's last event was looked up.
-    position: Option<HandlePosition>,
+    position: Option<ResolvedPosition>,
     /// Whether all states are read, not only the ones that the append changes.
     sees_states: bool,
 }
@@ -134,7 +134,7 @@ struct KnownRow {
 
 impl Append {
     pub(super) fn new(
-        position: Option<HandlePosition>,
+        position: Option<ResolvedPosition>,
         policy: StalePolicy,
         events: &[NewEvent],
         now: f64,
@@ -168,11 +168,11 @@ impl Append {
 
     /// Returns the revision after which changed events are read. A policy that returns no missed
     /// events needs none, except when only they show whether the handle is stale.
-    fn since(&self, position: HandlePosition) -> Revision {
+    fn since(&self, position: ResolvedPosition) -> Revision {
         let is_blind = match self.policy {
             StalePolicy::Merge => false,
             StalePolicy::Append => true,
-            StalePolicy::Reject => matches!(position, HandlePosition::Revision { .. }),
+            StalePolicy::Reject => matches!(position, ResolvedPosition::Revision { .. }),
         };
         if is_blind { NEVER } else { position.since() }
     }
@@ -220,7 +220,7 @@ impl Append {
     ) -> Result<(Appended, Option<Changes>), AppendFailure> {
         let before = found.session.ok_or(AppendFailure::Gone)?;
         let Some(position) = self.progress.position else {
-            let position = Some(HandlePosition::of_event(before, stored.first()));
+            let position = Some(ResolvedPosition::of_event(before, stored.first()));
             return Err(AppendFailure::NeedsRows(Progress { position, ..self.progress }));
         };
         let since = position.since();

@@ -7,20 +7,20 @@
 mod append;
 mod changes;
 mod create;
-mod handle_position;
 mod plan;
+mod resolved_position;
 mod rows;
 #[cfg(any(test, feature = "testing"))]
 mod script;
 mod update;
 
 use append::Append;
-pub use append::{Appended, Known, StalePolicy};
+pub use append::{Appended, HandlePosition, StalePolicy};
 pub use changes::{Changes, EventChange, SessionChange, SharedChange, SharedRevisions};
 use create::Create;
 pub(crate) use create::Created;
-use handle_position::HandlePosition;
 pub use plan::{Plan, ScopeSet, Target};
+use resolved_position::ResolvedPosition;
 pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use script::FoundRows;
@@ -84,7 +84,7 @@ impl Write {
     /// Stores events and their deltas, all or none, in order.
     pub(crate) fn append(
         key: SessionKey,
-        known: Known,
+        position: HandlePosition,
         policy: StalePolicy,
         events: Vec<NewEvent>,
         now: f64,
@@ -97,12 +97,12 @@ impl Write {
             ids_are_new: false,
             since: NEVER,
         };
-        let position = match known {
-            Known::Revision { created, revision } => {
-                Some(HandlePosition::Revision { created, revision })
+        let position = match position {
+            HandlePosition::Revision { created, revision } => {
+                Some(ResolvedPosition::Revision { created, revision })
             }
-            Known::Latest => Some(HandlePosition::Latest),
-            Known::LastEvent(id) => {
+            HandlePosition::Latest => Some(ResolvedPosition::Latest),
+            HandlePosition::LastEvent(id) => {
                 plan.event_ids.extend(id.map(Into::into));
                 None
             }

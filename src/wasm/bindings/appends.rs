@@ -6,7 +6,7 @@ use wasm_bindgen::JsValue;
 use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent, TextSlice};
 use crate::core::session::{SessionKey, check_timestamp};
-use crate::core::write::{Known, StalePolicy, Write};
+use crate::core::write::{HandlePosition, StalePolicy, Write};
 use crate::wasm::bindings::parts::Parts;
 
 /// The place of the events' texts.
@@ -55,7 +55,7 @@ impl<'a> Appends<'a> {
         let key = SessionKey::new(app, user, session)?;
         let (events, _) = events.as_chunks();
         let events = events.iter().map(|numbers| self.event(*numbers)).collect::<Result<_, _>>()?;
-        Ok(Write::append(key, known(created, revision, last), policy_of(policy), events, now))
+        Ok(Write::append(key, position_of(created, revision, last), policy_of(policy), events, now))
     }
 
     fn event(&mut self, numbers: [f64; 5]) -> Result<NewEvent, JsValue> {
@@ -97,12 +97,12 @@ fn policy_of(number: f64) -> StalePolicy {
     }
 }
 
-fn known(created: f64, revision: f64, last_event_id: String) -> Known {
+fn position_of(created: f64, revision: f64, last_event_id: String) -> HandlePosition {
     if created.is_nan() {
-        Known::LastEvent(Some(last_event_id).filter(|id| !id.is_empty()))
+        HandlePosition::LastEvent(Some(last_event_id).filter(|id| !id.is_empty()))
     } else if created < 0.0 {
-        Known::Latest
+        HandlePosition::Latest
     } else {
-        Known::Revision { created: created as u64, revision: revision as u64 }
+        HandlePosition::Revision { created: created as u64, revision: revision as u64 }
     }
 }

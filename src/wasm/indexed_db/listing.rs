@@ -98,7 +98,7 @@ fn users_of(page: &Array) -> Vec<String> {
 async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
     let ListRequest { app_name, user_id, descending, page, .. } = request;
     let owner = keys::owner(app_name, user_id.as_deref());
-    let transaction = access.read(&keys::list(&[SESSIONS, STATES])).await?;
+    let transaction = access.begin_read(&keys::list(&[SESSIONS, STATES])).await?;
     let index = transaction.index(SESSIONS, if user_id.is_some() { BY_USER } else { BY_APP });
     let index = index.map_err(|thrown| Failure::of_transaction(&thrown))?;
     let Page { offset, limit } = *page;

@@ -53,7 +53,7 @@ async fn read_once(access: &Access, target: &Target, window: Window) -> Result<J
         (Some(_), false) => &[SESSIONS, STATES],
         (Some(_), true) => &[SESSIONS, STATES, EVENTS],
     };
-    let transaction = access.read(&keys::list(stores)).await?;
+    let transaction = access.begin_read(&keys::list(stores)).await?;
     transaction.get(STATES, &keys::owner(app_name, None));
     if user_id.is_some() {
         transaction.get(STATES, &keys::owner(app_name, user_id));

@@ -10,7 +10,7 @@ use wasm_bindgen::JsValue;
 
 use crate::wasm::guarded::{Guarded, Task};
 use crate::wasm::indexed_db::connection::database::Database;
-use crate::wasm::indexed_db::connection::signal::Signal;
+use crate::wasm::indexed_db::connection::one_shot::OneShot;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
 use crate::wasm::indexed_db::records::failure::Failure;
 
@@ -25,11 +25,11 @@ pub(crate) struct Access {
     /// Milliseconds.
     timeout: f64,
     /// Set when the last write so far has ended.
-    last_write: RefCell<Option<Signal>>,
+    last_write: RefCell<Option<OneShot>>,
 }
 
 /// Tells the next write that this one has ended, even if its future is dropped.
-struct Turn(Signal);
+struct Turn(OneShot);
 
 impl Drop for Turn {
     fn drop(&mut self) {
@@ -53,12 +53,12 @@ impl Access {
     }
 
     /// Begins a transaction that reads. `stores` is a JavaScript array of names.
-    pub(crate) async fn read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
+    pub(crate) async fn begin_read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
         self.begin(stores, Mode::Read).await
     }
 
     /// Begins a transaction that reads and writes.
-    pub(crate) async fn write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
+    pub(crate) async fn begin_write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
         self.begin(stores, Mode::Write).await
     }
 
@@ -71,7 +71,7 @@ impl Access {
     /// calls, and the time limit of a transaction does not include the writes before it. An
     /// exception ends only this write.
     pub(crate) async fn in_turn<T>(&self, write: Task<'_, T>) -> Result<T, JsValue> {
-        let turn = Turn(Signal::default());
+        let turn = Turn(OneShot::default());
         let earlier = self.last_write.replace(Some(turn.0.clone()));
         if let Some(earlier) = earlier {
             drop(earlier.await);

@@ -11,7 +11,7 @@ use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
 use crate::core::error::StorageProblem;
 use crate::wasm::guarded::guard;
-use crate::wasm::indexed_db::connection::signal::{Done, Listener, Signal, listen};
+use crate::wasm::indexed_db::connection::one_shot::{Done, Listener, OneShot, listen};
 use crate::wasm::indexed_db::connection::timer::Timer;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::object::Record;
@@ -30,7 +30,7 @@ pub(crate) struct Database {
     is_blocked: Cell<bool>,
     /// Fails the waiting callers when it goes off.
     patience: RefCell<Option<Timer>>,
-    waiting: RefCell<Vec<Signal>>,
+    waiting: RefCell<Vec<OneShot>>,
     /// Called with each new connection before it is used. If it returns a promise, the opening
     /// waits for it.
     on_open: Option<Function>,
@@ -116,10 +116,10 @@ impl Database {
         }
     }
 
-    /// Opens or deletes the database, unless that is under way. The signal is set when it is done.
-    fn opened(self: &Rc<Self>, timeout: f64) -> Signal {
-        let signal = Signal::default();
-        self.waiting.borrow_mut().push(signal.clone());
+    /// Opens or deletes the database, unless that is under way. Returns a future of that.
+    fn opened(self: &Rc<Self>, timeout: f64) -> OneShot {
+        let opened = OneShot::default();
+        self.waiting.borrow_mut().push(opened.clone());
         let is_opening = self.opening.borrow().is_some();
         // The earlier callers may have timed out already, and their timer with them.
         let is_waiting = self.patience.borrow().is_some() || self.is_preparing.get();
@@ -130,7 +130,7 @@ impl Database {
         if !is_opening {
             self.open(true);
         }
-        signal
+        opened
     }
 
     /// Closes the connection; the next call opens another one.
@@ -335,8 +335,8 @@ impl Database {
 
     fn tell(&self, done: &Done) {
         let waiting = self.waiting.take();
-        for signal in waiting {
-            signal.set(done.clone());
+        for waiter in waiting {
+            waiter.set(done.clone());
         }
     }
 }

@@ -3,7 +3,7 @@
 pub(super) mod abort_check;
 pub(super) mod access;
 pub(super) mod database;
-pub(super) mod signal;
+pub(super) mod one_shot;
 pub(super) mod timer;
 pub(super) mod transaction;
 pub(super) mod transaction_listener;

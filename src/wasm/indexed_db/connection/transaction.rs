@@ -14,7 +14,7 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::wasm::indexed_db::connection::signal::Done;
+use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction_listener::TransactionListener;
 use crate::wasm::indexed_db::records::failure::{Failure, LARGEST_RECORD};
 use crate::wasm::indexed_db::records::object::Record;

@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::IdbTransaction;
 
 use crate::wasm::guarded::guard;
-use crate::wasm::indexed_db::connection::signal::{Done, Listener, Signal, listen};
+use crate::wasm::indexed_db::connection::one_shot::{Done, Listener, OneShot, listen};
 use crate::wasm::indexed_db::connection::timer::Timer;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::object::Record;
@@ -34,8 +34,8 @@ struct Progress {
     is_over: Cell<bool>,
     /// The first failure of a request, or the error that making one threw.
     failure: RefCell<Option<Failure>>,
-    /// The signal of the future that waits for the round or the end.
-    signal: RefCell<Signal>,
+    /// The future that waits for the round or the end.
+    waiter: RefCell<OneShot>,
     timer: Timer,
 }
 
@@ -55,7 +55,7 @@ impl TransactionListener {
                 ended: RefCell::default(),
                 is_over: Cell::default(),
                 failure: RefCell::default(),
-                signal: RefCell::default(),
+                waiter: RefCell::default(),
                 timer: Timer::new(timeout, Box::new(give_up)),
             }
         });
@@ -67,7 +67,7 @@ impl TransactionListener {
         let success = Listener::new(move |_| {
             answered.guard(&mut || {
                 answered.timer.restart();
-                answered.signal().set(Ok(()));
+                answered.waiter().set(Ok(()));
             });
         });
         Self { progress, listener, success }
@@ -94,21 +94,21 @@ impl TransactionListener {
         }
     }
 
-    /// Returns a signal that is set when this request succeeds or the transaction ends.
-    pub(crate) fn answered(&self, request: &JsValue) -> Signal {
+    /// Returns a future that ends when this request succeeds or the transaction ends.
+    pub(crate) fn answered(&self, request: &JsValue) -> OneShot {
         listen(request, &["onsuccess"], self.success.as_ref());
         self.next()
     }
 
-    /// Returns a signal that is set when the transaction ends, or when a request passed to
+    /// Returns a future that ends when the transaction ends, or when a request passed to
     /// `answered` succeeds.
-    pub(crate) fn next(&self) -> Signal {
-        let signal = Signal::default();
+    pub(crate) fn next(&self) -> OneShot {
+        let waiter = OneShot::default();
         if let Some(end) = self.progress.ended.borrow().as_ref() {
-            signal.set(end.clone());
+            waiter.set(end.clone());
         }
-        self.progress.signal.replace(signal.clone());
-        signal
+        self.progress.waiter.replace(waiter.clone());
+        waiter
     }
 
     pub(crate) fn fail(&self, thrown: &JsValue) {
@@ -146,8 +146,8 @@ impl Progress {
         self.raw.borrow().clone()
     }
 
-    fn signal(&self) -> Signal {
-        self.signal.borrow().clone()
+    fn waiter(&self) -> OneShot {
+        self.waiter.borrow().clone()
     }
 
     /// Runs the callback. Ends the transaction if JavaScript throws.
@@ -202,6 +202,6 @@ impl Progress {
 
     fn end(&self, end: Done) {
         let end = self.ended.borrow_mut().get_or_insert(end).clone();
-        self.signal().set(end);
+        self.waiter().set(end);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::core::state::{ScopedState, StateChanges};
 use crate::core::write::{Changes, Found, Target};
-use crate::wasm::indexed_db::connection::signal::Done;
+use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::writing::group_rows::{Group, Member};

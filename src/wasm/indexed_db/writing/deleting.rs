@@ -33,7 +33,7 @@ async fn delete_once(
         Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, DETAILS, STATES],
         Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, SESSIONS, STATES],
     };
-    let transaction = access.write(&keys::list(stores)).await?;
+    let transaction = access.begin_write(&keys::list(stores)).await?;
     let removal = Removal::ask(&transaction, deletion);
     let answers = transaction.answered().await?;
     let mut answers = answers.into_iter();

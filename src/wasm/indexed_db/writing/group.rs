@@ -45,7 +45,7 @@ async fn write_once(
     full: &mut Vec<SessionKey>,
 ) -> Result<JsValue, Failure> {
     loop {
-        let transaction = access.write(&stores(members, checks)).await?;
+        let transaction = access.begin_write(&stores(members, checks)).await?;
         let mut group = Group::new(&transaction, members, checks);
         group.read_rows(transaction.answered().await?);
         if let Some(sequence) = &group.sequence {

@@ -10,7 +10,7 @@ use crate::core::session::{Revision, SessionKey};
 use crate::core::write::{Target, Write};
 use crate::platform;
 use crate::wasm::indexed_db::connection::abort_check::AbortCheck;
-use crate::wasm::indexed_db::connection::signal::Done;
+use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;

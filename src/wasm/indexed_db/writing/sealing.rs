@@ -59,7 +59,7 @@ impl Sealer {
 
 /// Seals the open events of a session, except the last ones if they do not fill a page.
 async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
-    let transaction = access.write(&keys::list(&[SESSIONS, EVENTS])).await?;
+    let transaction = access.begin_write(&keys::list(&[SESSIONS, EVENTS])).await?;
     transaction.get(SESSIONS, &keys::session(key));
     if let Some(session) = Record::found(transaction.answered().await?.get(0)) {
         session.head()?;

@@ -5,7 +5,7 @@ use crate::core::write::rows::{Found, StoredEvent};
 
 /// The position of a handle in the history of its session.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum HandlePosition {
+pub(crate) enum ResolvedPosition {
     Revision {
         created: Revision,
         revision: Revision,
@@ -18,7 +18,7 @@ pub(crate) enum HandlePosition {
     Latest,
 }
 
-impl HandlePosition {
+impl ResolvedPosition {
     /// Returns the position of a handle whose last event is `last`. If the session lacks that
     /// event, the handle may have missed all events.
     pub(super) fn of_event(head: SessionHead, last: Option<&StoredEvent>) -> Self {

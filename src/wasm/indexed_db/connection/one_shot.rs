@@ -23,9 +23,9 @@ pub(crate) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
 
 pub(crate) type Done = Result<(), Failure>;
 
-/// Set once, awaited by one future. A clone is the same signal.
+/// Set once, awaited by one future. A clone is the same future.
 #[derive(Clone, Default)]
-pub(crate) struct Signal {
+pub(crate) struct OneShot {
     shared: Rc<RefCell<Shared>>,
 }
 
@@ -35,8 +35,8 @@ struct Shared {
     waker: Option<Waker>,
 }
 
-impl Signal {
-    /// Completes the signal. The first result counts: a request may still fail after it was given
+impl OneShot {
+    /// Completes the future. The first result counts: a request may still fail after it was given
     /// up.
     pub(crate) fn set(&self, done: Done) {
         let waker = {
@@ -50,7 +50,7 @@ impl Signal {
     }
 }
 
-impl Future for Signal {
+impl Future for OneShot {
     type Output = Done;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Done> {
