@@ -30,14 +30,14 @@
 import type {
   Decide,
   Deleted,
-  DeleteRequest,
+  StorageDeleteRequest,
   Listing,
-  ListRequest,
-  ReadRequest,
+  StorageListRequest,
+  StorageReadRequest,
   Rows,
   StorageKey,
-  Write,
-  WriteRequest,
+  StorageWrite,
+  StorageWriteRequest,
 } from '../storage/adapter.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
@@ -107,7 +107,7 @@ function allStatements(database: Database, usual: Engine, layout: Layout) {
 
 function* replaced(
   context: Parameters<typeof write>[0] & Parameters<typeof remove>[0],
-  request: WriteRequest & { readonly key: Required<StorageKey> },
+  request: StorageWriteRequest & { readonly key: Required<StorageKey> },
   decide: Decide,
 ): Steps<void> {
   yield* remove(context, { what: 'session', key: request.key });
@@ -133,11 +133,11 @@ export class DatabaseAdapter implements OwnAdapter {
     this.durable = parts.durable;
   }
 
-  create(request: WriteRequest, decide: Decide): void | Promise<void> {
+  create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
     return this.#write([{ request, decide }], true, request);
   }
 
-  append(request: WriteRequest, decide: Decide): void | Promise<void> {
+  append(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
     return this.#write([{ request, decide }], false, request);
   }
 
@@ -155,14 +155,14 @@ export class DatabaseAdapter implements OwnAdapter {
     };
   }
 
-  read(request: ReadRequest): Rows | Promise<Rows> {
+  read(request: StorageReadRequest): Rows | Promise<Rows> {
     if (!fitsKey(this.#parts.engine, request.key)) return NO_ROWS;
     return this.#run('read', request, ({ statements }) =>
       read(statements, this.#revisions, request),
     );
   }
 
-  async readParsed(request: ReadRequest): Promise<OwnRows> {
+  async readParsed(request: StorageReadRequest): Promise<OwnRows> {
     if (!fitsKey(this.#parts.engine, request.key)) return NO_ROWS;
     const found = await this.#run('read', request, ({ statements }) =>
       readParsed(statements, this.#revisions, request),
@@ -170,13 +170,13 @@ export class DatabaseAdapter implements OwnAdapter {
     return found ?? this.read(request);
   }
 
-  list(request: ListRequest): Listing | Promise<Listing> {
+  list(request: StorageListRequest): Listing | Promise<Listing> {
     const { engine } = this.#parts;
     if (!fitsKey(engine, request)) return { sessions: [], users: [], app: undefined, total: 0 };
     return this.#run('read', request, ({ statements }) => list(statements, request));
   }
 
-  delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
+  delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {
     const { engine } = this.#parts;
     if (!fitsKey(engine, request.key)) return;
     return this.#run('write', request, (opened) => {
@@ -187,7 +187,7 @@ export class DatabaseAdapter implements OwnAdapter {
 
   /** Deletes a session and creates another in its place, in one transaction. */
   replace(
-    request: WriteRequest & { readonly key: Required<StorageKey> },
+    request: StorageWriteRequest & { readonly key: Required<StorageKey> },
     decide: Decide,
   ): void | Promise<void> {
     const { engine } = this.#parts;
@@ -248,7 +248,7 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   #write(
-    writes: readonly Write[],
+    writes: readonly StorageWrite[],
     isCreate: boolean,
     options: Abortable = {},
   ): void | Promise<void> {

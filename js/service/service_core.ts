@@ -12,7 +12,7 @@ import type {
   UpdateStateRequest,
 } from '../model/session.js';
 import type { StorageInfo } from '../model/session_service.js';
-import type { DeleteRequest } from '../storage/adapter.js';
+import type { StorageDeleteRequest } from '../storage/adapter.js';
 import type { CreatedSession, Floor, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
 import { snapshotDelta, snapshotState } from '../model/snapshot.js';
@@ -132,7 +132,7 @@ export class ServiceCore {
     return after(done, this.feed.deletionPublisher(appName, userId, sessionId));
   }
 
-  remove(request: DeleteRequest, { signal }: Abortable): MaybePromise<Floor> {
+  remove(request: StorageDeleteRequest, { signal }: Abortable): MaybePromise<Floor> {
     return this.#call(signal, (store) => store.delete(request, signal));
   }
 

@@ -116,7 +116,7 @@ export interface EventRow {
  * }
  * ```
  */
-export interface WriteRequest {
+export interface StorageWriteRequest {
   /**
    * The key of a session. For `append` also the key of a user or an app, to change its state alone.
    */
@@ -232,9 +232,9 @@ export type Decide = (found: Found) => Changes | undefined;
  * }
  * ```
  */
-export interface Write {
+export interface StorageWrite {
   /** What the decision needs. */
-  readonly request: WriteRequest;
+  readonly request: StorageWriteRequest;
   /** Computes the changes. */
   readonly decide: Decide;
 }
@@ -252,7 +252,7 @@ export interface Write {
  * };
  * ```
  */
-export interface ReadRequest {
+export interface StorageReadRequest {
   /** The session, user or app to read. */
   readonly key: StorageKey;
   /** Which of the events to return. */
@@ -262,7 +262,7 @@ export interface ReadRequest {
     /** Only events whose `timestamp` in milliseconds is this or later. Absent: all. */
     readonly after?: number;
   };
-  /** See {@link WriteRequest.signal}. */
+  /** See {@link StorageWriteRequest.signal}. */
   readonly signal?: HostAbortSignal | undefined;
 }
 
@@ -298,7 +298,7 @@ export interface Rows extends SharedRows {
  * const first: StorageListRequest = { appName: 'shop', order: 'desc', offset: 0, limit: 20 };
  * ```
  */
-export interface ListRequest {
+export interface StorageListRequest {
   /** The app whose sessions are listed. */
   readonly appName: string;
   /** Absent: the sessions of all users. */
@@ -314,7 +314,7 @@ export interface ListRequest {
    * is needed.
    */
   readonly withTotal?: false;
-  /** See {@link WriteRequest.signal}. */
+  /** See {@link StorageWriteRequest.signal}. */
   readonly signal?: HostAbortSignal | undefined;
 }
 
@@ -335,7 +335,7 @@ export interface Listing {
   readonly users: readonly (SharedRow & { readonly userId: string })[];
   /** The app's state, if it is stored. */
   readonly app: SharedRow | undefined;
-  /** The number of sessions on all pages. Optional if {@link ListRequest.withTotal} is `false`. */
+  /** The number of sessions on all pages. Optional if {@link StorageListRequest.withTotal} is `false`. */
   readonly total?: number | undefined;
 }
 
@@ -350,7 +350,7 @@ export interface Listing {
  * const forget: StorageDeleteRequest = { what: 'user', key: { appName: 'shop', userId: 'ada' } };
  * ```
  */
-export type DeleteRequest = (
+export type StorageDeleteRequest = (
   | { readonly what: 'session'; readonly key: Required<StorageKey> }
   /** The user's sessions and state. */
   | { readonly what: 'user'; readonly key: { readonly appName: string; readonly userId: string } }
@@ -360,7 +360,7 @@ export type DeleteRequest = (
     }
   | { readonly what: 'appState'; readonly key: { readonly appName: string } }
 ) & {
-  /** See {@link WriteRequest.signal}. */
+  /** See {@link StorageWriteRequest.signal}. */
   readonly signal?: HostAbortSignal | undefined;
 };
 
@@ -403,9 +403,9 @@ export interface StorageAdapter {
   /** The value of `service.storage.durable`; default `true`. */
   readonly durable?: boolean;
   /** May be the same function as `append`. It tells that no session is expected. */
-  create(request: WriteRequest, decide: Decide): void | Promise<void>;
+  create(request: StorageWriteRequest, decide: Decide): void | Promise<void>;
   /** May be called again for the same append, if the decision needs other rows. */
-  append(request: WriteRequest, decide: Decide): void | Promise<void>;
+  append(request: StorageWriteRequest, decide: Decide): void | Promise<void>;
   /**
    * Optional: appends to different sessions in one transaction, so that many appends share one commit. The
    * service calls it for appends that wait at the same time, each to another session. Without it the service
@@ -433,13 +433,13 @@ export interface StorageAdapter {
    * }
    * ```
    */
-  readonly appendMany?: ((writes: readonly Write[]) => void | Promise<void>) | undefined;
+  readonly appendMany?: ((writes: readonly StorageWrite[]) => void | Promise<void>) | undefined;
   /** Returns a session with a window of its events, or the state of a user or an app. */
-  read(request: ReadRequest): Rows | Promise<Rows>;
+  read(request: StorageReadRequest): Rows | Promise<Rows>;
   /** Returns a page of sessions, without their events. */
-  list(request: ListRequest): Listing | Promise<Listing>;
+  list(request: StorageListRequest): Listing | Promise<Listing>;
   /** Deletes a session, a user, or a state. May return the floor after it. */
-  delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void>;
+  delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void>;
   /**
    * Called once, after the last service over this adapter was closed and its calls have settled.
    */

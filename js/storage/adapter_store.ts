@@ -13,13 +13,13 @@ import type { EventSnapshot } from '../model/snapshot.js';
 import { packAppends } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type {
-  DeleteRequest,
-  ListRequest,
-  ReadRequest,
+  StorageDeleteRequest,
+  StorageListRequest,
+  StorageReadRequest,
   Rows,
   StorageAdapter,
   StorageKey,
-  WriteRequest,
+  StorageWriteRequest,
 } from './adapter.js';
 import {
   eventTuple,
@@ -164,7 +164,7 @@ export class AdapterStore implements SessionStore {
       ...(last !== undefined && { last }),
       ...(after !== undefined && { after }),
     });
-    const request: ReadRequest = requestOf({ key, window }, signal);
+    const request: StorageReadRequest = requestOf({ key, window }, signal);
     return settled('read', signal, async () => {
       const read = this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request);
       const rows: OwnRows = await untilAborted(signal, read);
@@ -177,7 +177,7 @@ export class AdapterStore implements SessionStore {
   }
 
   /** Reads through an adapter of a user, and checks its result. */
-  async #checked(request: ReadRequest): Promise<Rows> {
+  async #checked(request: StorageReadRequest): Promise<Rows> {
     const rows = await this.#adapter.read(request);
     requireObject('read', 'a result', rows);
     const session = memberOf(rows, 'session');
@@ -196,7 +196,7 @@ export class AdapterStore implements SessionStore {
     signal: AbortSignal | undefined,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
-    const given: ListRequest = {
+    const given: StorageListRequest = {
       appName,
       ...(userId !== undefined && { userId }),
       order: descending ? 'desc' : 'asc',
@@ -233,8 +233,11 @@ export class AdapterStore implements SessionStore {
     });
   }
 
-  async delete({ what, key }: DeleteRequest, signal: AbortSignal | undefined): Promise<Floor> {
-    const request = requestOf({ what, key: ownMembers(key) }, signal) as DeleteRequest;
+  async delete(
+    { what, key }: StorageDeleteRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Floor> {
+    const request = requestOf({ what, key: ownMembers(key) }, signal) as StorageDeleteRequest;
     return settled('delete', signal, async () => {
       const deleted = (await this.#adapter.delete(request)) as { readonly floor?: unknown } | null;
       // Optional: an adapter may return whatever its database returned.
@@ -290,7 +293,7 @@ export class AdapterStore implements SessionStore {
     const times = newEvents.map(({ timestamp }) => Math.min(timestamp, now));
     const eventIds = newEvents.map(({ id }) => id);
     if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
-    const given: WriteRequest = {
+    const given: StorageWriteRequest = {
       key: storageKey(key),
       scopes: scopesOf(write.scopes()),
       eventIds,

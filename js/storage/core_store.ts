@@ -1,7 +1,7 @@
 import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../call/call.js';
 import { ownMembers } from '../members/own.js';
-import type { DeleteRequest, StorageKey } from './adapter.js';
+import type { StorageDeleteRequest, StorageKey } from './adapter.js';
 import type { StateOwner } from './scopes.js';
 import type {
   AppendRequest,
@@ -105,7 +105,10 @@ export class CoreStore implements SessionStore {
     return this.#answer(() => this.core.shared_state(appName, userId));
   }
 
-  delete({ what, key }: DeleteRequest, signal: AbortSignal | undefined): MaybePromise<Floor> {
+  delete(
+    { what, key }: StorageDeleteRequest,
+    signal: AbortSignal | undefined,
+  ): MaybePromise<Floor> {
     const { appName, userId, sessionId }: StorageKey = ownMembers(key);
     const check = abortCheck(signal);
     return this.#answer(() => this.core.delete(appName, userId, sessionId, what === 'user', check));

@@ -3,7 +3,7 @@ import type { Event } from '../model/event.js';
 import type { Abortable } from '../model/session.js';
 import type {
   Found,
-  ReadRequest,
+  StorageReadRequest,
   Rows,
   SharedRows,
   StorageAdapter,
@@ -24,7 +24,7 @@ export interface OwnRows extends Rows {
 /** An adapter of this package. The events of its reads need no check. */
 export interface OwnAdapter extends StorageAdapter {
   /** Like `read`, for callers that want parsed events instead of JSON text. */
-  readParsed(request: ReadRequest): OwnRows | Promise<OwnRows>;
+  readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
   /** Opens the storage, or asks whether it still answers. */
   open(request: Abortable): Promise<void>;
   /**

@@ -7,7 +7,7 @@ import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
 import type { Append } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
-import type { DeleteRequest, EventRow, StorageKey } from './adapter.js';
+import type { StorageDeleteRequest, EventRow, StorageKey } from './adapter.js';
 import type { StateOwner } from './scopes.js';
 
 /** The `floor` after a deletion: later revisions are higher. `undefined` if the storage cannot tell. */
@@ -149,7 +149,7 @@ export interface SessionStore {
   /** Returns a shared state as JSON. The keys have no prefix. */
   sharedState(owner: StateOwner, signal: HostAbortSignal | undefined): MaybePromise<string>;
 
-  delete(request: DeleteRequest, signal: HostAbortSignal | undefined): MaybePromise<Floor>;
+  delete(request: StorageDeleteRequest, signal: HostAbortSignal | undefined): MaybePromise<Floor>;
 
   /** Frees the store's memory in the wasm. Calls that have begun still finish. */
   free(): void;

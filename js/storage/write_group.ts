@@ -1,10 +1,10 @@
 import { abortedError } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
-import type { Changes, Decide, Found, StorageAdapter, WriteRequest } from './adapter.js';
+import type { Changes, Decide, Found, StorageAdapter, StorageWriteRequest } from './adapter.js';
 
 /** One write of a group, with its outcome. */
 interface Member {
-  readonly request: WriteRequest;
+  readonly request: StorageWriteRequest;
   readonly decide: (found: Found) => Changes | undefined;
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;
@@ -24,7 +24,7 @@ export class WriteGroup {
   }
 
   /** Adds a write. Has the form of an adapter's verb. */
-  append(request: WriteRequest, decide: Decide): Promise<void> {
+  append(request: StorageWriteRequest, decide: Decide): Promise<void> {
     const { signal } = request;
     return new Promise<void>((resolve, reject) => {
       let isDecided = false;

@@ -1,6 +1,6 @@
 import { toSessionError } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import type { Changes, Decide, StorageAdapter, WriteRequest } from './adapter.js';
+import type { Changes, Decide, StorageAdapter, StorageWriteRequest } from './adapter.js';
 import { messageOf } from '../json/rules.js';
 import { contractViolation } from './checked_rows.js';
 
@@ -18,7 +18,7 @@ export type WriteVerb = 'create' | 'append';
 export function writeThrough<Verb extends WriteVerb>(
   verb: Verb,
   writer: Pick<StorageAdapter, Verb>,
-  request: WriteRequest,
+  request: StorageWriteRequest,
   decide: Decide,
 ): void | Promise<void> {
   let state: 'running' | 'decided' | 'ended' = 'running';

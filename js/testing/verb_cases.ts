@@ -12,8 +12,8 @@ import type {
   SharedRow,
   StorageAdapter,
   StorageKey,
-  Write,
-  WriteRequest,
+  StorageWrite,
+  StorageWriteRequest,
 } from '../storage/adapter.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { NO_SHARED_ROWS } from '../storage/own_adapter.js';
@@ -54,12 +54,12 @@ function filled(revision: number, ...ids: string[]): Changes {
 }
 
 /** A write that keeps the rows of its last decision. */
-class RecordedWrite implements Write {
-  readonly request: WriteRequest;
+class RecordedWrite implements StorageWrite {
+  readonly request: StorageWriteRequest;
   found: Found | undefined;
   readonly #decide: Decide;
 
-  constructor(decide: Decide, request: Partial<WriteRequest> = {}) {
+  constructor(decide: Decide, request: Partial<StorageWriteRequest> = {}) {
     const scopes = ['session', ...SHARED_SCOPES] as const;
     this.request = { key: KEY, scopes, eventIds: [], since: NEVER, ...request };
     this.#decide = decide;
@@ -84,7 +84,7 @@ async function create(adapter: StorageAdapter, changes: Changes): Promise<Found>
 /** Returns the rows that `decide` gets, and writes nothing. */
 async function findRows(
   adapter: StorageAdapter,
-  request: Partial<WriteRequest> = {},
+  request: Partial<StorageWriteRequest> = {},
   verb: 'create' | 'append' = 'append',
 ): Promise<Found> {
   return new RecordedWrite(refuse, request).run(adapter, verb);

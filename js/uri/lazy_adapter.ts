@@ -2,14 +2,14 @@ import type { SessionError } from '../errors/errors.js';
 import type {
   Decide,
   Deleted,
-  DeleteRequest,
   Listing,
-  ListRequest,
-  ReadRequest,
   Rows,
   StorageAdapter,
+  StorageDeleteRequest,
   StorageKey,
-  WriteRequest,
+  StorageListRequest,
+  StorageReadRequest,
+  StorageWriteRequest,
 } from '../storage/adapter.js';
 import { memberOf } from '../members/own.js';
 import type { Abortable } from '../model/session.js';
@@ -38,11 +38,11 @@ export class LazyAdapter implements OwnAdapter {
     this.#open = open;
   }
 
-  create(request: WriteRequest, decide: Decide): void | Promise<void> {
+  create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
     return this.#call((adapter) => adapter.create(request, decide));
   }
 
-  append(request: WriteRequest, decide: Decide): void | Promise<void> {
+  append(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
     return this.#call((adapter) => adapter.append(request, decide));
   }
 
@@ -53,19 +53,19 @@ export class LazyAdapter implements OwnAdapter {
     return (writes) => adapter.appendMany?.(writes);
   }
 
-  read(request: ReadRequest): Rows | Promise<Rows> {
+  read(request: StorageReadRequest): Rows | Promise<Rows> {
     return this.#call((adapter) => adapter.read(request));
   }
 
-  readParsed(request: ReadRequest): OwnRows | Promise<OwnRows> {
+  readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows> {
     return this.#call((adapter) => adapter.readParsed(request));
   }
 
-  list(request: ListRequest): Listing | Promise<Listing> {
+  list(request: StorageListRequest): Listing | Promise<Listing> {
     return this.#call((adapter) => adapter.list(request));
   }
 
-  delete(request: DeleteRequest): Deleted | void | Promise<Deleted | void> {
+  delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {
     return this.#call((adapter) => adapter.delete(request));
   }
 

@@ -22,13 +22,13 @@
 import { SessionError } from '../errors/errors.js';
 import type {
   Decide,
-  DeleteRequest,
   Listing,
-  ListRequest,
-  ReadRequest,
   Rows,
+  StorageDeleteRequest,
   StorageKey,
-  WriteRequest,
+  StorageListRequest,
+  StorageReadRequest,
+  StorageWriteRequest,
 } from '../storage/adapter.js';
 import type { Abortable } from '../model/session.js';
 import { NO_ROWS, type OwnAdapter } from '../storage/own_adapter.js';
@@ -61,7 +61,7 @@ export class VertexAdapter implements OwnAdapter {
     this.#callTimeoutMs = callTimeoutMs;
   }
 
-  create({ key, signal }: WriteRequest, decide: Decide): Promise<void> {
+  create({ key, signal }: StorageWriteRequest, decide: Decide): Promise<void> {
     return this.#call(signal, async (sessions) => {
       const session = requireSession(key);
       requireSessionId(session);
@@ -71,7 +71,7 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  append(request: WriteRequest, decide: Decide): Promise<void> {
+  append(request: StorageWriteRequest, decide: Decide): Promise<void> {
     return this.#call(request.signal, async (sessions) => {
       const address = sessions.addressOf(requireSession(request.key));
       if (address === undefined) {
@@ -84,7 +84,7 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  read({ key, window, signal }: ReadRequest): Promise<Rows> {
+  read({ key, window, signal }: StorageReadRequest): Promise<Rows> {
     const { appName, userId, sessionId } = key;
     return this.#call(signal, async (sessions) => {
       if (userId === undefined || sessionId === undefined) return readStates(sessions, key);
@@ -95,15 +95,15 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   /** Same as `read`: the events arrive in pages, and this package's own events already are JSON text. */
-  readParsed(request: ReadRequest): Promise<Rows> {
+  readParsed(request: StorageReadRequest): Promise<Rows> {
     return this.read(request);
   }
 
-  list(request: ListRequest): Promise<Listing> {
+  list(request: StorageListRequest): Promise<Listing> {
     return this.#call(request.signal, (sessions) => listSessions(sessions, request));
   }
 
-  delete({ what, key, signal }: DeleteRequest): Promise<void> {
+  delete({ what, key, signal }: StorageDeleteRequest): Promise<void> {
     return this.#call(signal, async (sessions) => {
       if (what === 'user') return deleteUser(sessions, key.appName, key.userId);
       if (what !== 'session') throw unsupported(DELETE_ADVICE);

@@ -5,7 +5,7 @@ import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { invalid } from '../../errors/invalid.js';
 import { STORED_PREFIXES } from '../../state/scope.js';
-import type { Changes, Found, StorageKey, WriteRequest } from '../../storage/adapter.js';
+import type { Changes, Found, StorageKey, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Engine } from '../engines/engine.js';
 
 const MAX_ID = 128;
@@ -24,7 +24,7 @@ function fits(id: string, most: number): boolean {
 }
 
 /** @throws SessionError `invalid_argument` if an id is too long or contains NUL */
-export function checkIds(engine: Engine, { key, eventIds }: WriteRequest): void {
+export function checkIds(engine: Engine, { key, eventIds }: StorageWriteRequest): void {
   if (!engine.limitsIds) return;
   for (const [name, id] of Object.entries(key) as [string, string][])
     requireFitting(engine, name, id, MAX_ID);

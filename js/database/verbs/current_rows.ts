@@ -11,7 +11,7 @@ import type {
   SharedRow,
   SessionRow,
   StorageKey,
-  WriteRequest,
+  StorageWriteRequest,
 } from '../../storage/adapter.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
 import { filledChunks } from './statement_sizes.js';
@@ -45,7 +45,7 @@ export interface ReadContext {
 
 /** The rows that a request needs, and those of them that have to be locked. */
 interface Plan {
-  readonly request: WriteRequest;
+  readonly request: StorageWriteRequest;
   readonly key: Key;
   readonly wants: Readonly<Record<StoredScope, boolean>>;
   readonly locks: Readonly<Record<StoredScope, boolean>>;
@@ -80,7 +80,7 @@ const NO_READ: Read<readonly unknown[]> = { queries: [], result: () => [] };
  */
 export function* readCurrentRows(
   context: ReadContext,
-  requests: readonly WriteRequest[],
+  requests: readonly StorageWriteRequest[],
   isCreate: boolean,
   locksApp: boolean,
 ): Steps<readonly (CurrentRows | undefined)[]> {
@@ -119,7 +119,7 @@ export function* readCurrentRows(
 
 function planOf(
   { locksRows }: Engine,
-  request: WriteRequest,
+  request: StorageWriteRequest,
   isCreate: boolean,
   locksApp: boolean,
 ): Plan {

@@ -1,5 +1,5 @@
 import type { SharedScope } from '../../state/scope.js';
-import type { Deleted, DeleteRequest } from '../../storage/adapter.js';
+import type { Deleted, StorageDeleteRequest } from '../../storage/adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { readFloor } from './current_rows.js';
 import type { Layout } from '../tables/layout.js';
@@ -12,7 +12,7 @@ import type { Statements, WriteContext } from './write.js';
 
 /** The scopes of the states that a request deletes alone. */
 const SCOPES_OF_STATES: Readonly<
-  Record<Exclude<DeleteRequest['what'], 'session' | 'user'>, SharedScope>
+  Record<Exclude<StorageDeleteRequest['what'], 'session' | 'user'>, SharedScope>
 > = { appState: 'app', userState: 'user' };
 
 /** The state that a deleted state is replaced by. */
@@ -102,7 +102,7 @@ interface DeleteContext extends WriteContext {
  * A deleted state is replaced by an empty one with a higher revision, because Python cannot append if the row
  * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
  */
-export function* remove(context: DeleteContext, request: DeleteRequest): Steps<Deleted> {
+export function* remove(context: DeleteContext, request: StorageDeleteRequest): Steps<Deleted> {
   const { layout, statements } = context;
   const deleted: number[] = [];
   const key = keyOf(request.key);

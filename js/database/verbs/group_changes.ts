@@ -1,5 +1,5 @@
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
-import type { Changes, EventRow, SharedRow, WriteRequest } from '../../storage/adapter.js';
+import type { Changes, EventRow, SharedRow, StorageWriteRequest } from '../../storage/adapter.js';
 import { exactChunks } from './statement_sizes.js';
 import type { CurrentRows } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';
@@ -46,7 +46,7 @@ export class GroupChanges {
   }
 
   /** Returns the rows of a write, with the states of user and app as earlier writes changed them. */
-  withChanges({ key, scopes }: WriteRequest, rows: CurrentRows): CurrentRows {
+  withChanges({ key, scopes }: StorageWriteRequest, rows: CurrentRows): CurrentRows {
     const owner = keyOf(key);
     let { found } = rows;
     for (const scope of SHARED_SCOPES) {
@@ -58,7 +58,7 @@ export class GroupChanges {
   }
 
   /** Adds the changes of a write. Throws before that if the tables cannot hold them. */
-  add(request: WriteRequest, rows: CurrentRows, changes: Changes): void {
+  add(request: StorageWriteRequest, rows: CurrentRows, changes: Changes): void {
     const { engine, layout, now } = this.#context;
     const { found } = rows;
     checkStates(engine, changes);

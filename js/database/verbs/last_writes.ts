@@ -16,7 +16,13 @@
  */
 import { CompiledQuery } from 'kysely';
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
-import type { Changes, Found, SharedRow, SessionRow, WriteRequest } from '../../storage/adapter.js';
+import type {
+  Changes,
+  Found,
+  SharedRow,
+  SessionRow,
+  StorageWriteRequest,
+} from '../../storage/adapter.js';
 import { putLast } from '../../storage/bounded_map.js';
 import type { CurrentRows } from './current_rows.js';
 import { keyOf, ownerName } from './session_statements.js';
@@ -60,7 +66,7 @@ export class LastWrites {
    * that the writes may change; {@link LastWrites.keep} puts them back after the commit.
    */
   *find(
-    requests: readonly WriteRequest[],
+    requests: readonly StorageWriteRequest[],
     isCreate: boolean,
   ): Steps<readonly (CurrentRows | undefined)[]> {
     const rows = rowsOf(VERSION_QUERY, yield { queries: VERSION_QUERY, isLast: false });
@@ -78,7 +84,7 @@ export class LastWrites {
     return cached;
   }
 
-  #rowsOf(request: WriteRequest, isCreate: boolean): CurrentRows | undefined {
+  #rowsOf(request: StorageWriteRequest, isCreate: boolean): CurrentRows | undefined {
     const key = keyOf(request.key);
     const last = this.#sessions.get(key.session);
     if (last === undefined || isCreate || !isNewEvent(request)) return undefined;
@@ -99,7 +105,7 @@ export class LastWrites {
   }
 
   /** Caches the rows of a committed write: those that it found, with its changes. */
-  keep({ key }: WriteRequest, { found, sideTableRow }: CurrentRows, changes: Changes): void {
+  keep({ key }: StorageWriteRequest, { found, sideTableRow }: CurrentRows, changes: Changes): void {
     const { appName, userId } = key;
     const { session } = changes;
     const isAppended = changes.events.every(({ seq, revision }) => seq === revision);
@@ -128,6 +134,6 @@ export class LastWrites {
  * Whether the request appends events. A request that only looks events up inserts nothing, so no violated key
  * would reveal them.
  */
-function isNewEvent({ eventIds, lastUpdateTime = 0 }: WriteRequest): boolean {
+function isNewEvent({ eventIds, lastUpdateTime = 0 }: StorageWriteRequest): boolean {
   return eventIds.length > 0 && lastUpdateTime > 0;
 }

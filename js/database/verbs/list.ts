@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { ListRequest, Listing, SessionRow } from '../../storage/adapter.js';
+import type { StorageListRequest, Listing, SessionRow } from '../../storage/adapter.js';
 import { cached, filledChunks } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
@@ -151,7 +151,7 @@ export type ListStatements = ReturnType<typeof listStatements>;
  */
 export function* list(
   statements: ListStatements & SessionStatements,
-  request: ListRequest,
+  request: StorageListRequest,
 ): Steps<Listing> {
   const { appName, userId, order, offset, limit, withTotal = true } = request;
   const owner = { app: appName, user: userId ?? '' };
@@ -202,7 +202,7 @@ function compare<T extends StoredTime>(one: T, other: T): number {
 /** @returns `undefined` if the page is empty, or if all sessions are listed */
 function stretchOf(
   rows: readonly { time: StoredTime }[],
-  { offset, limit = 0, order }: ListRequest,
+  { offset, limit = 0, order }: StorageListRequest,
 ): Stretch | undefined {
   const times = rows.map((row) => row.time).sort(compare);
   if (order === 'desc') times.reverse();

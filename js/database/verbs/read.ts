@@ -1,7 +1,7 @@
 import type { Compilable, SelectQueryBuilder } from 'kysely';
 import type { Event } from '../../model/event.js';
 import { MAX_TIMESTAMP } from '../../model/snapshot.js';
-import type { ReadRequest, Rows, SharedRow, StorageKey } from '../../storage/adapter.js';
+import type { StorageReadRequest, Rows, SharedRow, StorageKey } from '../../storage/adapter.js';
 import { NO_ROWS, type OwnRows } from '../../storage/own_adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
@@ -69,7 +69,7 @@ type ReadStatements = ReturnType<typeof readStatements>;
 export function* read(
   statements: SessionStatements & ReadStatements,
   revisions: Revisions,
-  { key, window }: ReadRequest,
+  { key, window }: StorageReadRequest,
 ): Steps<Rows> {
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
@@ -91,7 +91,7 @@ export function* read(
 export function* readParsed(
   statements: SessionStatements & ReadStatements,
   revisions: Revisions,
-  { key, window }: ReadRequest,
+  { key, window }: StorageReadRequest,
 ): Steps<OwnRows | undefined> {
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
@@ -130,7 +130,7 @@ function sessionRows(
 
 /** Cuts the window out of the events that the query returned, and puts them in append order. */
 function within<E extends { timestamp: number }>(
-  { last, after }: ReadRequest['window'],
+  { last, after }: StorageReadRequest['window'],
   found: E[],
 ): E[] {
   if (after === undefined) return last === undefined ? found : found.reverse();
@@ -146,7 +146,7 @@ function within<E extends { timestamp: number }>(
 function eventsOf<Columns>(
   statements: WindowStatements<Columns>,
   key: Key,
-  { last, after }: ReadRequest['window'],
+  { last, after }: StorageReadRequest['window'],
 ): Query<Columns> | undefined {
   if (last === 0) return undefined;
   if (after !== undefined) return statements.since.of({ ...key, seconds: secondsBelow(after) });

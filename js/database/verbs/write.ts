@@ -1,5 +1,11 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
-import type { Changes, Decide, Found, Write, WriteRequest } from '../../storage/adapter.js';
+import type {
+  Changes,
+  Decide,
+  Found,
+  StorageWrite,
+  StorageWriteRequest,
+} from '../../storage/adapter.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
 import { type CurrentRows, readCurrentRows, type ReadContext } from './current_rows.js';
 import type { CurrentRowsStatements } from './current_rows_statements.js';
@@ -31,21 +37,21 @@ export interface WriteContext extends ReadContext {
  */
 export function* write(
   context: WriteContext,
-  writes: readonly Write[],
+  writes: readonly StorageWrite[],
   isCreate: boolean,
 ): Steps<void> {
   const { lastWrites, now } = context;
   const requests = writes.map(({ request }) => request);
   const locksApp =
     !isCreate || !context.engine.locksRows || writes.some(({ decide }) => changesApp(decide));
-  const read = (some: readonly WriteRequest[]) =>
+  const read = (some: readonly StorageWriteRequest[]) =>
     readCurrentRows(context, some, isCreate, locksApp);
   const cached = lastWrites === undefined ? [] : yield* lastWrites.find(requests, isCreate);
   const uncached = requests.filter((_, index) => cached[index] === undefined);
   const current = uncached.length === 0 ? [] : yield* read(uncached);
   const remaining = current.values();
   const group = new GroupChanges(context, isCreate);
-  const written: [request: WriteRequest, rows: CurrentRows, changes: Changes][] = [];
+  const written: [request: StorageWriteRequest, rows: CurrentRows, changes: Changes][] = [];
   for (const [index, { request, decide }] of writes.entries()) {
     let rows = cached[index] ?? remaining.next().value;
     if (rows === undefined) continue;
@@ -87,7 +93,7 @@ function changesApp(decide: Decide): boolean {
 function decideOnTime(
   found: Found,
   decide: Decide,
-  { eventIds, lastUpdateTime = 0 }: WriteRequest,
+  { eventIds, lastUpdateTime = 0 }: StorageWriteRequest,
   now: number,
 ): Changes | undefined {
   const { session: stored, floor } = found;

@@ -13,7 +13,13 @@
 import { isSameJson } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
-import type { Changes, Decide, EventRow, Found, WriteRequest } from '../../storage/adapter.js';
+import type {
+  Changes,
+  Decide,
+  EventRow,
+  Found,
+  StorageWriteRequest,
+} from '../../storage/adapter.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
 import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
@@ -23,7 +29,7 @@ import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
-type AppendRequest = Pick<WriteRequest, 'eventIds' | 'since'>;
+type AppendRequest = Pick<StorageWriteRequest, 'eventIds' | 'since'>;
 
 export async function appendEvents(
   sessions: Sessions,

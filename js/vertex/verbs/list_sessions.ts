@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/rules.js';
-import type { ListRequest, Listing, SessionRow } from '../../storage/adapter.js';
+import type { Listing, SessionRow, StorageListRequest } from '../../storage/adapter.js';
 import { listPages } from '../rest/list_pages.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';
@@ -8,7 +8,10 @@ import type { Sessions } from './sessions.js';
  * Lists one page of sessions. It reads all sessions for any page: the server gives no total, and does not
  * order ties by id.
  */
-export async function listSessions(sessions: Sessions, request: ListRequest): Promise<Listing> {
+export async function listSessions(
+  sessions: Sessions,
+  request: StorageListRequest,
+): Promise<Listing> {
   const { appName, userId, order, offset, limit } = request;
   const { listUrl } = sessions.engineUrls(appName);
   const rows: SessionRow[] = [];

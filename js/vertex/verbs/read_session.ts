@@ -1,7 +1,7 @@
 /** Reads a session with a window of its events. */
 import { LAST_MICROS } from '../../python/micros.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
-import type { EventRow, ReadRequest, SessionRow } from '../../storage/adapter.js';
+import type { EventRow, SessionRow, StorageReadRequest } from '../../storage/adapter.js';
 import { settleBoth } from './settle_both.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
 import type { PostedEvent } from '../events/event_resource.js';
@@ -28,7 +28,7 @@ interface WindowEvents {
 export async function readSession(
   sessions: Sessions,
   address: SessionAddress,
-  { window }: Pick<ReadRequest, 'window'>,
+  { window }: Pick<StorageReadRequest, 'window'>,
 ): Promise<SessionRows | undefined> {
   const [firstRead, posted] = await settleBoth(
     sessions.find(address),
@@ -49,7 +49,7 @@ export async function readSession(
   return { session, events: selectWindow(rows, window) };
 }
 
-function selectWindow(rows: EventRow[], { last, after }: ReadRequest['window']): EventRow[] {
+function selectWindow(rows: EventRow[], { last, after }: StorageReadRequest['window']): EventRow[] {
   const matching = after === undefined ? rows : rows.filter(({ timestamp }) => timestamp >= after);
   if (last === undefined) return matching;
   return last === 0 ? [] : matching.slice(-last);
@@ -58,7 +58,7 @@ function selectWindow(rows: EventRow[], { last, after }: ReadRequest['window']):
 async function readWindowEvents(
   { events }: Sessions,
   { url }: SessionAddress,
-  { last, after }: ReadRequest['window'],
+  { last, after }: StorageReadRequest['window'],
 ): Promise<WindowEvents> {
   const pages: PostedEvent[][] = [];
   if (last === undefined && after === undefined) {
