@@ -1,4 +1,4 @@
-// `npm test`: all checks, from the format of the sources to three browser engines.
+// `npm test`: all checks, from the format of the sources to three browsers.
 //
 //   npm test                      all steps
 //   npm test -- rust wasm-node    only these steps
@@ -13,7 +13,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { compiledPath } from './toolchain/compile.mjs';
-import { wasmPackTest } from './toolchain/engines.mjs';
+import { wasmPackTest } from './toolchain/browsers.mjs';
 import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
 

@@ -275,7 +275,7 @@ export class SessionError extends Error {
   toJSON(): Record<string, unknown> {
     const { name, code, message } = this;
     const json: Record<string, unknown> = { name, code, message };
-    // By name, since engines add members of their own to errors (Safari: `line`, `sourceURL`).
+    // By name, since JavaScript engines add members of their own to errors (Safari: `line`, `sourceURL`).
     for (const field of FIELDS) {
       if (Object.hasOwn(this, field)) defineMember(json, field, this[field]);
     }

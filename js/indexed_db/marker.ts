@@ -8,7 +8,7 @@ const PATIENCE = 5_000;
  * Remembers outside of IndexedDB that a database exists. If a database is new although its marker is set, it
  * was lost. If it is new and has no marker, this is a first visit.
  *
- * The marker is the name of an empty cache of the Cache API, which pages and workers of all engines have. It
+ * The marker is the name of an empty cache of the Cache API, which pages and workers of all browsers have. It
  * is deleted when the user clears the site's data. Without a Cache API (a page without TLS, some private
  * modes) nothing is remembered, and nothing fails.
  */

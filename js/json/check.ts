@@ -6,7 +6,7 @@
  * `write.ts`, ten times slower, then prints the value or reports what is wrong.
  *
  * The walk uses a stack of its own. A recursive function is no faster (measured), and it would
- * overflow if it is called near the end of the engine's stack.
+ * overflow if it is called near the end of the stack.
  */
 import { isWellFormed } from './text.js';
 import { isPlainObject, MAX_EVENT_LEVELS, MAX_STATE_LEVELS, MAX_VALUES } from './rules.js';

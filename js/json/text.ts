@@ -25,7 +25,7 @@ export const isWellFormed: (text: string) => boolean =
     ? isWellFormedByPattern
     : (text) => nativeIsWellFormed.call(text);
 
-/** The fallback for engines without the method. */
+/** The fallback for JavaScript engines without the method. */
 export function isWellFormedByPattern(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }

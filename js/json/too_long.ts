@@ -10,7 +10,7 @@ export function tooLongError(units?: number, cause?: unknown): SessionError {
   );
 }
 
-/** Returns whether the engine threw because a text would exceed its maximum length. */
+/** Returns whether the JavaScript engine threw because a text would exceed its maximum length. */
 export function isTooLong(thrown: unknown): boolean {
   try {
     if (!(thrown instanceof Error)) return false;

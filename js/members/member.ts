@@ -29,7 +29,7 @@ export function setMember(target: object, key: string, value: unknown): boolean 
  * ```
  */
 export function defineMember(target: object, key: string, value: unknown): boolean {
-  // Assigning is many times faster than defining. `Reflect.has` and not `in`: engines cache object
+  // Assigning is many times faster than defining. `Reflect.has` and not `in`: JavaScript engines cache object
   // shapes for `in`, and lose that cache together with the objects.
   if (Object.hasOwn(target, key) || !Reflect.has(target, key)) {
     return setMember(target, key, value);

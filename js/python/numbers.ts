@@ -2,8 +2,8 @@
  * Reads Python's JSON without loss.
  *
  * Python's integers may have any number of digits, and `JSON.parse` rounds those beyond 2^53. Python's floats
- * may be `NaN`, `Infinity` or `-Infinity`, which `JSON.parse` refuses. Newer engines pass the source of each
- * number to a reviver, but older engines that we support do not.
+ * may be `NaN`, `Infinity` or `-Infinity`, which `JSON.parse` refuses. Newer JavaScript engines pass the source of each
+ * number to a reviver, but older ones that we support do not.
  */
 import { newEventId } from '../model/event.js';
 import { replaceLoneSurrogates } from '../json/text.js';
@@ -80,7 +80,7 @@ function quoteIfRounded(digits: string): string {
 
 /**
  * Replaces the numbers that JSON or JavaScript cannot hold. Skips strings by searching for their ends. One
- * pattern for a whole string would overflow the engine's stack in a string of several megabytes.
+ * pattern for a whole string would overflow the stack in a string of several megabytes.
  */
 function replaceNumbers(text: string, replaceInteger: (digits: string) => string): string {
   const pieces: string[] = [];

@@ -171,7 +171,7 @@ function requireLive(): void {
   if (death !== undefined) throw died(death.cause);
 }
 
-/** In UTF-16 code units. Two texts of this length still fit into one string in every engine. */
+/** In UTF-16 code units. Two texts of this length still fit into one string in every JavaScript engine. */
 const LONGEST_TEXT = 2 ** 28 - 2 ** 13;
 /** Shorter texts need no check: the core keeps more room than that in reserve (`src/room.rs`). */
 const SHORT_TEXT = 2 ** 16;

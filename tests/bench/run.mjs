@@ -10,7 +10,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { engines } from '../toolchain/engines.mjs';
+import { webDrivers } from '../toolchain/browsers.mjs';
 
 /** @typedef {import('./measure.mjs').Result} Result */
 
@@ -63,8 +63,8 @@ function row(result) {
 
 /** @param {string[]} args */
 function main(args) {
-  const names = args.filter((name) => !Object.hasOwn(engines, name));
-  const named = args.filter((name) => Object.hasOwn(engines, name));
+  const names = args.filter((name) => !Object.hasOwn(webDrivers, name));
+  const named = args.filter((name) => Object.hasOwn(webDrivers, name));
   const browsers = named.length === 0 ? ['chromium'] : named;
   const unknown = names.filter((name) => !groups.includes(name));
   if (unknown.length > 0) {

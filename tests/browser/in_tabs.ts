@@ -1,4 +1,4 @@
-import type { Browser } from './engine.js';
+import type { Browser } from './browser.js';
 import type { Scenarios, Tab } from './tab.js';
 
 /**

@@ -1,8 +1,8 @@
-// Pages under a Content-Security-Policy, in all engines: each has its own words for what it forbids.
+// Pages under a Content-Security-Policy, in all browsers: each has its own words for what it forbids.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, ENGINES, openBrowser } from '../browser/engine.js';
+import { type Browser, BROWSERS, openBrowser } from '../browser/browser.js';
 import type { Report } from '../browser/report.js';
 import { html, serve } from '../browser/server.js';
 import { bundleWithEsbuild } from './bundles.js';
@@ -26,10 +26,10 @@ describe('Under a content security policy', () => {
     }
   });
 
-  for (const engine of ENGINES) {
-    describe(`in ${engine}`, () => {
+  for (const browserName of BROWSERS) {
+    describe(`in ${browserName}`, () => {
       let browser: Browser;
-      before(async () => (browser = await openBrowser(engine)));
+      before(async () => (browser = await openBrowser(browserName)));
       after(() => browser.close());
 
       async function visit(first: string, policy: string): Promise<Report<Outcome>> {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, openBrowser } from '../browser/engine.js';
+import { type Browser, openBrowser } from '../browser/browser.js';
 import type { Report } from '../browser/report.js';
 import { type Answer, html, serve } from '../browser/server.js';
 import { bundleWithEsbuild, bundleWithVite, filesBelow, wasmCopies } from './bundles.js';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
-import { type Browser, openBrowser } from '../browser/engine.js';
+import { type Browser, openBrowser } from '../browser/browser.js';
 import { html, serve } from '../browser/server.js';
 import { startVertexServer, type VertexServer } from '../vertex_server/server.js';
 import { bundleWithEsbuild, bundleWithVite, filesBelow } from './bundles.js';

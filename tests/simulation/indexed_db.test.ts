@@ -1,10 +1,10 @@
-// Seeds over IndexedDB, in the three engines.
+// Seeds over IndexedDB, in the three browsers.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build, type Plugin } from 'esbuild';
-import { type Browser, ENGINES, openBrowser } from '../browser/engine.js';
+import { type Browser, BROWSERS, openBrowser } from '../browser/browser.js';
 import { html, serve, type Server } from '../browser/server.js';
 import type { Tab } from '../browser/tab.js';
 import { root } from '../toolchain/environment.mjs';
@@ -46,12 +46,12 @@ describe('IndexedDB whose requests fail', { skip: isAlone && BOUNDARY !== 'index
   });
   after(() => site.close());
 
-  for (const engine of ENGINES) {
-    describe(`in ${engine}`, () => {
+  for (const browserName of BROWSERS) {
+    describe(`in ${browserName}`, () => {
       let browser: Browser;
       let tab: Tab<SimulationPage>;
       before(async () => {
-        browser = await openBrowser(engine);
+        browser = await openBrowser(browserName);
         tab = await browser.openTab<SimulationPage>(`${site.origin}/`);
       });
       after(() => browser.close());

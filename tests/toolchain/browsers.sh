@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The three browser engines and their WebDriver servers: Chromium, Firefox, WebKit.
-# A missing engine fails only the steps that need it, so this script reports it and continues.
+# The three browsers and their WebDriver servers: Chromium, Firefox, WebKit.
+# A missing browser fails only the steps that need it, so this script reports it and continues.
 set -euo pipefail
 . "$(dirname "$0")/cargo-tool.sh"
 
@@ -25,7 +25,7 @@ set_up_firefox() {
   provide GECKODRIVER "$(command -v geckodriver)"
 }
 
-# wasm-bindgen-test-runner supports WebKit as Safari. On Linux, WebKitGTK has the same engine.
+# wasm-bindgen-test-runner supports WebKit as Safari. On Linux, WebKitGTK is the same WebKit.
 set_up_webkit() {
   if have safaridriver; then
     provide SAFARIDRIVER "$(command -v safaridriver)"
@@ -40,6 +40,6 @@ set_up_webkit() {
   provide WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS 1
 }
 
-for engine in chromium firefox webkit; do
-  "set_up_$engine" || log "no $engine: its steps will fail"
+for browser in chromium firefox webkit; do
+  "set_up_$browser" || log "no $browser: its steps will fail"
 done

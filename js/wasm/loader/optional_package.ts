@@ -16,7 +16,7 @@ export async function loadOptional<Module>(name: string): Promise<Module | undef
       ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') &&
         String(message).includes(`'${name}'`)) ||
       code === 'ERR_UNKNOWN_BUILTIN_MODULE' ||
-      // The messages of pages and of Deno, which differ by engine.
+      // The messages of pages and of Deno, which differ.
       (error instanceof TypeError && /specifier|dependency/i.test(String(message)));
     if (isMissing) return undefined;
     throw error;

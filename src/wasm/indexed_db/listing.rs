@@ -105,7 +105,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());
     // `getAll` reads 0 as no limit.
     let end = end.map(|end| end.max(1));
-    // Engines added this method together with `getAll`'s options. An engine without them would read
+    // Browsers added this method together with `getAll`'s options. A browser without them would read
     // the options as a key.
     let has_directions = Reflect::has(&index, &"getAllRecords".into()).unwrap_or(false);
     let mut range = keys::within(&owner);

@@ -1,11 +1,11 @@
-// IndexedDB in three engines.
+// IndexedDB in three browsers.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build } from 'esbuild';
 
-import { type Browser, type EngineName, ENGINES, openBrowser } from '../../browser/engine.js';
+import { type Browser, type BrowserName, BROWSERS, openBrowser } from '../../browser/browser.js';
 import { html, serve, type Server } from '../../browser/server.js';
 import { root } from '../../toolchain/environment.mjs';
 import type { Failure } from './page/main.js';
@@ -13,12 +13,12 @@ import { onlyTarget, seedsOf } from '../run.js';
 
 const CASES = 200;
 
-/** The share of field cases that each engine runs: the first case, and the step to the next. */
+/** The share of field cases that each browser runs: the first case, and the step to the next. */
 const SHARES = {
   chromium: [0, 1],
   firefox: [0, 4],
   webkit: [2, 4],
-} as const satisfies Record<EngineName, unknown>;
+} as const satisfies Record<BrowserName, unknown>;
 
 let site: Server;
 before(async () => {
@@ -38,28 +38,28 @@ before(async () => {
 });
 after(() => site.close());
 
-for (const engine of ENGINES) {
-  if (onlyTarget && ![engine, `damaged-${engine}`].includes(onlyTarget)) continue;
-  describe(`IndexedDB in ${engine}`, () => {
+for (const browserName of BROWSERS) {
+  if (onlyTarget && ![browserName, `damaged-${browserName}`].includes(onlyTarget)) continue;
+  describe(`IndexedDB in ${browserName}`, () => {
     let browser: Browser;
-    before(async () => (browser = await openBrowser(engine)));
+    before(async () => (browser = await openBrowser(browserName)));
     after(() => browser.close());
 
-    if (onlyTarget !== `damaged-${engine}`) {
+    if (onlyTarget !== `damaged-${browserName}`) {
       const [from, to] = seedsOf(CASES);
       it(`withstands the attacks of seeds ${from} to ${to}`, async () => {
         const url = `${site.origin}/?from=${from}&to=${to}`;
         const failure = await browser.value<Failure | null>(url);
         const { seed, message } = failure ?? {};
-        const repeat = `To repeat it: ATTACK=${engine}:${seed} npm test -- attack\n${message}`;
+        const repeat = `To repeat it: ATTACK=${browserName}:${seed} npm test -- attack\n${message}`;
         assert.equal(failure, null, repeat);
       });
     }
 
     // Repeat it with `ATTACK=damaged-chromium`; the message names the record, the field and the damage.
-    if (onlyTarget !== engine) {
+    if (onlyTarget !== browserName) {
       it('names each damaged field, and keeps all undamaged data', async () => {
-        const [first, step] = SHARES[engine];
+        const [first, step] = SHARES[browserName];
         const wrong = await browser.value<string>(`${site.origin}/?first=${first}&step=${step}`);
         assert.equal(wrong, '', wrong);
       });

@@ -47,7 +47,7 @@ export async function outcomeOf(call: () => unknown, milliseconds = 60_000): Pro
   }
 }
 
-/** Messages of engines about a value that code did not expect. Ours continue with "but". */
+/** Messages of JavaScript engines about a value that code did not expect. Ours continue with "but". */
 const ENGINE_ERROR =
   /cannot (?:read|set|assign|convert|destructure)|is not (?:a function|iterable|an object(?! but))|undefined is/i;
 
@@ -59,7 +59,11 @@ export function requireTypedError(outcome: Outcome): void {
   const { code, message } = error as { code: string; message: unknown };
   must((SESSION_ERROR_CODES as readonly string[]).includes(code), 'A code is documented.', code);
   must(code !== 'internal', 'No call causes an internal error.', error);
-  must(!ENGINE_ERROR.test(String(message)), 'No error has the message of an engine.', error);
+  must(
+    !ENGINE_ERROR.test(String(message)),
+    'No error has the message of a JavaScript engine.',
+    error,
+  );
   must(typeof message === 'string' && message !== '', 'An error has a message.', error);
 }
 

@@ -3,27 +3,27 @@
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { build } from 'esbuild';
-import { type Browser, ENGINES, openBrowser } from '../../browser/engine.js';
+import { type Browser, BROWSERS, openBrowser } from '../../browser/browser.js';
 import { html, serve } from '../../browser/server.js';
 import { root } from '../../toolchain/environment.mjs';
 import { memberNames } from './names.js';
 import { type Poison, withstands } from './withstands.js';
 
-/** The names of the code that uses the engine's IndexedDB. */
+/** The names of the code that uses the browser's IndexedDB. */
 const STORAGE_NAMES = memberNames((file) => /^(?:.*\/)?(?:indexed_db|bindings)\//.test(file));
-/** The names of the TypeScript code above it, which is the same in all engines. */
+/** The names of the TypeScript code above it, which is the same in all browsers. */
 const FACE_NAMES = memberNames((file) =>
   /^(?:append|call|errors|handle|members|model|read|service|state|storage)\//.test(file),
 );
 
-for (const engine of ENGINES) {
-  describe(engine, () => {
+for (const browserName of BROWSERS) {
+  describe(browserName, () => {
     let browser: Browser | undefined;
     after(() => browser?.close());
-    const names = engine === 'chromium' ? [...STORAGE_NAMES, ...FACE_NAMES] : STORAGE_NAMES;
+    const names = browserName === 'chromium' ? [...STORAGE_NAMES, ...FACE_NAMES] : STORAGE_NAMES;
     for (const poison of ['data', 'setter', 'frozen'] as const) {
-      withstands(`IndexedDB in ${engine}`, poison, [...new Set(names)], async (tried) => {
-        browser ??= await openBrowser(engine);
+      withstands(`IndexedDB in ${browserName}`, poison, [...new Set(names)], async (tried) => {
+        browser ??= await openBrowser(browserName);
         return inPage(browser, poison, tried);
       });
     }

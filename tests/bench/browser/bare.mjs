@@ -227,7 +227,7 @@ export class Bare {
  */
 async function lastOf(index, range, count) {
   if ('getAllRecords' in index) {
-    // Engines with `getAllRecords` also support a direction in `getAll`.
+    // Browsers with `getAllRecords` also support a direction in `getAll`.
     const query = { query: range, count, direction: 'prev' };
     return answer(index.getAll(/** @type {any} */ (query)));
   }

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { tsImport } from 'tsx/esm/api';
 
-/** @typedef {import('../../browser/engine.js').EngineName} EngineName */
+/** @typedef {import('../../browser/browser.js').BrowserName} BrowserName */
 
-/** @type {typeof import('../../browser/engine.js')} */
-const { openBrowser } = await tsImport('../../browser/engine.ts', import.meta.url);
+/** @type {typeof import('../../browser/browser.js')} */
+const { openBrowser } = await tsImport('../../browser/browser.ts', import.meta.url);
 /** @type {typeof import('../../browser/server.js')} */
 const { html, serve } = await tsImport('../../browser/server.ts', import.meta.url);
 
@@ -40,14 +40,14 @@ async function bundle() {
  * Calls `use` with a function that opens the page of a case and returns its result, and with the browser.
  *
  * @template Value
- * @param {EngineName} engine
- * @param {(run: (page: string) => Promise<any>, browser: import('../../browser/engine.js').Browser) => Promise<Value>} use
+ * @param {BrowserName} browserName
+ * @param {(run: (page: string) => Promise<any>, browser: import('../../browser/browser.js').Browser) => Promise<Value>} use
  */
-export async function withPages(engine, use) {
+export async function withPages(browserName, use) {
   const page = html('<!doctype html><script type="module" src="/page.js"></script>', ISOLATED);
   const server = await serve({ '/': page, ...(await bundle()) });
   try {
-    const browser = await openBrowser(engine, { patience: PATIENCE });
+    const browser = await openBrowser(browserName, { patience: PATIENCE });
     try {
       return await use((name) => browser.value(`${server.origin}/?${name}`), browser);
     } finally {

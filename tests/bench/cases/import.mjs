@@ -9,16 +9,16 @@ import { withPages } from '../browser/pages.mjs';
 import { imports } from '../imports.mjs';
 
 /**
- * @param {import('../browser/pages.mjs').EngineName[]} engines
+ * @param {import('../browser/pages.mjs').BrowserName[]} browserNames
  * @returns {Promise<import('../measure.mjs').Result[]>}
  */
-export default async function imported(engines) {
+export default async function imported(browserNames) {
   const results = [
     ...(await imports('memory', (run) => run(new InMemorySessionService()))),
     ...(await imports('SQLite', withSqlite)),
   ];
-  for (const engine of engines) {
-    results.push(...(await withPages(engine, (run) => run('imports'))));
+  for (const browserName of browserNames) {
+    results.push(...(await withPages(browserName, (run) => run('imports'))));
   }
   return results;
 }

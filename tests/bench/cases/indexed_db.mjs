@@ -46,7 +46,7 @@ async function firstCall(run) {
  * A slow device. Only Chromium can slow its processor down.
  *
  * @param {(page: string) => Promise<any>} run
- * @param {import('../../browser/engine.js').Browser} browser
+ * @param {import('../../browser/browser.js').Browser} browser
  * @returns {Promise<import('../measure.mjs').Result[]>}
  */
 async function laterVisit(run, browser) {
@@ -64,22 +64,24 @@ async function laterVisit(run, browser) {
 }
 
 /**
- * @param {import('../browser/pages.mjs').EngineName[]} engines
+ * @param {import('../browser/pages.mjs').BrowserName[]} browserNames
  * @returns {Promise<import('../measure.mjs').Result[]>}
  */
-export default async function indexedDb(engines) {
+export default async function indexedDb(browserNames) {
   const results = [];
-  for (const engine of engines) {
+  for (const browserName of browserNames) {
     /** @type {import('../measure.mjs').Result[]} */
-    const measured = await withPages(engine, async (run, browser) => {
+    const measured = await withPages(browserName, async (run, browser) => {
       const cases = await firstCall(run);
       if (engine === 'chromium') cases.push(...(await laterVisit(run, browser)));
       // Only Chromium supports a mirror.
-      const pages = engine === 'chromium' ? [...PAGES, 'mirrored'] : PAGES;
+      const pages = browserName === 'chromium' ? [...PAGES, 'mirrored'] : PAGES;
       for (const page of pages) cases.push(...(await run(page)));
       return cases;
     });
-    results.push(...measured.map((result) => ({ ...result, case: `${engine}: ${result.case}` })));
+    results.push(
+      ...measured.map((result) => ({ ...result, case: `${browserName}: ${result.case}` })),
+    );
   }
   return results;
 }

@@ -1,10 +1,10 @@
-// The real @google/adk in a page of each engine, on the services of this package. One bundle, one browser an engine.
+// The real @google/adk in a page of each browser, on the services of this package. One bundle, one browser an browser.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { root } from '../../toolchain/environment.mjs';
-import { type Browser, ENGINES, openBrowser } from '../engine.js';
+import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { RENDEZVOUS_PATH, rendezvous } from '../rendezvous.js';
 import { html, serve, type Server } from '../server.js';
 import { type Bundle, bundlePage } from './bundle.js';
@@ -40,10 +40,10 @@ describe('@google/adk in a page', () => {
     }
   });
 
-  for (const engine of ENGINES) {
-    describe(`in ${engine}`, () => {
+  for (const browserName of BROWSERS) {
+    describe(`in ${browserName}`, () => {
       let browser: Browser;
-      before(async () => (browser = await openBrowser(engine)));
+      before(async () => (browser = await openBrowser(browserName)));
       after(() => browser.close());
 
       const context = {

@@ -1,6 +1,6 @@
 // The context of a group of these tests.
 
-import type { Browser } from '../engine.js';
+import type { Browser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
 import type { Tab } from '../tab.js';
 import type { PageScenarios } from './page/main.js';

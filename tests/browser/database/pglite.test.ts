@@ -8,7 +8,7 @@ import { transform } from 'esbuild';
 
 import { POSTGRESQL_REFUSALS } from '../../js/database/cases/refusals.js';
 import { root } from '../../toolchain/environment.mjs';
-import { openBrowser } from '../engine.js';
+import { openBrowser } from '../browser.js';
 import { type Answer, html, serve, type Server } from '../server.js';
 import type { Outcomes } from './page/main.js';
 

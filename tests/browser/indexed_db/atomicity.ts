@@ -12,7 +12,7 @@ export function atomicity(context: Context): void {
     it(`a batch ${what} that violates a constraint halfway changes no store`, async () => {
       await inTab(context, async (tab) => {
         const result = await tab.call('failInBatch', newName(), size);
-        assert.ok(result.strikes.length > 0, 'the engine aborted a transaction');
+        assert.ok(result.strikes.length > 0, 'the browser aborted a transaction');
         assert.equal(result.failed.code, 'corrupt_record');
         assert.equal(result.database[1], result.database[0]);
         assert.equal(result.handle[1], result.handle[0]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, openBrowser } from '../engine.js';
+import { type Browser, openBrowser } from '../browser.js';
 import { inTab, newName } from './context.js';
 import { serveSite, type Site } from './site.js';
 

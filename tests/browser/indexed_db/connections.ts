@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { EngineName } from '../engine.js';
+import type { BrowserName } from '../browser.js';
 import { type Context, inTab, newName } from './context.js';
 
-export function connections(context: Context, engine: EngineName): void {
+export function connections(context: Context, browserName: BrowserName): void {
   it('a closed connection is reopened by the next call', async () => {
     await inTab(context, async (tab) => {
       const [written, read, grouped] = await tab.call('closeBeneath', newName());
@@ -13,8 +13,8 @@ export function connections(context: Context, engine: EngineName): void {
     });
   });
 
-  // The other engines have no command for it.
-  if (engine === 'chromium') {
+  // The other browsers have no command for it.
+  if (browserName === 'chromium') {
     it('a database that the browser cleared is created again by the next call', async () => {
       await inTab(context, async (tab) => {
         await tab.call('connect', newName());

@@ -1,7 +1,7 @@
-// The context of a group of these tests: one engine, the site, and names that no other test uses.
+// The context of a group of these tests: one browser, the site, and names that no other test uses.
 
 import { after, before } from 'node:test';
-import type { Browser } from '../engine.js';
+import type { Browser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
 import type { Tab } from '../tab.js';
 import type { PageScenarios } from './page/main.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { EngineName } from '../engine.js';
+import type { BrowserName } from '../browser.js';
 import { type Context, inTab, inTwoTabs, newName } from './context.js';
 
-export function loss(context: Context, engine: EngineName): void {
+export function loss(context: Context, browserName: BrowserName): void {
   it('a database that the browser deleted is reported as lost by storage.lost and by watch', async () => {
     const name = newName();
     await inTab(context, async (tab) => {
@@ -34,8 +34,8 @@ export function loss(context: Context, engine: EngineName): void {
     }
   });
 
-  // The other engines have no command for it.
-  if (engine === 'chromium') {
+  // The other browsers have no command for it.
+  if (browserName === 'chromium') {
     it('a visit after the user cleared the site data counts as a first visit', async () => {
       const name = newName();
       await inTab(context, async (tab) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { EngineName } from '../engine.js';
+import type { BrowserName } from '../browser.js';
 import { type Context, inTab, inTwoTabs, newName, type PageTab } from './context.js';
 
 /** Checks that database and mirror are equal, and returns their content. */
@@ -12,8 +12,8 @@ async function assertMirrored(tab: PageTab, name: string): Promise<string[]> {
   return primary;
 }
 
-export function mirror(context: Context, engine: EngineName): void {
-  if (engine !== 'chromium') {
+export function mirror(context: Context, browserName: BrowserName): void {
+  if (browserName !== 'chromium') {
     it('a mirror is refused with unsupported, also by auto', async () => {
       await inTab(context, async (tab) => {
         const { opened, auto } = await tab.call('openMirrored', newName());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type EngineName, openBrowser } from '../engine.js';
+import { type BrowserName, openBrowser } from '../browser.js';
 import { type Context, inTab, newName, type PageTab } from './context.js';
 import type { QuotaResult } from './page/quota.js';
 import { serveSite } from './site.js';
@@ -15,7 +15,7 @@ interface Way {
   give: (context: Context, tab: PageTab) => Promise<void>;
 }
 
-const WAYS: Record<EngineName, Way> = {
+const WAYS: Record<BrowserName, Way> = {
   chromium: {
     async take({ browser, site: { origin } }) {
       await browser.debug('Storage.overrideQuotaForOrigin', { origin, quotaSize: QUOTA });
@@ -37,12 +37,12 @@ const WAYS: Record<EngineName, Way> = {
   },
 };
 
-export function quota(context: Context, engine: EngineName): void {
+export function quota(context: Context, browserName: BrowserName): void {
   it('an append beyond the quota is refused, and changes no stored data', async () => {
-    const { preferences, take, give } = WAYS[engine];
+    const { preferences, take, give } = WAYS[browserName];
     // A separate origin, because Chromium caches an origin's free space for half a minute.
     const site = await serveSite();
-    const browser = preferences ? await openBrowser(engine, { preferences }) : context.browser;
+    const browser = preferences ? await openBrowser(browserName, { preferences }) : context.browser;
     const own: Context = { browser, site };
     try {
       await inTab(own, async (tab) => {

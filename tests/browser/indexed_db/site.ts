@@ -19,7 +19,7 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/** The bundles are classic scripts: so are they in workers of engines without module workers. */
+/** The bundles are classic scripts: so are they in workers of browsers without module workers. */
 export async function serveSite(): Promise<Site> {
   const [acknowledged, found] = [new MessageLog(), new MessageLog()];
   const server = await serve({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { type Browser, type EngineName, openBrowser } from '../engine.js';
+import { type Browser, type BrowserName, openBrowser } from '../browser.js';
 import { type Context, inTab, newName } from './context.js';
 import type { RefusalResult, Script, TooLarge } from './page/sizes.js';
 
@@ -16,27 +16,27 @@ interface Way {
 }
 
 /** The number of large events. In Chromium they are together more than one record holds: 133,169,152 bytes. */
-const COUNTS: Record<EngineName, number> = { chromium: 131, firefox: 20, webkit: 20 };
+const COUNTS: Record<BrowserName, number> = { chromium: 131, firefox: 20, webkit: 20 };
 
-const waysIn = (engine: EngineName): Way[] => [
+const waysIn = (browserName: BrowserName): Way[] => [
   {
     what: 'events of 1.05 MB, appended one by one',
     script: 'latin',
-    count: COUNTS[engine],
+    count: COUNTS[browserName],
     length: 1_050_000,
     isBatch: false,
   },
   {
     what: 'events of 600,000 Korean letters, appended one by one',
     script: 'korean',
-    count: COUNTS[engine],
+    count: COUNTS[browserName],
     length: 600_000,
     isBatch: false,
   },
   {
     what: 'events of 1.05 MB, appended as a batch',
     script: 'latin',
-    count: COUNTS[engine],
+    count: COUNTS[browserName],
     length: 1_050_000,
     isBatch: true,
   },
@@ -57,10 +57,11 @@ const TOO_LARGE: TooLarge[] = ['event', 'last event of a batch', 'Korean event']
  */
 const SQLITE_STORE = '--enable-features=IdbSqliteBackingStore';
 
-export function sizes(given: Context, engine: EngineName): void {
+export function sizes(given: Context, browserName: BrowserName): void {
   let own: Browser | undefined;
   before(async () => {
-    if (engine === 'chromium') own = await openBrowser(engine, { arguments: [SQLITE_STORE] });
+    if (browserName === 'chromium')
+      own = await openBrowser(browserName, { arguments: [SQLITE_STORE] });
   });
   after(() => own?.close());
   const context: Context = {
@@ -72,7 +73,7 @@ export function sizes(given: Context, engine: EngineName): void {
     },
   };
 
-  for (const { what, script, count, length, isBatch } of waysIn(engine)) {
+  for (const { what, script, count, length, isBatch } of waysIn(browserName)) {
     it(`IndexedDB stores ${count} ${what}, and reads them completely`, async () => {
       await inTab(context, async (tab) => {
         const values = [newName(), script, count, length, isBatch] as const;

@@ -1,11 +1,11 @@
-// The first calls of a page, in the three engines: each page is a new one.
+// The first calls of a page, in the three browsers: each page is a new one.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
-import { type Browser, ENGINES, openBrowser } from '../engine.js';
+import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { html, serve, type Server } from '../server.js';
 import type { PageCases } from './page.js';
 
@@ -29,10 +29,10 @@ describe('The first calls of a page', () => {
   before(async () => (server = await servePages()));
   after(() => server.close());
 
-  for (const engine of ENGINES) {
-    describe(`in ${engine}`, () => {
+  for (const browserName of BROWSERS) {
+    describe(`in ${browserName}`, () => {
       let browser: Browser;
-      before(async () => (browser = await openBrowser(engine)));
+      before(async () => (browser = await openBrowser(browserName)));
       after(() => browser.close());
 
       function visit<Name extends keyof PageCases>(

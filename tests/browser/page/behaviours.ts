@@ -1,4 +1,4 @@
-// Behaviours that may differ between engines. Each runs in the page and in its worker, and rejects if it fails.
+// Behaviours that may differ between browsers. Each runs in the page and in its worker, and rejects if it fails.
 
 import {
   createEvent,

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { transform } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
-import { type EngineName, ENGINES, openBrowser } from '../engine.js';
+import { type BrowserName, BROWSERS, openBrowser } from '../browser.js';
 import { html, serve, type Server } from '../server.js';
 import type { Conversation } from './page/main.js';
 
@@ -42,15 +42,15 @@ describe('Vertex AI', () => {
   after(() => Promise.all([site.close(), server.end()]));
 
   // To a browser a name that it does not know as its own machine's is no secure context.
-  const pages: [engine: EngineName, host: string][] = [
-    ...ENGINES.map((engine): [EngineName, string] => [engine, '127.0.0.1']),
+  const pages: [browserName: BrowserName, host: string][] = [
+    ...BROWSERS.map((browserName): [BrowserName, string] => [browserName, '127.0.0.1']),
     ['chromium', 'shop.test'],
   ];
-  for (const [engine, host] of pages) {
-    it(`stores the sessions of a page of http://${host} in ${engine}`, async () => {
+  for (const [browserName, host] of pages) {
+    it(`stores the sessions of a page of http://${host} in ${browserName}`, async () => {
       server.forget();
       const resolve = host === '127.0.0.1' ? [] : [`--host-resolver-rules=MAP ${host} 127.0.0.1`];
-      const browser = await openBrowser(engine, { arguments: resolve });
+      const browser = await openBrowser(browserName, { arguments: resolve });
       try {
         const origin = site.origin.replace('127.0.0.1', host);
         const url = `${origin}/?server=${encodeURIComponent(server.url)}`;

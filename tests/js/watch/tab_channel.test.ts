@@ -1,4 +1,4 @@
-// Between tabs stands Node's own BroadcastChannel here; that of the engines is for the browser tests.
+// Between tabs stands Node's own BroadcastChannel here; the browser tests use the browsers' own.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, openBrowser } from '../../browser/engine.js';
+import { type Browser, openBrowser } from '../../browser/browser.js';
 import { serve } from '../../browser/server.js';
 import { BUNDLERS } from './bundlers.js';
 import { FRAMEWORKS } from './frameworks.js';

@@ -1,4 +1,4 @@
-// IndexedDB in a page: faults at every request of the package to the engine.
+// IndexedDB in a page: faults at every request of the package to the browser.
 
 import { IndexedDbSessionService, type SessionServiceOptions } from '../../../js/index.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
@@ -13,7 +13,7 @@ const FAULTS = {
   aborts: { fails: true },
   /** The connection closes: the transaction ends, and the next one cannot begin. */
   closes: { fails: true },
-  /** Like `closes`, with a `close` event, as when the engine clears a site's data. */
+  /** Like `closes`, with a `close` event, as when the browser clears a site's data. */
   'closes by force': { fails: true },
 } as const;
 
@@ -59,7 +59,7 @@ class IndexedDbStorage implements SimulatedStorage {
       durability,
       timeoutMs: TIMEOUT_MS,
     });
-    // The page no longer uses the service; its transactions continue in the engine.
+    // The page no longer uses the service; its transactions continue in the browser.
     return { service, crash: () => void this.pace.until(service.close()) };
   }
 

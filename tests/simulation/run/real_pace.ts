@@ -9,7 +9,7 @@ const LONG_STEP_MS = 20;
 /** While a connection is frozen, one of its time limits passes after each of this number of steps. */
 const STEPS_TO_LIMIT = 25;
 
-/** The pace of real engines and servers: they decide the order, time is real, and the seed decides only the faults. */
+/** The pace of real browsers and servers: they decide the order, time is real, and the seed decides only the faults. */
 export class RealPace implements Pace {
   /** Ten minutes at least, because a busy machine is slow. A call that waits longer waits forever. */
   readonly patience = SHORT_STEPS + 600_000 / LONG_STEP_MS;
@@ -55,7 +55,7 @@ export class RealPace implements Pace {
   }
 }
 
-/** The engine's own timer: the simulation replaces the global one. */
+/** The real timer: the simulation replaces the global one. */
 const setTimer = globalThis.setTimeout.bind(globalThis);
 
 function pause(milliseconds: number): Promise<void> {

@@ -59,7 +59,7 @@ export class TimeLimits {
     TimeLimits.#ofClient.run(this, run);
   }
 
-  /** Replaces the engine's timers by the limits of clients. @returns restores the timers */
+  /** Replaces the real timers by the limits of clients. @returns restores the timers */
   static install(): () => void {
     const { setTimeout: set, clearTimeout: clear } = globalThis;
     const setTimer = (run: (...values: unknown[]) => void, after = 0, ...values: unknown[]) => {

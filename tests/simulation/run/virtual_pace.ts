@@ -65,7 +65,7 @@ export class VirtualPace implements Pace {
     return true;
   }
 
-  /** Replaces the engine's clock, timers and randomness by the seed's. @returns restores them */
+  /** Replaces the real clock, timers and randomness by the seed's. @returns restores them */
   install(): () => void {
     const globals = globalThis as unknown as Record<string, unknown>;
     globals.setTimeout = (run: (...values: unknown[]) => void, after = 0, ...values: unknown[]) =>

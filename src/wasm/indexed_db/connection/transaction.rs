@@ -51,7 +51,7 @@ extern "C" {
     /// limit.
     pub(crate) type Source;
 
-    /// `range` may also hold options, if the engine knows them.
+    /// `range` may also hold options, if the browser knows them.
     #[wasm_bindgen(method, catch, js_name = getAll)]
     pub(crate) fn get_all(
         this: &Source,

@@ -13,7 +13,7 @@ interface Strike {
 
 /**
  * From now on, storing the event `id` violates the unique index: right before it, the same transaction stores a record
- * of another session with that entry. So the engine itself aborts the transaction.
+ * of another session with that entry. So the browser itself aborts the transaction.
  */
 export function takeId(id: string): { strikes: Strike[]; stop(): void } {
   const strikes: Strike[] = [];

@@ -98,7 +98,7 @@ export async function goOnWithRoom(): Promise<{ small: string[]; sessions: numbe
 }
 
 /**
- * Simulates a full quota in an engine without a quota setting: aborts each transaction at its commit, like a browser
+ * Simulates a full quota in a browser without a quota setting: aborts each transaction at its commit, like a browser
  * without free space. All requests have succeeded, and only the transaction has an error.
  */
 export function refuseRoom(after: number): void {

@@ -1,10 +1,10 @@
-// Events and states that are large: what a record of the engine holds, and what it does not.
+// Events and states that are large: what a record of the browser holds, and what it does not.
 
 import { type Event, IndexedDbSessionService, type Session } from 'adk-session-wasm';
 import { rows } from './bare.js';
 import { type Failure, failure, idsOf, keyOf, numbers, say } from './events.js';
 
-/** The first letter of a script, and how many follow it. Engines keep a letter in one byte, or in two. */
+/** The first letter of a script, and how many follow it. Browsers keep a letter in one byte, or in two. */
 const SCRIPTS = { latin: [35, 57], korean: [0xac00, 11172] } as const;
 
 export type Script = keyof typeof SCRIPTS;

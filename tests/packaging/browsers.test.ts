@@ -1,20 +1,20 @@
-// A page built with Vite, in the engines that the matrix of hosts does not use.
+// A page built with Vite, in the browsers that the matrix of hosts does not use.
 
 import { it } from 'node:test';
-import { ENGINES, openBrowser } from '../browser/engine.js';
+import { BROWSERS, openBrowser } from '../browser/browser.js';
 import { serve } from '../browser/server.js';
 import { bundleWithVite } from './bundles.js';
 import { assertOutcome, consumer, type Outcome, page } from './consumer.js';
 import { write } from './installed.js';
 
-for (const engine of ENGINES.filter((name) => name !== 'chromium')) {
-  it(`the package works in a page of ${engine}, built with Vite`, async () => {
-    const folder = write(`vite-${engine}`, {
+for (const browserName of BROWSERS.filter((name) => name !== 'chromium')) {
+  it(`the package works in a page of ${browserName}, built with Vite`, async () => {
+    const folder = write(`vite-${browserName}`, {
       'index.html': page('/main.js'),
       'main.js': consumer(),
     });
     const server = await serve({ '/': await bundleWithVite(folder) });
-    const browser = await openBrowser(engine);
+    const browser = await openBrowser(browserName);
     try {
       assertOutcome(await browser.value<Outcome>(`${server.origin}/`));
     } finally {

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
-import { engines } from '../toolchain/engines.mjs';
+import { webDrivers } from '../toolchain/browsers.mjs';
 import { hostEnv } from '../toolchain/environment.mjs';
 import { PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
 import { Tab, type Scenarios, type Windows } from './tab.js';
 
-export type EngineName = keyof typeof engines;
+export type BrowserName = keyof typeof webDrivers;
 
-export const ENGINES = Object.keys(engines) as EngineName[];
+export const BROWSERS = Object.keys(webDrivers) as BrowserName[];
 
 export interface BrowserOptions {
   /** More of them for the browser's command line. */
@@ -23,7 +23,7 @@ export interface BrowserOptions {
 }
 
 export interface Browser {
-  readonly name: EngineName;
+  readonly name: BrowserName;
   /** Opens the page and waits for the promise that it puts in `globalThis.report`. */
   report<T>(url: string): Promise<Report<T>>;
   /** The same; a report that is an error fails the test. */
@@ -35,7 +35,7 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-const NAMES: Record<EngineName, string> = {
+const NAMES: Record<BrowserName, string> = {
   chromium: 'chrome',
   firefox: 'firefox',
   webkit: 'MiniBrowser',
@@ -45,7 +45,7 @@ const NAMES: Record<EngineName, string> = {
  * Chromium keeps a page for a way back, and starts a process for the next one. It does not keep a page with such a
  * listener. Firefox starts processes where it does not keep a page.
  */
-const BEFORE_LEAVING: Record<EngineName, string> = {
+const BEFORE_LEAVING: Record<BrowserName, string> = {
   chromium: "addEventListener('unload', () => undefined);",
   firefox: '',
   webkit: '',
@@ -53,12 +53,12 @@ const BEFORE_LEAVING: Record<EngineName, string> = {
 
 /** A browser that is not there is a failure, not a reason to skip. */
 export async function openBrowser(
-  name: EngineName,
+  name: BrowserName,
   options: BrowserOptions = {},
 ): Promise<Browser> {
   const { patience = PATIENCE } = options;
   const env = hostEnv();
-  const { driver, capabilities } = engines[name];
+  const { driver, capabilities } = webDrivers[name];
   const path = env[driver];
   assert.ok(path, `no driver for ${name} was found: run tests/toolchain/setup.sh`);
   const port = await freePort();
@@ -79,7 +79,7 @@ export async function openBrowser(
   }
 }
 
-/** Adds to what the engine's own key in the capabilities has. */
+/** Adds to what the browser's own key in the capabilities has. */
 function withOptions(
   capabilities: Record<string, unknown>,
   { arguments: more = [], preferences: prefs }: BrowserOptions,
@@ -92,7 +92,7 @@ function withOptions(
 }
 
 async function browserOf(
-  name: EngineName,
+  name: BrowserName,
   session: WebDriver,
   service: ChildProcess,
   driverUrl: string,

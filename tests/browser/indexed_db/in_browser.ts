@@ -1,8 +1,8 @@
-// IndexedDB in one of the engines: several tabs, pages that end, records that are damaged. One browser, one test file: two
-// engines are tested at the same time.
+// IndexedDB in one of the browsers: several tabs, pages that end, records that are damaged. One browser, one test file: two
+// browsers are tested at the same time.
 
 import { after, before, describe } from 'node:test';
-import { type Browser, type EngineName, openBrowser } from '../engine.js';
+import { type Browser, type BrowserName, openBrowser } from '../browser.js';
 import { atomicity } from './atomicity.js';
 import { bursts } from './bursts.js';
 import { connections } from './connections.js';
@@ -53,13 +53,13 @@ const GROUPS = {
   'databases with a mirror': mirror,
 };
 
-export function indexedDbIn(engine: EngineName): void {
-  describe(`IndexedDB in ${engine}`, () => {
+export function indexedDbIn(browserName: BrowserName): void {
+  describe(`IndexedDB in ${browserName}`, () => {
     let site: Site;
     let browser: Browser;
     before(async () => {
       site = await serveSite();
-      browser = await openBrowser(engine);
+      browser = await openBrowser(browserName);
     });
     after(async () => {
       await browser.close();
@@ -75,7 +75,7 @@ export function indexedDbIn(engine: EngineName): void {
       },
     };
     for (const [name, group] of Object.entries(GROUPS)) {
-      describe(name, () => group(context, engine));
+      describe(name, () => group(context, browserName));
     }
   });
 }

@@ -1,4 +1,4 @@
-// The three browser engines: the variables of target/toolchain.env with their drivers, and the capabilities of WebDriver.
+// The three browsers: the variables of target/toolchain.env with their drivers, and the capabilities of WebDriver.
 // The wasm suites (through wasm-pack) and the selenium suites in tests/browser/ use them.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { root } from './environment.mjs';
  *   driver: string,
  *   wasmPack: string[],
  *   capabilities: (env: NodeJS.ProcessEnv) => Record<string, unknown>,
- * }} Engine
+ * }} WebDriverOptions
  */
 
-/** @type {{ chromium: Engine, firefox: Engine, webkit: Engine }} */
-export const engines = {
+/** @type {Record<'chromium' | 'firefox' | 'webkit', WebDriverOptions>} */
+export const webDrivers = {
   chromium: {
     driver: 'CHROMEDRIVER',
     wasmPack: ['--chrome', '--chromedriver'],
@@ -55,17 +55,17 @@ export const engines = {
 };
 
 /**
- * Returns the command that runs the wasm suites, in Node or in a page and a worker of one engine. Completes the
+ * Returns the command that runs the wasm suites, in Node or in a page and a worker of one browser. Completes the
  * environment.
  *
- * @param {'node' | keyof typeof engines} where
+ * @param {'node' | keyof typeof webDrivers} where
  * @param {NodeJS.ProcessEnv} env
  */
 export function wasmPackTest(where, env) {
   const host = where === 'node' ? ['--node'] : ['--headless', ...driverOf(where, env)];
   // Lightly optimised, with all checks of a debug build. WebKitGTK's wasm compilers sometimes break large
   // debug builds (four of fifteen runs trapped in safe Rust), and its interpreter is too slow for them. The
-  // other engines would take a third longer.
+  // other browsers would take a third longer.
   env.CARGO_PROFILE_RELEASE_OPT_LEVEL = '1';
   // A folder of its own: the build of `pkg/` has other flags, and each would recompile all crates after the other.
   env.CARGO_TARGET_DIR = join(root, 'target', 'wasm-tests');
@@ -78,14 +78,14 @@ export function wasmPackTest(where, env) {
   return [...command, '--', '--all-features', '--test', 'wasm*'];
 }
 
-/** @param {keyof typeof engines} name @param {NodeJS.ProcessEnv} env */
+/** @param {keyof typeof webDrivers} name @param {NodeJS.ProcessEnv} env */
 function driverOf(name, env) {
-  const { driver, wasmPack, capabilities } = engines[name];
+  const { driver, wasmPack, capabilities } = webDrivers[name];
   const path = env[driver];
   if (!path) throw new Error(`no driver for ${name} was found: see target/test-logs/set-up.log`);
   // The test runner uses the first driver in the environment, and ignores wasm-pack's option.
-  for (const engine of Object.values(engines)) delete env[engine.driver];
-  // One file per engine: geckodriver refuses a session with another browser's options.
+  for (const other of Object.values(webDrivers)) delete env[other.driver];
+  // One file per browser: geckodriver refuses a session with another browser's options.
   const folder = join(root, 'target', 'webdriver');
   mkdirSync(folder, { recursive: true });
   env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${name}.json`);

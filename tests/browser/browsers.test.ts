@@ -1,4 +1,4 @@
-// The package in the three browser engines, in a page and in a worker.
+// The package in the three browsers, in a page and in a worker.
 //
 // The page loads js/dist/ as it is, file by file, with an import map. Its worker is bundled, since import
 // maps do not reach workers.
@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { conformance } from 'adk-session-wasm/testing';
 import { build, transform } from 'esbuild';
 import { root } from '../toolchain/environment.mjs';
-import { ENGINES, openBrowser } from './engine.js';
+import { BROWSERS, openBrowser } from './browser.js';
 import { behaviours } from './page/behaviours.js';
 import type { Places } from './page/main.js';
 import { DURABILITIES, type Result } from './page/suite.js';
@@ -64,17 +64,17 @@ async function servePage(): Promise<Server> {
   });
 }
 
-describe('in the browser engines', () => {
+describe('in the browsers', () => {
   let server: Server;
   before(async () => (server = await servePage()));
   after(() => server.close());
 
-  for (const engine of ENGINES) {
-    describe(engine, () => {
+  for (const browserName of BROWSERS) {
+    describe(browserName, () => {
       let places: Places | undefined;
       let databases: Places<Result[]> | undefined;
       before(async () => {
-        const browser = await openBrowser(engine);
+        const browser = await openBrowser(browserName);
         try {
           places = await browser.value<Places>(`${server.origin}/`);
           databases = await browser.value<Places<Result[]>>(`${server.origin}/?database`);
