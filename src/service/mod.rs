@@ -2,6 +2,10 @@
 //! and deleting.
 //!
 //! Each write is a [`Write`], which the storage carries out.
+//!
+//! [`StoredSessionService`] implements two interfaces. Rust agents call the trait [`SessionService`],
+//! whose `create` and `get` are shaped as in adk-rust. Bindings to other languages call the methods of
+//! the type itself, whose `create_session` and `get_session` take revisions, the time and JSON texts.
 
 mod session_service;
 
