@@ -7,204 +7,24 @@
     reason = "clippy takes helpers of tests for the program"
 )]
 
-use std::collections::BTreeMap;
+mod model;
+mod steps;
 
 use adk_session_wasm::Error;
-use adk_session_wasm::event::{EventText, NewEvent};
 use adk_session_wasm::read::{Page, Window};
-use adk_session_wasm::service::{InMemorySessionService, HandlePosition, StalePolicy, StoredSession};
-use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
-use adk_session_wasm::state::{Delta, REMOVED};
+use adk_session_wasm::service::{
+    HandlePosition, InMemorySessionService, StalePolicy, StoredSession,
+};
+use adk_session_wasm::session::{Revision, SessionHead};
 use adk_session_wasm::storage::{Deletion, Storage};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-const APPS: [&str; 2] = ["app", "app/ada"];
-const USERS: [&str; 2] = ["ada", "grace"];
-const IDS: [&str; 3] = ["s", "ada", "😀"];
-
-/// Indices of a session's app, user and id.
-type Place = (usize, usize, usize);
-/// Key and value; `None` removes the key.
-type Entry = (&'static str, Option<u8>);
-/// An event: the number in its id, its time, its text, its delta.
-type Given = (u8, f64, u8, Vec<Entry>);
-
-#[derive(Debug, Clone)]
-enum Step {
-    Create(Place, Vec<Entry>),
-    GetOrCreate(Place, Vec<Entry>),
-    Append(Place, Vec<Given>, Stand, StalePolicy),
-    UpdateUser(Place, Vec<Entry>),
-    UpdateApp(Place, Vec<Entry>),
-    DeleteSession(Place),
-    DeleteUser(Place),
-    DeleteUserState(Place),
-    DeleteAppState(Place),
-}
-
-/// The knowledge of the appending handle.
-#[derive(Debug, Clone, Copy)]
-enum Stand {
-    Latest,
-    /// The handle was read at this head, an index (modulo their number) of all heads of sessions with
-    /// that key.
-    Read(usize),
-    /// Its last event is the one of that id.
-    LastEvent(Option<u8>),
-}
-
-fn entries(keys: &'static [&'static str]) -> impl Strategy<Value = Vec<Entry>> {
-    let value = prop_oneof![1 => Just(None), 3 => any::<u8>().prop_map(Some)];
-    prop::collection::vec((prop::sample::select(keys), value), 0..4)
-}
-
-fn all_entries() -> impl Strategy<Value = Vec<Entry>> {
-    entries(&["a", "b", "user:a", "user:b", "app:a", "app:__proto__", "temp:a"])
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let place = || (0..APPS.len(), 0..USERS.len(), 0..IDS.len());
-    let event = (0u8..6, (0u32..9).prop_map(f64::from), 0u8..2, all_entries());
-    let stand = prop_oneof![
-        2 => Just(Stand::Latest),
-        3 => any::<usize>().prop_map(Stand::Read),
-        1 => prop::option::of(0u8..6).prop_map(Stand::LastEvent),
-    ];
-    let policies = vec![StalePolicy::Merge, StalePolicy::Append, StalePolicy::Reject];
-    let events = prop::collection::vec(event, 0..4);
-    let append = (place(), events, stand, prop::sample::select(policies));
-    let step = prop_oneof![
-        4 => (place(), all_entries()).prop_map(|(place, state)| Step::Create(place, state)),
-        2 => (place(), all_entries()).prop_map(|(place, state)| Step::GetOrCreate(place, state)),
-        16 => append.prop_map(|(place, events, stand, policy)| Step::Append(place, events, stand, policy)),
-        1 => (place(), entries(&["user:a", "app:a", "temp:a"]))
-            .prop_map(|(place, delta)| Step::UpdateUser(place, delta)),
-        1 => (place(), entries(&["app:a", "app:b"])).prop_map(|(place, delta)| Step::UpdateApp(place, delta)),
-        2 => place().prop_map(Step::DeleteSession),
-        1 => place().prop_map(Step::DeleteUser),
-        1 => place().prop_map(Step::DeleteUserState),
-        1 => place().prop_map(Step::DeleteAppState),
-    ];
-    prop::collection::vec(step, 0..60)
-}
-
-type Scope = BTreeMap<String, Value>;
-
-#[derive(Debug, Clone, PartialEq)]
-struct NaiveEvent {
-    number: u8,
-    text: String,
-    seq: Revision,
-    revision: Revision,
-}
-
-#[derive(Debug, Clone)]
-struct NaiveSession {
-    head: SessionHead,
-    state: Scope,
-    events: Vec<NaiveEvent>,
-}
-
-#[derive(Debug, Default)]
-struct Model {
-    apps: BTreeMap<usize, Scope>,
-    users: BTreeMap<(usize, usize), Scope>,
-    sessions: BTreeMap<Place, NaiveSession>,
-    /// All heads that a session of that key ever had, also before it was deleted.
-    heads: BTreeMap<Place, Vec<SessionHead>>,
-    now: f64,
-}
-
-impl Model {
-    fn apply(&mut self, (app, user, id): Place, entries: &[Entry]) {
-        for (key, value) in entries {
-            let scope = if let Some(name) = key.strip_prefix("app:") {
-                Some((self.apps.entry(app).or_default(), name))
-            } else if let Some(name) = key.strip_prefix("user:") {
-                Some((self.users.entry((app, user)).or_default(), name))
-            } else if key.starts_with("temp:") {
-                None
-            } else {
-                self.sessions.get_mut(&(app, user, id)).map(|session| (&mut session.state, *key))
-            };
-            match (scope, value) {
-                (Some((scope, name)), Some(value)) => {
-                    scope.insert(name.to_owned(), (*value).into());
-                }
-                (Some((scope, name)), None) => {
-                    scope.remove(name);
-                }
-                (None, _) => {}
-            }
-        }
-    }
-
-    /// The state that an agent of that session sees.
-    fn seen(&self, place: Place) -> Scope {
-        let (app, user, _) = place;
-        let mut seen = self.sessions[&place].state.clone();
-        for (prefix, scope) in
-            [("user:", self.users.get(&(app, user))), ("app:", self.apps.get(&app))]
-        {
-            let scope = scope.into_iter().flatten();
-            seen.extend(scope.map(|(name, value)| (format!("{prefix}{name}"), value.clone())));
-        }
-        seen
-    }
-
-    /// The head that a write gave: its revision must be one that no session of that key ever had.
-    fn was_given(&mut self, place: Place, head: SessionHead) -> Result<(), TestCaseError> {
-        let heads = self.heads.entry(place).or_default();
-        let highest = heads.iter().map(|head| head.revision).max().unwrap_or(0);
-        prop_assert!(head.revision > highest, "{:?} after {:?}", head, heads);
-        prop_assert!(head.revision < (1 << 53));
-        heads.push(head);
-        Ok(())
-    }
-
-    fn create(
-        &mut self,
-        place: Place,
-        state: &[Entry],
-        head: SessionHead,
-    ) -> Result<(), TestCaseError> {
-        prop_assert_eq!(head.created, head.revision);
-        prop_assert_eq!(head.last_update_time, self.now);
-        let session = NaiveSession { head, state: Scope::new(), events: Vec::new() };
-        self.sessions.insert(place, session);
-        self.apply(place, state);
-        self.was_given(place, head)
-    }
-}
-
-fn key_of((app, user, id): Place) -> SessionKey {
-    SessionKey::new(APPS[app], USERS[user], IDS[id]).unwrap()
-}
-
-fn delta_text(entries: &[Entry]) -> String {
-    let value = |value: &Option<u8>| value.map_or_else(|| REMOVED.into(), Value::from);
-    let members = entries.iter().map(|(key, change)| format!("\"{key}\":{}", value(change)));
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-}
-
-fn delta(entries: &[Entry]) -> Delta {
-    Delta::parse(&delta_text(entries)).unwrap()
-}
-
-/// Other content has another delta, as an event's text holds it.
-fn event_text((number, time, says, entries): &Given) -> String {
-    format!("{number} at {time}: {says} {}", delta_text(entries))
-}
-
-fn new_event(given: &Given) -> NewEvent {
-    let text = EventText::from(event_text(given));
-    NewEvent::new(event_id(given.0), given.1, &delta_text(&given.3), text).unwrap()
-}
-
-fn event_id(number: u8) -> String {
-    format!("event {number}")
-}
+use crate::model::{Model, NaiveEvent, Scope};
+use crate::steps::{
+    APPS, Entry, Given, IDS, Place, Stand, Step, USERS, delta, event_id, event_text, key_of,
+    new_event, steps,
+};
 
 fn texts(stored: StoredSession) -> Vec<String> {
     stored.events.into_iter().map(String::from).collect()
@@ -303,13 +123,17 @@ impl Test {
             _ => None,
         };
         let position = match (stand, read) {
-            (_, Some(head)) => HandlePosition::Revision { created: head.created, revision: head.revision },
+            (_, Some(head)) => {
+                HandlePosition::Revision { created: head.created, revision: head.revision }
+            }
             (Stand::LastEvent(number), _) => HandlePosition::LastEvent(number.map(event_id)),
             _ => HandlePosition::Latest,
         };
         let given = events.iter().map(new_event).collect();
-        let appended =
-            self.service.append_events(key_of(place), position, policy, given, self.model.now).await;
+        let appended = self
+            .service
+            .append_events(key_of(place), position, policy, given, self.model.now)
+            .await;
         let appended = appended.map_err(Error::from);
 
         let before = self.model.sessions.get(&place).cloned();
