@@ -115,7 +115,7 @@ export interface MissingVariable {
  * import { SessionError, type SessionErrorFields } from 'adk-session-wasm';
  *
  * const fields: SessionErrorFields = { record: 'event 12 of session s1' };
- * throw new SessionError('corrupt_record', 'Event 12 of session s1 is no JSON.', fields);
+ * const error = new SessionError('corrupt_record', 'Event 12 of session s1 is no JSON.', fields);
  * ```
  */
 export interface SessionErrorFields {
@@ -291,7 +291,7 @@ export class SessionError extends Error {
  * ```ts
  * import { StateSchemaError } from 'adk-session-wasm';
  *
- * throw new StateSchemaError('State key "colour" is not declared in the schema.', { key: 'colour' });
+ * const error = new StateSchemaError('State key "colour" is not declared.', { key: 'colour' });
  * ```
  */
 export class StateSchemaError extends SessionError {
@@ -315,8 +315,9 @@ export class StateSchemaError extends SessionError {
  * Returns whether `value` is an error of this package. Also recognises errors of another copy of
  * the package or of another realm, where `instanceof` fails.
  *
+ * With a `code`, only an error with this code counts.
+ *
  * @param value anything; never throws
- * @param code if given, only an error with this code counts
  *
  * @example
  * ```ts
@@ -331,7 +332,10 @@ export function isSessionError(value: unknown): value is SessionError;
 export function isSessionError<C extends SessionErrorCode>(
   value: unknown,
   code: C,
-): value is SessionError & { readonly code: C };
+): value is SessionError & {
+  /** The code that was asked for. */
+  readonly code: C;
+};
 export function isSessionError(value: unknown, code?: SessionErrorCode): boolean {
   if (typeof value !== 'object' || value === null) return false;
   try {

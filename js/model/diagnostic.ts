@@ -35,15 +35,17 @@ export type ServiceMethod =
  * ```ts
  * import type { CallDiagnostic } from 'adk-session-wasm';
  *
- * function line({ method, durationMs, code = 'ok' }: CallDiagnostic): string {
- *   return `${method} ${durationMs.toFixed(1)} ms ${code}`;
+ * function line({ method, durationMs, code }: CallDiagnostic): string {
+ *   return `${method} ${durationMs.toFixed(1)} ms ${code ?? 'ok'}`;
  * }
  * ```
  */
 export interface CallDiagnostic {
+  /** The kind of the diagnostic. */
   readonly kind: 'call';
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
+  /** The method that was called. */
   readonly method: ServiceMethod;
   /** Milliseconds from the call until it settled, including the wait for its turn. */
   readonly durationMs: number;

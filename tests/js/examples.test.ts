@@ -1,9 +1,20 @@
-// Every example compiles unchanged: those of README.md, of docs/ and of the comments in js/. Each imports
-// what it uses, except names that only this package itself can import.
+// Every example compiles unchanged, and runs unless it needs what Node alone does not have: those of README.md, of docs/
+// and of the comments in js/. Each imports what it uses, except names that only this package itself can import. The
+// guides have a test of their own, tests/packaging/guides.test.ts.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fork, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { once } from 'node:events';
 import { basename, join, relative } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -86,10 +97,45 @@ function moduleOf({ file, text }: Example): string {
 const examples = allExamples();
 const nameOf = (number: number): string => `example_${number}.ts`;
 
+/** What an example needs that this test does not have. */
+const NEEDS: readonly (readonly [pattern: RegExp, what: string])[] = [
+  [/^ *declare /m, "the reader's own code"],
+  [/IndexedDbSessionService|'indexeddb'/, 'a browser'],
+  [/\.runAsync\(/, 'a model'],
+  [/\bfetch\(|loadWasm\(/, 'a web server'],
+  [/\breadFile\(/, 'a file'],
+];
+
+/** Examples of internal names document only the code: they are compiled. */
+const needOf = ({ text }: Example): string | undefined =>
+  text.includes("from 'adk-session-wasm")
+    ? NEEDS.find(([pattern]) => pattern.test(text))?.[1]
+    : "names that only the package's own sources import";
+
+/** Runs modules, and returns the error of each that failed. */
+async function failuresOf(files: readonly string[]): Promise<Map<string, string>> {
+  const failures = new Map(files.map((file) => [file, 'it was not run']));
+  const cwd = mkdtempSync(join(tmpdir(), 'adk-session-wasm-examples-'));
+  const program = fileURLToPath(new URL('examples/run_examples.mjs', import.meta.url));
+  const child = fork(program, [...files], {
+    cwd,
+    execArgv: ['--import', import.meta.resolve('tsx')],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  child.on('message', ({ file, error }: { file: string; error?: string }) => {
+    if (error === undefined) failures.delete(file);
+    else failures.set(file, error);
+  });
+  await once(child, 'exit');
+  rmSync(cwd, { recursive: true, force: true });
+  return failures;
+}
+
 describe('The example', () => {
   let output = '';
+  let failures = new Map<string, string>();
 
-  before(() => {
+  before(async () => {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const compilerOptions = { types: ['node'], rootDir: '../..' };
@@ -101,12 +147,20 @@ describe('The example', () => {
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
     const options = { cwd: folder, encoding: 'utf8' } as const;
     output = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], options).stdout;
+    const runnable = examples.flatMap((example, number) =>
+      needOf(example) === undefined ? [join(folder, nameOf(number))] : [],
+    );
+    failures = await failuresOf(runnable);
   });
 
-  for (const [number, { file, line }] of examples.entries()) {
+  for (const [number, { file, line, text }] of examples.entries()) {
     it(`at ${file}:${line} compiles`, () => {
       const wrong = output.split('\n').filter((text) => basename(text).startsWith(`${nameOf(number)}(`)); // prettier-ignore
       assert.deepEqual(wrong, []);
+    });
+    const need = needOf({ file, line, text });
+    it(`at ${file}:${line} runs`, { skip: need && `it needs ${need}` }, () => {
+      assert.equal(failures.get(join(folder, nameOf(number))), undefined);
     });
   }
 

@@ -66,7 +66,7 @@ function commonjs(dist: readonly string[]): string[] {
 /** README.md links to them. */
 function linked(): string[] {
   const isShipped = (file: string) => /\.(md|ts)$/.test(file);
-  return ['docs', 'js/examples'].flatMap((folder) =>
+  return ['docs', 'docs/guides', 'js/examples'].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter(isShipped)
       .map((file) => `${folder}/${file}`),

@@ -40,6 +40,7 @@ const EXPORT_OPTIONS: KnownOptions<ExportSessionOptions> = {
  *
  * const service = new InMemorySessionService();
  * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * await service.createSession(key);
  * const file = await exportSession(service, key, { casing: 'snake', timeUnit: 'seconds' });
  * await writeFile('s1.session.json', JSON.stringify(file, undefined, 2));
  * ```
