@@ -51,6 +51,7 @@ const steps = [
   ...rust,
   prettier,
   check('eslint', `eslint ${cached('eslint')} .`),
+  check('typedoc', 'node tests/toolchain/typedoc.mjs --emit none'),
   tsc,
   nodeTests('js', 'tests/js'),
   nodeTests('simulation', 'tests/simulation', 'browsers'),

@@ -16,4 +16,5 @@ export type {
   AppendEventRequest,
   AppendEventsRequest,
   FrameworkSessionService,
+  FrameworkSessionsPage,
 } from './framework_session_service.js';

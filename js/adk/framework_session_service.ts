@@ -49,7 +49,9 @@ import { acceptToolConfirmations } from './tool_confirmations.js';
  * ```
  */
 export interface AppendEventRequest<E extends NewEvent = NewEvent> extends Abortable {
+  /** The handle to append through. */
   session: Session;
+  /** The event; the call sets its missing members. */
   event: E;
 }
 
@@ -68,12 +70,26 @@ export interface AppendEventRequest<E extends NewEvent = NewEvent> extends Abort
  * ```
  */
 export interface AppendEventsRequest<E extends NewEvent = NewEvent> extends Abortable {
+  /** The handle to append through. */
   session: Session;
+  /** The events, in order. */
   events: E[];
 }
 
-/** A page of sessions. The total may be absent. */
+/**
+ * A page of sessions. The total may be absent.
+ *
+ * @example
+ * ```ts
+ * import { type FrameworkSessionsPage, InMemorySessionService } from 'adk-session-wasm/adk';
+ *
+ * const service = new InMemorySessionService();
+ * const request = { appName: 'shop', limit: 20, withTotal: false };
+ * const page: FrameworkSessionsPage = await service.listSessions(request);
+ * ```
+ */
 export interface FrameworkSessionsPage extends Omit<SessionsPage, 'sessions'> {
+  /** Sessions without their events. */
   sessions: Session[];
 }
 

@@ -95,6 +95,7 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
   extends SessionServiceOptions<S>, TableOptions {
   /** A `Kysely` of any tables: these members are the same whatever tables it declares. */
   kysely: Pick<Kysely<unknown>, 'destroy' | 'getExecutor'>;
+  /** The dialect of the database, and its error codes. */
   engine: EngineKind;
   /**
    * How long a call waits for a connection and for each answer, in milliseconds; default 30,000. A connection

@@ -70,7 +70,10 @@ const CONTEXT_OPTIONS: KnownOptions<ContextOptions> = {
  */
 export interface InvocationOptions<S extends object = StateShape> {
   /** The service that stores the invocation's events. */
-  service: { appendEvent(request: AppendEventRequest<NoInfer<S>, Event>): Promise<Event> };
+  service: {
+    /** See {@link BaseSessionService.appendEvent}. */
+    appendEvent(request: AppendEventRequest<NoInfer<S>, Event>): Promise<Event>;
+  };
   /**
    * The handle, as the service returned it. The invocation changes it. Use a handle for one
    * invocation at a time.
@@ -132,11 +135,17 @@ export interface AppendOptions<S extends object = StateShape> {
  * ```
  */
 export class Invocation<S extends object = StateShape> {
+  /** The service that stores the invocation's events. */
   readonly service: InvocationOptions<S>['service'];
+  /** The handle that the invocation appends through. */
   readonly session: Session<S>;
+  /** The id that all events of the invocation have. */
   readonly invocationId: string;
+  /** The user's message that starts the invocation. */
   readonly userContent: Content | undefined;
+  /** The storage of files, if there is one. */
   readonly artifactService: ArtifactService | undefined;
+  /** Checks what the contexts write, if there is one. */
   readonly stateSchema: StateSchema | undefined;
   readonly #running: RunningInvocation<S>;
   #hasEnded = false;

@@ -184,10 +184,42 @@ export interface Content {
  * ```
  */
 export type AuthScheme =
-  | { type: 'apiKey'; name: string; in: string; description?: string }
-  | { type: 'http'; scheme: string; bearerFormat?: string; description?: string }
-  | { type: 'oauth2'; flows: object; description?: string }
-  | { type: 'openIdConnect'; openIdConnectUrl: string; description?: string };
+  | {
+      /** A key that is sent with each request. */
+      type: 'apiKey';
+      /** The name of the header, parameter or cookie. */
+      name: string;
+      /** `'header'`, `'query'` or `'cookie'`. */
+      in: string;
+      /** A text for people. */
+      description?: string;
+    }
+  | {
+      /** The header `Authorization`. */
+      type: 'http';
+      /** `'basic'`, `'bearer'` or another registered name. */
+      scheme: string;
+      /** The form of the bearer token, such as `'JWT'`. */
+      bearerFormat?: string;
+      /** A text for people. */
+      description?: string;
+    }
+  | {
+      /** OAuth 2. */
+      type: 'oauth2';
+      /** The supported flows with their URLs and scopes. */
+      flows: object;
+      /** A text for people. */
+      description?: string;
+    }
+  | {
+      /** OpenID Connect. */
+      type: 'openIdConnect';
+      /** The URL of its discovery document. */
+      openIdConnectUrl: string;
+      /** A text for people. */
+      description?: string;
+    };
 
 /**
  * A tool's request for a credential. Do not store credentials themselves in a session.
@@ -417,7 +449,10 @@ export type CreateEventActionsParams = { [K in keyof EventActions]?: EventAction
  */
 export type CreateEventParams = {
   [K in Exclude<keyof Event, 'actions'>]?: Event[K] | undefined;
-} & { actions?: CreateEventActionsParams | undefined };
+} & {
+  /** Any of the actions' fields. */
+  actions?: CreateEventActionsParams | undefined;
+};
 
 /**
  * Returns a UUID v4, for an event without an id.

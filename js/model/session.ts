@@ -28,8 +28,11 @@ export type JsonValue =
  * ```
  */
 export interface Session<S extends object = StateShape> {
+  /** The id of the session. */
   id: string;
+  /** The app: any name of yours. */
   appName: string;
+  /** The user: your own id of the user. */
   userId: string;
   /**
    * App, user and session state merged, with prefixes. Any key may be absent. Changes made to this
@@ -53,8 +56,11 @@ export interface Session<S extends object = StateShape> {
  * ```
  */
 export interface CompositeSessionKey {
+  /** The app: any name of yours. */
   appName: string;
+  /** The user: your own id of the user. */
   userId: string;
+  /** The id of the session. */
   sessionId: string;
 }
 
@@ -72,6 +78,7 @@ export interface CompositeSessionKey {
  * ```
  */
 export interface Abortable {
+  /** Ends the call with `aborted`, if it fires before the commit began. */
   signal?: HostAbortSignal | undefined;
 }
 
@@ -90,7 +97,9 @@ export interface Abortable {
  * ```
  */
 export interface CreateSessionRequest<S extends object = StateShape> extends Abortable {
+  /** The app: any name of yours. */
   appName: string;
+  /** The user: your own id of the user. */
   userId: string;
   /** Absent or blank: a fresh UUID v4. */
   sessionId?: string | undefined;
@@ -140,6 +149,7 @@ export interface GetSessionConfig {
  * ```
  */
 export interface GetSessionRequest extends CompositeSessionKey, Abortable {
+  /** Which of the events to return; default: all. */
   config?: GetSessionConfig | undefined;
 }
 
@@ -156,10 +166,13 @@ export interface GetSessionRequest extends CompositeSessionKey, Abortable {
  * ```
  */
 export interface ListSessionsRequest<K extends string = string> extends Abortable {
+  /** The app whose sessions are listed. */
   appName: string;
   /** Absent: the sessions of all users of the app. */
   userId?: string | undefined;
+  /** The most sessions of a page; default: all of them. */
   limit?: number | undefined;
+  /** The number of sessions to skip; default 0. */
   offset?: number | undefined;
   /** From 1; needs `limit` and wins over `offset`. */
   page?: number | undefined;
@@ -214,6 +227,7 @@ export interface ListSessionsPageRequest<K extends string = string> extends Omit
 export interface SessionsPage<S extends object = StateShape> {
   /** Sessions without their events. */
   sessions: Session<S>[];
+  /** The number of the page, from 1. */
   page: number;
   /**
    * The requested limit. Without one: the total, or the number of sessions on this page if there is
@@ -239,7 +253,9 @@ export interface SessionsPage<S extends object = StateShape> {
  * ```
  */
 export interface ListSessionsResponse<S extends object = StateShape> extends SessionsPage<S> {
+  /** The number of sessions on all pages. */
   totalItems: number;
+  /** The number of pages; 0 without sessions. */
   totalPages: number;
 }
 
@@ -271,7 +287,9 @@ export interface AppendEventRequest<
   S extends object = StateShape,
   E extends NewEvent = NewEvent,
 > extends Abortable {
+  /** The handle to append through, which gets the event. */
   session: Session<S>;
+  /** The event; the call sets its missing members. */
   event: E;
 }
 
@@ -291,7 +309,9 @@ export interface AppendEventsRequest<
   S extends object = StateShape,
   E extends NewEvent = NewEvent,
 > extends Abortable {
+  /** The handle to append through, which gets the events. */
   session: Session<S>;
+  /** The events, in order; the call sets their missing members. */
   events: E[];
 }
 
@@ -307,9 +327,13 @@ export interface AppendEventsRequest<
  * ```
  */
 export interface UpdateStateRequest<S extends object = StateShape> extends Abortable {
+  /** The app whose state, or whose sessions, change. */
   appName: string;
+  /** Absent: only `app:` keys change. */
   userId?: string | undefined;
+  /** Absent: only `user:` and `app:` keys change. */
   sessionId?: string | undefined;
+  /** The changed keys with their prefixes; `undefined` and `State.REMOVED` remove a key. */
   stateDelta: StateDelta<S>;
 }
 
@@ -324,7 +348,9 @@ export interface UpdateStateRequest<S extends object = StateShape> extends Abort
  * ```
  */
 export interface UserRequest extends Abortable {
+  /** The app: any name of yours. */
   appName: string;
+  /** The user: your own id of the user. */
   userId: string;
 }
 
@@ -339,5 +365,6 @@ export interface UserRequest extends Abortable {
  * ```
  */
 export interface AppRequest extends Abortable {
+  /** The app: any name of yours. */
   appName: string;
 }

@@ -118,6 +118,7 @@ export interface CloseOptions {
  * ```
  */
 export interface BaseSessionService<S extends object = StateShape> {
+  /** Where the data is, and whether it lasts. */
   readonly storage: StorageInfo;
   /** @throws SessionError `already_exists`, `invalid_argument`, `unserializable` */
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
@@ -128,6 +129,7 @@ export interface BaseSessionService<S extends object = StateShape> {
    * session.
    */
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
+  /** Lists sessions without their events, with the total. */
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   /** Lists sessions. With `withTotal: false` the result has no total. */
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
@@ -148,6 +150,7 @@ export interface BaseSessionService<S extends object = StateShape> {
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>>;
   /** Stores all events or none, in order. */
   appendEvents<E extends NewEvent>(request: AppendEventsRequest<S, E>): Promise<AppendedEvent<E>[]>;
+  /** Changes state: of a session by an event, without `sessionId` of the user or the app. */
   updateState(request: UpdateStateRequest<S>): Promise<void>;
   /** Returns the user's state. Its keys have no prefix. */
   getUserState(request: UserRequest): Promise<StateShape>;
@@ -155,9 +158,12 @@ export interface BaseSessionService<S extends object = StateShape> {
   getAppState(request: AppRequest): Promise<StateShape>;
   /** Deletes the user's sessions and state. */
   deleteUser(request: UserRequest): Promise<void>;
+  /** Deletes the user's state. The sessions stay. */
   deleteUserState(request: UserRequest): Promise<void>;
+  /** Deletes the app's state. Sessions and users stay. */
   deleteAppState(request: AppRequest): Promise<void>;
   /** Waits for pending calls; later calls reject with `closed`. A second close resolves. */
   close(options?: CloseOptions): Promise<void>;
+  /** Closes the service at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
 }

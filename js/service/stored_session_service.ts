@@ -54,6 +54,7 @@ import { closeTimeoutOf } from './service_options.js';
 export class StoredSessionService<S extends object = StateShape>
   implements BaseSessionService<S>, Watchable
 {
+  /** Closes the service at the end of an `await using` block. */
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
   static {
@@ -89,6 +90,7 @@ export class StoredSessionService<S extends object = StateShape>
     );
   }
 
+  /** Lists sessions without their events, with the total. */
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {

@@ -70,8 +70,11 @@ type Widened<D> = D extends string
 export interface ReadableState<S extends object = StateShape> {
   /** See {@link State.get}. */
   get<K extends StateKey<S>>(key: K): StateValue<S, K> | undefined;
+  /** See {@link State.get}. */
   get<K extends NamedKey<S>, D>(key: K, defaultValue: D): Exclude<S[K], undefined> | Widened<D>;
+  /** See {@link State.get}. */
   get<T>(key: string, defaultValue: T): Widened<T>;
+  /** See {@link State.get}. */
   get<T>(key: string): T | undefined;
   /** See {@link State.has}. */
   has(key: StateKey<S>): boolean;

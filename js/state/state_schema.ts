@@ -27,7 +27,15 @@ export interface SchemaIssue {
   /** What is wrong, for people. */
   readonly message: string;
   /** The path within the value, outermost first. */
-  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
+  readonly path?:
+    | ReadonlyArray<
+        | PropertyKey
+        | {
+            /** The key of the step. */
+            readonly key: PropertyKey;
+          }
+      >
+    | undefined;
 }
 
 /**
@@ -41,8 +49,16 @@ export interface SchemaIssue {
  * ```
  */
 export type SchemaResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] };
+  | {
+      /** The result of the validator, which is not stored. */
+      readonly value: Output;
+      /** Absent: the value is valid. */
+      readonly issues?: undefined;
+    }
+  | {
+      /** The problems of the value. */
+      readonly issues: readonly SchemaIssue[];
+    };
 
 /**
  * A Standard Schema, version 1.
@@ -62,12 +78,23 @@ export type SchemaResult<Output> =
  * ```
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
+  /** What the specification asks of a schema. */
   readonly '~standard': {
+    /** The version of the specification. */
     readonly version: 1;
+    /** The name of the library. */
     readonly vendor: string;
     /** Must return its result synchronously: a promise is refused. */
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Only for the compiler: the types of the schema. */
+    readonly types?:
+      | {
+          /** The type of the values that are checked. */
+          readonly input: Input;
+          /** The type of the validator's result. */
+          readonly output: Output;
+        }
+      | undefined;
   };
 }
 

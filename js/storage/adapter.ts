@@ -332,7 +332,10 @@ export interface Listing {
   /** The sessions of the page, in order. */
   readonly sessions: readonly SessionRow[];
   /** The stored states of those sessions' users, each user once. */
-  readonly users: readonly (SharedRow & { readonly userId: string })[];
+  readonly users: readonly (SharedRow & {
+    /** The user of the state. */
+    readonly userId: string;
+  })[];
   /** The app's state, if it is stored. */
   readonly app: SharedRow | undefined;
   /** The number of sessions on all pages. Optional if {@link StorageListRequest.withTotal} is `false`. */
@@ -351,14 +354,30 @@ export interface Listing {
  * ```
  */
 export type StorageDeleteRequest = (
-  | { readonly what: 'session'; readonly key: Required<StorageKey> }
-  /** The user's sessions and state. */
-  | { readonly what: 'user'; readonly key: { readonly appName: string; readonly userId: string } }
   | {
-      readonly what: 'userState';
-      readonly key: { readonly appName: string; readonly userId: string };
+      /** One session with its events. */
+      readonly what: 'session';
+      /** The key of the session. */
+      readonly key: Required<StorageKey>;
     }
-  | { readonly what: 'appState'; readonly key: { readonly appName: string } }
+  | {
+      /** The user's sessions and state. */
+      readonly what: 'user';
+      /** The key of the user. */
+      readonly key: Required<Omit<StorageKey, 'sessionId'>>;
+    }
+  | {
+      /** The user's state alone. */
+      readonly what: 'userState';
+      /** The key of the user. */
+      readonly key: Required<Omit<StorageKey, 'sessionId'>>;
+    }
+  | {
+      /** The app's state alone. */
+      readonly what: 'appState';
+      /** The key of the app. */
+      readonly key: Pick<StorageKey, 'appName'>;
+    }
 ) & {
   /** See {@link StorageWriteRequest.signal}. */
   readonly signal?: HostAbortSignal | undefined;

@@ -77,9 +77,22 @@ export interface AdkReadonlyContext {
   readonly state: StateReader;
   /** Where artifacts are loaded from. */
   readonly invocationContext: {
-    readonly session: { readonly id: string; readonly appName: string; readonly userId: string };
+    /** The session whose artifacts are loaded. */
+    readonly session: {
+      /** The id of the session. */
+      readonly id: string;
+      /** The app of the session. */
+      readonly appName: string;
+      /** The user of the session. */
+      readonly userId: string;
+    };
+    /** The storage of artifacts, if there is one. */
     readonly artifactService?:
-      { loadArtifact(request: AdkLoadArtifactRequest): Promise<LoadedArtifact> } | undefined;
+      | {
+          /** Loads the newest version of a file. */
+          loadArtifact(request: AdkLoadArtifactRequest): Promise<LoadedArtifact>;
+        }
+      | undefined;
   };
 }
 
