@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
-import { openBrowser } from '../browser/engine.js';
+import { openBrowser } from '../browser/browser.js';
 import { html, serve } from '../browser/server.js';
 import { python } from '../interop/python.js';
 import { emptied, startPostgres } from '../js/database/servers.js';
