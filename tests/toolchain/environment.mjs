@@ -40,10 +40,8 @@ export function hostEnv() {
 
 /** @param {string} script @param {string[]} values */
 function bash(script, ...values) {
-  const { stdout, error } = spawnSync('bash', ['-c', script, 'bash', ...values], {
-    encoding: 'utf8',
-    timeout: 10_000,
-  });
+  const args = ['-c', script, 'bash', ...values];
+  const { stdout, error } = spawnSync('bash', args, { encoding: 'utf8' });
   if (error) throw error;
   return stdout;
 }
