@@ -11,6 +11,11 @@ const UNUSED_FOLDERS = /^(?:build|dist|examples|command|files|testing|adk|instru
 /** Names of property descriptors: no descriptor works if it inherits one of them. */
 const DESCRIPTOR = ['get', 'set', 'value', 'writable', 'enumerable', 'configurable'];
 
+/** The engine calls this method of an iterator, so destructuring an array fails if iterators inherit it. */
+const ITERATOR = ['return'];
+
+const UNUSABLE = [...DESCRIPTOR, ...ITERATOR];
+
 /**
  * Returns the names of members in the TypeScript sources and in strings of the Rust sources.
  *
@@ -27,7 +32,7 @@ export function memberNames(isSelected: (file: string) => boolean = () => true):
     }
   }
   // A name that the prototype already has would replace a built-in method.
-  return [...names].filter((name) => !DESCRIPTOR.includes(name) && !(name in [])).sort();
+  return [...names].filter((name) => !UNUSABLE.includes(name) && !(name in [])).sort();
 } // prettier-ignore
 
 function addMembers(names: Set<string>, node: ts.Node): void {
