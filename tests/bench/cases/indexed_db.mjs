@@ -73,7 +73,7 @@ export default async function indexedDb(browserNames) {
     /** @type {import('../measure.mjs').Result[]} */
     const measured = await withPages(browserName, async (run, browser) => {
       const cases = await firstCall(run);
-      if (engine === 'chromium') cases.push(...(await laterVisit(run, browser)));
+      if (browserName === 'chromium') cases.push(...(await laterVisit(run, browser)));
       // Only Chromium supports a mirror.
       const pages = browserName === 'chromium' ? [...PAGES, 'mirrored'] : PAGES;
       for (const page of pages) cases.push(...(await run(page)));

@@ -5,7 +5,6 @@ import { InMemoryArtifactService } from '@google/adk';
 
 import { Context, ReadonlyContext } from '../../../js/invocation/context.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
-import type { Session } from '../../../js/model/session.js';
 import { State } from '../../../js/state/state.js';
 import { failure, invoke, MapArtifactService, newFixture, text, throwsCode } from './fixture.js';
 
