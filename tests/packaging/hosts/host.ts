@@ -110,10 +110,10 @@ export async function runQuietly(
   return stdout;
 }
 
-/** The environment without what npm and Node's test runner hand down. */
+/** The environment without what npm and the test runner hand down. Node warns if it has NO_COLOR and FORCE_COLOR. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_|NODE_TEST_CONTEXT$|NODE_OPTIONS$)/.test(name),
+    ([name]) => !/^(npm_|NODE_TEST_CONTEXT$|NODE_OPTIONS$|NO_COLOR$)/.test(name),
   );
   return { ...Object.fromEntries(entries), FORCE_COLOR: '0', CI: '1', NODE_ENV: undefined };
 }
