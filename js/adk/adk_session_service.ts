@@ -127,14 +127,13 @@ export interface FrameworkIndexedDbSessionServiceClass {
  * ```
  */
 export interface AdkSessionServices {
-  /**
-   * Takes the options of the package's own service. Only the default of `stale` differs: `'append'`.
-   *
-   * @throws SessionError `invalid_argument` if an option is unknown or invalid
-   */
-  readonly InMemorySessionService: new (
-    options?: SessionServiceOptions,
-  ) => FrameworkInMemorySessionService;
+  /** Takes the options of the package's own service. Only the default of `stale` differs: `'append'`. */
+  readonly InMemorySessionService: {
+    /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
+    new (options?: SessionServiceOptions): FrameworkInMemorySessionService;
+    /** What all instances inherit. */
+    readonly prototype: FrameworkInMemorySessionService;
+  };
   /** Takes the options of the package's own service. Only the default of `stale` differs: `'append'`. */
   readonly IndexedDbSessionService: FrameworkIndexedDbSessionServiceClass;
   /**
