@@ -49,13 +49,14 @@ describe('The packed package works in', { concurrency: 2 }, () => {
     },
   };
 
-  const results = new Map(hosts.map(({ name }) => [name, 'FAILED']));
+  const results = new Map<string, string>();
   after(() => {
     for (const [name, result] of results) console.log(`${name.padEnd(36)}${result}`);
   });
 
   for (const { name, check } of hosts) {
     it(name, async () => {
+      results.set(name, 'FAILED');
       const note = await check(pages);
       results.set(name, note === undefined ? 'works' : `works: ${note}`);
     });
