@@ -1,4 +1,5 @@
 import { defineMember } from '../members/member.js';
+import { stringEnd } from './string_end.js';
 
 /**
  * Parses only the wanted members of a JSON object. It skips the other values without parsing them,
@@ -16,7 +17,7 @@ export function pickMembers(text: string, wanted: ReadonlySet<string>): Record<s
   while (missing > 0) {
     const keyStart = text.indexOf('"', at);
     if (keyStart < 0) break;
-    const keyEnd = stringEnd(text, keyStart);
+    const keyEnd = requireEnd(text, keyStart);
     const colon = text.indexOf(':', keyEnd);
     if (colon < 0) throw damaged();
     at = valueEnd(text, colon + 1);
@@ -28,27 +29,23 @@ export function pickMembers(text: string, wanted: ReadonlySet<string>): Record<s
   return members;
 }
 
-/** Returns the position after the string whose first quote stands at `start`. */
-function stringEnd(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote > 0; quote = text.indexOf('"', quote + 1)) {
-    let before = quote - 1;
-    while (text[before] === '\\') before -= 1;
-    if ((quote - before) % 2 === 1) return quote + 1;
-  }
-  throw damaged();
-}
-
 /** Returns the position of the comma or brace after the value that begins at or after `start`. */
 function valueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
     const character = text[at];
-    if (character === '"') at = stringEnd(text, at) - 1;
+    if (character === '"') at = requireEnd(text, at) - 1;
     else if (character === '{' || character === '[') depth += 1;
     else if (depth === 0 && (character === ',' || character === '}')) return at;
     else if (character === '}' || character === ']') depth -= 1;
   }
   throw damaged();
+}
+
+function requireEnd(text: string, start: number): number {
+  const end = stringEnd(text, start);
+  if (end === undefined) throw damaged();
+  return end;
 }
 
 function damaged(): SyntaxError {

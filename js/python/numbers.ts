@@ -6,6 +6,7 @@
  * number to a reviver, but older ones that we support do not.
  */
 import { newEventId } from '../model/event.js';
+import { stringEnd } from '../json/string_end.js';
 import { replaceLoneSurrogates } from '../json/text.js';
 
 /**
@@ -89,7 +90,7 @@ function replaceNumbers(text: string, replaceInteger: (digits: string) => string
   for (let match = NUMBER_OR_QUOTE.exec(text); match !== null; match = NUMBER_OR_QUOTE.exec(text)) {
     const [token] = match;
     if (token === '"') {
-      NUMBER_OR_QUOTE.lastIndex = endOfString(text, match.index);
+      NUMBER_OR_QUOTE.lastIndex = stringEnd(text, match.index) ?? text.length;
       continue;
     }
     const replacement = replaceToken(token, replaceInteger);
@@ -104,14 +105,4 @@ function replaceNumbers(text: string, replaceInteger: (digits: string) => string
 function replaceToken(token: string, replaceInteger: (digits: string) => string): string {
   if (token.endsWith('N') || token.endsWith('y')) return 'null';
   return LONG_INTEGER.test(token) ? replaceInteger(token) : token;
-}
-
-/** Returns the position after the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let backslashes = 0;
-    while (text[at - 1 - backslashes] === '\\') backslashes++;
-    if (backslashes % 2 === 0) return at + 1;
-  }
-  return text.length;
 }
