@@ -11,6 +11,7 @@ import { conformance } from 'adk-session-wasm/testing';
 import { build, transform } from 'esbuild';
 import { root } from '../toolchain/environment.mjs';
 import { BROWSERS, openBrowser } from './browser.js';
+import { PACKAGE_ROUTES, packagePage } from './package_page.js';
 import { behaviours } from './page/behaviours.js';
 import type { Places } from './page/main.js';
 import { DURABILITIES, type Result } from './page/suite.js';
@@ -19,13 +20,9 @@ import { html, type Routes, serve, type Server } from './server.js';
 const IMPORTS = {
   'adk-session-wasm': '/package/js/dist/index.js',
   'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
-  'adk-session-wasm/internal/glue': '/package/pkg/adk_session_wasm.js',
-  'adk-session-wasm/internal/wasm-source': '/package/js/dist/wasm/loader/inline.js',
 };
 
-const PAGE = `<!doctype html><meta charset="utf-8"><body>
-<script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
-<script type="module" src="/tests/browser/page/main.js"></script>`;
+const PAGE = packagePage('/tests/browser/page/main.js', IMPORTS);
 
 const EXAMPLES = ['map_adapter', 'agent_loop', 'tea_shop'].map((name) => `js/examples/${name}.ts`);
 
@@ -59,8 +56,7 @@ async function servePage(): Promise<Server> {
     '/': html(PAGE),
     '/worker.js': { body: await workerBundle() },
     ...(await transpiled([...files, ...EXAMPLES])),
-    '/package/js/dist/': join(root, 'js/dist'),
-    '/package/pkg/': join(root, 'pkg'),
+    ...PACKAGE_ROUTES,
   });
 }
 

@@ -9,21 +9,18 @@ import { transform } from 'esbuild';
 import { POSTGRESQL_REFUSALS } from '../../js/database/cases/refusals.js';
 import { root } from '../../toolchain/environment.mjs';
 import { openBrowser } from '../browser.js';
+import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
 import { type Answer, html, serve, type Server } from '../server.js';
 import type { Outcomes } from './page/main.js';
 
 const IMPORTS = {
   'adk-session-wasm/database': '/package/js/dist/database/index.js',
   'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
-  'adk-session-wasm/internal/glue': '/package/pkg/adk_session_wasm.js',
-  'adk-session-wasm/internal/wasm-source': '/package/js/dist/wasm/loader/inline.js',
   '@electric-sql/pglite': '/pglite/index.js',
   kysely: '/kysely/index.js',
 };
 
-const PAGE = `<!doctype html><meta charset="utf-8"><body>
-<script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
-<script type="module" src="/main.js"></script>`;
+const PAGE = packagePage('/main.js', IMPORTS);
 
 const script = (name: string): Answer => ({
   body: readFileSync(join(root, 'tests/js/database/kysely', name)),
@@ -39,8 +36,7 @@ before(async () => {
     '/main.js': { body: code },
     '/pglite.mjs': script('pglite.mjs'),
     '/clearing.mjs': script('clearing.mjs'),
-    '/package/js/dist/': join(root, 'js/dist'),
-    '/package/pkg/': join(root, 'pkg'),
+    ...PACKAGE_ROUTES,
     '/kysely/': join(root, 'node_modules/kysely/dist/esm'),
     '/pglite/': join(root, 'node_modules/@electric-sql/pglite/dist'),
   });

@@ -8,19 +8,16 @@ import { transform } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
 import { type BrowserName, BROWSERS, openBrowser } from '../browser.js';
+import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
 import { html, serve, type Server } from '../server.js';
 import type { Conversation } from './page/main.js';
 
 const IMPORTS = {
   'adk-session-wasm': '/package/js/dist/index.js',
   'adk-session-wasm/vertex': '/package/js/dist/vertex/index.js',
-  'adk-session-wasm/internal/glue': '/package/pkg/adk_session_wasm.js',
-  'adk-session-wasm/internal/wasm-source': '/package/js/dist/wasm/loader/inline.js',
 };
 
-const PAGE = `<!doctype html><meta charset="utf-8"><body>
-<script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
-<script type="module" src="/main.js"></script>`;
+const PAGE = packagePage('/main.js', IMPORTS);
 
 async function servePage(): Promise<Server> {
   const source = readFileSync(join(root, 'tests/browser/vertex/page/main.ts'), 'utf8');
@@ -28,8 +25,7 @@ async function servePage(): Promise<Server> {
   return serve({
     '/': html(PAGE),
     '/main.js': { body: code },
-    '/package/js/dist/': join(root, 'js/dist'),
-    '/package/pkg/': join(root, 'pkg'),
+    ...PACKAGE_ROUTES,
   });
 }
 

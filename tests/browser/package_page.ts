@@ -1,0 +1,24 @@
+// The package as a page loads it without a bundler: module by module, by an import map.
+
+import { join } from 'node:path';
+
+import { root } from '../toolchain/environment.mjs';
+import type { Routes } from './server.js';
+
+/** The folders from which such a page loads the package. */
+export const PACKAGE_ROUTES: Routes = {
+  '/package/js/dist/': join(root, 'js/dist'),
+  '/package/pkg/': join(root, 'pkg'),
+};
+
+const INTERNAL = {
+  'adk-session-wasm/internal/glue': '/package/pkg/adk_session_wasm.js',
+  'adk-session-wasm/internal/wasm-source': '/package/js/dist/wasm/loader/inline.js',
+};
+
+/** Returns the HTML of a page that runs a module. @param imports what the page imports, beside internal modules */
+export function packagePage(module: string, imports: Readonly<Record<string, string>>): string {
+  return `<!doctype html><meta charset="utf-8"><body>
+<script type="importmap">${JSON.stringify({ imports: { ...imports, ...INTERNAL } })}</script>
+<script type="module" src="${module}"></script>`;
+}
