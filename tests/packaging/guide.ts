@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { install, NAME, root } from './installed.js';
+import { environmentWithout, install, NAME, OF_NPM, root } from './installed.js';
 
 /** A part of a guide that the reader does something with. */
 type Step =
@@ -53,10 +53,7 @@ export interface Following {
 export async function follow(guide: string, options: Following = {}): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'guide-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const outside = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
-  );
-  const env = { ...outside, NO_COLOR: '1', ...options.env };
+  const env = { ...environmentWithout(OF_NPM), NO_COLOR: '1', ...options.env };
   const linked = new Set<string>();
   let output = '';
   for (const step of stepsOf(guide)) {

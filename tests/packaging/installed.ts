@@ -92,11 +92,17 @@ export async function runBeside(command: string, args: string[], cwd: string): P
 }
 
 function surroundings(cwd: string) {
-  // npm hands what it was called with down to the npm below it.
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
-  );
-  return { cwd, env: { ...env, NO_COLOR: '1' }, encoding: 'utf8', timeout: 120_000 } as const;
+  const env = { ...environmentWithout(OF_NPM), NO_COLOR: '1' };
+  return { cwd, env, encoding: 'utf8', timeout: 120_000 } as const;
+}
+
+/** npm hands what it was called with down to the npm below it. */
+export const OF_NPM = /^npm_/;
+
+/** The environment of this process without the variables of these names. */
+export function environmentWithout(names: RegExp): NodeJS.ProcessEnv {
+  const entries = Object.entries(process.env).filter(([name]) => !names.test(name));
+  return Object.fromEntries(entries);
 }
 
 /** Writes files of a consumer to a new folder of the project. */

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Routes } from '../../browser/server.js';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
-import { install, NAME, root } from '../installed.js';
+import { environmentWithout, install, NAME, root } from '../installed.js';
 
 export interface Host {
   readonly name: string;
@@ -112,8 +112,6 @@ export async function runQuietly(
 
 /** The environment without what npm and the test runner hand down. Node warns if it has NO_COLOR and FORCE_COLOR. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
-  const entries = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_|NODE_TEST_CONTEXT$|NODE_OPTIONS$|NO_COLOR$)/.test(name),
-  );
-  return { ...Object.fromEntries(entries), FORCE_COLOR: '0', CI: '1', NODE_ENV: undefined };
+  const rest = environmentWithout(/^(npm_|NODE_TEST_CONTEXT$|NODE_OPTIONS$|NO_COLOR$)/);
+  return { ...rest, FORCE_COLOR: '0', CI: '1', NODE_ENV: undefined };
 }
