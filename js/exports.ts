@@ -6,32 +6,29 @@ export {
   isSessionError,
 } from './errors/errors.js';
 export type { MissingVariable, SessionErrorCode, SessionErrorFields } from './errors/errors.js';
-export {
-  createEvent,
-  createEventActions,
-  finalResponseText,
-  isFinalResponse,
-} from './model/event.js';
+export { createEvent, createEventActions } from './model/create_event.js';
+export { finalResponseText, isFinalResponse } from './model/final_response.js';
 export type {
   AppendedEvent,
   AuthConfig,
   AuthScheme,
-  CodeExecutionResult,
-  Content,
-  CreateEventActionsParams,
-  CreateEventParams,
   Event,
   EventActions,
+  NewEvent,
+  NodeInfo,
+  ToolConfirmation,
+} from './model/event.js';
+export type {
+  CodeExecutionResult,
+  Content,
   ExecutableCode,
   FileData,
   FunctionCall,
   FunctionResponse,
   InlineData,
-  NewEvent,
-  NodeInfo,
   Part,
-  ToolConfirmation,
-} from './model/event.js';
+} from './model/content.js';
+export type { CreateEventActionsParams, CreateEventParams } from './model/create_event.js';
 export type {
   AdkLoadArtifactRequest,
   AdkReadonlyContext,
@@ -116,20 +113,17 @@ export type {
   Changes,
   Decide,
   Deleted,
-  EventRow,
   Found,
   Listing,
   Rows,
-  SessionRow,
-  SharedRow,
   StorageAdapter,
   StorageDeleteRequest,
-  StorageKey,
   StorageListRequest,
   StorageReadRequest,
   StorageWrite,
   StorageWriteRequest,
 } from './storage/adapter.js';
+export type { EventRow, SessionRow, SharedRow, StorageKey } from './storage/rows.js';
 export { requestPersistence, storageUsage } from './storage/persistence.js';
 export type { StorageUsage } from './storage/persistence.js';
 export type {

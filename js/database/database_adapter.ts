@@ -35,10 +35,10 @@ import type {
   StorageListRequest,
   StorageReadRequest,
   Rows,
-  StorageKey,
   StorageWrite,
   StorageWriteRequest,
 } from '../storage/adapter.js';
+import type { StorageKey } from '../storage/rows.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';

@@ -1,5 +1,7 @@
 import { SessionError } from '../errors/errors.js';
-import { type Content, createEventActions, type EventActions, type Part } from '../model/event.js';
+import type { Content, Part } from '../model/content.js';
+import { createEventActions } from '../model/create_event.js';
+import type { EventActions } from '../model/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { tryDefineMember, type ReadableState, type State, watchValues } from '../state/state.js';

@@ -1,13 +1,9 @@
 import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
-import {
-  type Content,
-  type CreateEventParams,
-  createEventActions,
-  type Event,
-  finalResponseText,
-  newEventId,
-} from '../model/event.js';
+import type { Content } from '../model/content.js';
+import { type CreateEventParams, createEventActions, newEventId } from '../model/create_event.js';
+import type { Event } from '../model/event.js';
+import { finalResponseText } from '../model/final_response.js';
 import { plainObjectKeys } from '../state/delta.js';
 import { isTemp } from '../state/scope.js';
 import type { HostAbortSignal } from '../model/host.js';

@@ -5,7 +5,8 @@
  * Nothing here stores anything or touches a handle. A snapshot changes the caller's event only by
  * setting a missing `id` and `timestamp`. {@link applySnapshot} does the rest after the commit.
  */
-import { createEventActions, type Event, type EventActions } from './event.js';
+import { createEventActions } from './create_event.js';
+import type { Event, EventActions } from './event.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';

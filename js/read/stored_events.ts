@@ -1,6 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event.js';
-import type { EventRow } from '../storage/adapter.js';
+import type { EventRow } from '../storage/rows.js';
 import type { Fragments } from '../storage/session_store.js';
 
 /**

@@ -6,8 +6,8 @@ import {
 } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { requireId } from '../model/ids.js';
-import { deleteMirrored } from '../indexed_db/mirrored.js';
-import { openingOf } from '../indexed_db/opening.js';
+import { deleteMirrored } from '../indexed_db/mirror/mirrored.js';
+import { openingOf } from '../indexed_db/opening/opening.js';
 import { closeOnPageHide } from '../indexed_db/page_hide.js';
 import { kindOf, messageOf } from '../json/rules.js';
 import type { Abortable } from '../model/session.js';

@@ -1,6 +1,6 @@
 import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import { createEvent, newEventId } from '../model/event.js';
+import { createEvent, newEventId } from '../model/create_event.js';
 import { ownMembers } from '../members/own.js';
 import { isId, optionalTime, requireId } from '../model/ids.js';
 import { messageOf } from '../json/rules.js';

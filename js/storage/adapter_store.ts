@@ -18,9 +18,9 @@ import type {
   StorageReadRequest,
   Rows,
   StorageAdapter,
-  StorageKey,
   StorageWriteRequest,
 } from './adapter.js';
+import type { StorageKey } from './rows.js';
 import {
   eventTuple,
   requireArray,

@@ -7,7 +7,7 @@ import { kindOf } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
 import { isTime } from '../model/snapshot.js';
 import type { SharedScope } from '../state/scope.js';
-import type { EventRow, SharedRow, SessionRow, SharedRows } from './adapter.js';
+import type { EventRow, SharedRow, SessionRow, SharedRows } from './rows.js';
 
 type SessionTuple = [created: number, revision: number, lastUpdateTime: number, state: string];
 type SharedTuple = [revision: number, state: string];

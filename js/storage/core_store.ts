@@ -1,7 +1,8 @@
 import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../call/call.js';
 import { ownMembers } from '../members/own.js';
-import type { StorageDeleteRequest, StorageKey } from './adapter.js';
+import type { StorageDeleteRequest } from './adapter.js';
+import type { StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
 import type {
   AppendRequest,

@@ -3,7 +3,8 @@ import { kindOf } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
-import type { Changes, EventRow, Found, SharedRow, StorageKey } from './adapter.js';
+import type { Changes, Found } from './adapter.js';
+import type { EventRow, SharedRow, StorageKey } from './rows.js';
 import {
   type EventTuple,
   eventTuple,

@@ -1,14 +1,8 @@
 import type { SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event.js';
 import type { Abortable } from '../model/session.js';
-import type {
-  Found,
-  StorageReadRequest,
-  Rows,
-  SharedRows,
-  StorageAdapter,
-  StorageKey,
-} from './adapter.js';
+import type { Found, StorageReadRequest, Rows, StorageAdapter } from './adapter.js';
+import type { SharedRows, StorageKey } from './rows.js';
 
 export const NO_SHARED_ROWS: SharedRows = { user: undefined, app: undefined };
 

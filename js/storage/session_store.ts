@@ -7,7 +7,8 @@ import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
 import type { Append } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
-import type { StorageDeleteRequest, EventRow, StorageKey } from './adapter.js';
+import type { StorageDeleteRequest } from './adapter.js';
+import type { EventRow, StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
 
 /** The `floor` after a deletion: later revisions are higher. `undefined` if the storage cannot tell. */

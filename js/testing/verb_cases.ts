@@ -6,15 +6,12 @@
 import type {
   Changes,
   Decide,
-  EventRow,
   Found,
-  SessionRow,
-  SharedRow,
   StorageAdapter,
-  StorageKey,
   StorageWrite,
   StorageWriteRequest,
 } from '../storage/adapter.js';
+import type { EventRow, SessionRow, SharedRow, StorageKey } from '../storage/rows.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { NO_SHARED_ROWS } from '../storage/own_adapter.js';
 import { expectEqual } from './expect.js';

@@ -6,11 +6,11 @@ import type {
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
-  StorageKey,
   StorageListRequest,
   StorageReadRequest,
   StorageWriteRequest,
 } from '../storage/adapter.js';
+import type { StorageKey } from '../storage/rows.js';
 import { memberOf } from '../members/own.js';
 import type { Abortable } from '../model/session.js';
 import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';

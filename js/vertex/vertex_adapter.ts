@@ -25,11 +25,11 @@ import type {
   Listing,
   Rows,
   StorageDeleteRequest,
-  StorageKey,
   StorageListRequest,
   StorageReadRequest,
   StorageWriteRequest,
 } from '../storage/adapter.js';
+import type { StorageKey } from '../storage/rows.js';
 import type { Abortable } from '../model/session.js';
 import { NO_ROWS, type OwnAdapter } from '../storage/own_adapter.js';
 import { appendEvents } from './verbs/append_events.js';

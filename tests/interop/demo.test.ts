@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { applyDelta, entriesOf } from '../../js/examples/demo/changes.js';
-import { Printer } from '../../js/examples/demo/printing.js';
+import { applyDelta, entriesOf } from '../../js/examples/demo/display/changes.js';
+import { Printer } from '../../js/examples/demo/display/printing.js';
 import { NOT_RECORDED, pythonSession, RECORDED } from '../js/files/python_session.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -8,7 +8,7 @@ import { describeLine, parseLine, readHeaderUnit } from '../../files/import/impo
 import { requireCasing, type SessionFile, sessionToFile } from '../../files/format/session_file.js';
 import { requireId } from '../../model/ids.js';
 import { invalid } from '../../errors/invalid.js';
-import type { StorageKey } from '../../storage/adapter.js';
+import type { StorageKey } from '../../storage/rows.js';
 import { type ByteLine, byteLines } from './byte_lines.js';
 import { withFileErrors } from './file_errors.js';
 import { type Fingerprint, fingerprintOfFile } from './fingerprint.js';

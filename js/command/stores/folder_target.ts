@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sessionToFile } from '../../files/format/session_file.js';
-import type { StorageKey } from '../../storage/adapter.js';
+import type { StorageKey } from '../../storage/rows.js';
 import { withFileErrors } from './file_errors.js';
 import { FileTarget, overwriteNeedsDatabase } from './file_target.js';
 import { type Fingerprint, fingerprintOfFile } from './fingerprint.js';

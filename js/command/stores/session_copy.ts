@@ -10,7 +10,7 @@ import { malformedFile } from '../../files/format/malformed_file.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { snapshotEvent, snapshotState } from '../../model/snapshot.js';
-import type { StorageKey } from '../../storage/adapter.js';
+import type { StorageKey } from '../../storage/rows.js';
 
 export interface EventCopy {
   readonly id: string;

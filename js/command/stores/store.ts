@@ -1,6 +1,6 @@
 /** The stores that the command copies between, whatever storage they use. */
 import type { SessionError, SessionErrorCode } from '../../errors/errors.js';
-import type { StorageKey } from '../../storage/adapter.js';
+import type { StorageKey } from '../../storage/rows.js';
 import type { Fingerprint } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
 

@@ -13,7 +13,8 @@
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { toMilliseconds, toSeconds, convertTimes } from '../../python/time.js';
-import { createEventActions, type Event } from '../../model/event.js';
+import { createEventActions } from '../../model/create_event.js';
+import type { Event } from '../../model/event.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';

@@ -5,7 +5,8 @@ import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { invalid } from '../../errors/invalid.js';
 import { STORED_PREFIXES } from '../../state/scope.js';
-import type { Changes, Found, StorageKey, StorageWriteRequest } from '../../storage/adapter.js';
+import type { Changes, Found, StorageWriteRequest } from '../../storage/adapter.js';
+import type { StorageKey } from '../../storage/rows.js';
 import type { Engine } from '../engines/engine.js';
 
 const MAX_ID = 128;

@@ -17,7 +17,7 @@
  * @module
  */
 import type { StoredTime } from '../engines/engine.js';
-import type { SessionRow, StorageKey } from '../../storage/adapter.js';
+import type { SessionRow, StorageKey } from '../../storage/rows.js';
 import { forget, putLast } from '../../storage/bounded_map.js';
 import { parseTime, microsToTimeText } from '../../python/micros.js';
 

@@ -1,7 +1,8 @@
 import type { Compilable, SelectQueryBuilder } from 'kysely';
 import type { Event } from '../../model/event.js';
 import { MAX_TIMESTAMP } from '../../model/snapshot.js';
-import type { StorageReadRequest, Rows, SharedRow, StorageKey } from '../../storage/adapter.js';
+import type { StorageReadRequest, Rows } from '../../storage/adapter.js';
+import type { SharedRow, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS, type OwnRows } from '../../storage/own_adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { parsedEvent } from '../tables/event_data.js';

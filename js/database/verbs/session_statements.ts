@@ -1,7 +1,7 @@
 /** The queries that reads and writes share, on sessions and on the states of users and apps. */
 import { type Compilable, type SelectQueryBuilder, sql } from 'kysely';
 import type { SharedScope } from '../../state/scope.js';
-import type { StorageKey } from '../../storage/adapter.js';
+import type { StorageKey } from '../../storage/rows.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared } from '../transactions/prepared.js';

@@ -1,10 +1,10 @@
 import { LogLevel, Runner, setLogLevel } from '@google/adk';
 import { InMemorySessionService } from 'adk-session-wasm/adk';
 import { type Models, teaHouse } from './agents.js';
-import { entriesOf, type Entry } from './changes.js';
-import { Narration } from './narration.js';
+import { entriesOf, type Entry } from './display/changes.js';
+import { Narration } from './display/narration.js';
 import { NarratorPlugin } from './narrator_plugin.js';
-import { Printer } from './printing.js';
+import { Printer } from './display/printing.js';
 import { CONVERSATIONS, scriptedModels } from './script.js';
 
 const APP = { appName: 'tea_house', userId: 'ada' };

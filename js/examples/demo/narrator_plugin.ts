@@ -5,7 +5,7 @@ import {
   type InvocationContext,
   type LlmRequest,
 } from '@google/adk';
-import type { Narration } from './narration.js';
+import type { Narration } from './display/narration.js';
 import { instructionOf } from './model_script.js';
 
 /** Prints everything that a Runner does, for any agents and models. */

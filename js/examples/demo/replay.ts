@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { InMemorySessionService, isSessionError, type Session } from 'adk-session-wasm';
 import { initialState } from 'adk-session-wasm/files';
-import { entriesOf } from './changes.js';
-import { Narration } from './narration.js';
-import { Printer } from './printing.js';
+import { entriesOf } from './display/changes.js';
+import { Narration } from './display/narration.js';
+import { Printer } from './display/printing.js';
 import { readSessionFile } from './session_file.js';
 
 /**

@@ -1,4 +1,4 @@
-import { createEventActions } from '../../model/event.js';
+import { createEventActions } from '../../model/create_event.js';
 import { isId } from '../../model/ids.js';
 import { isPlainObject, type JsonObject, kindOf } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';

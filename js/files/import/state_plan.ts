@@ -10,7 +10,8 @@
  * the wanted state (most events have no delta). It is appended once more with the difference as its delta,
  * and then again as it is. Both versions are stored by one call of `appendEvents`.
  */
-import { type Event, newEventId } from '../../model/event.js';
+import type { Event } from '../../model/event.js';
+import { newEventId } from '../../model/create_event.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';

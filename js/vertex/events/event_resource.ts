@@ -14,7 +14,7 @@ import { selectForPython } from '../../python/python_event.js';
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { toSeconds, convertTimes } from '../../python/time.js';
-import { createEventActions } from '../../model/event.js';
+import { createEventActions } from '../../model/create_event.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { REMOVED } from '../../state/scope.js';

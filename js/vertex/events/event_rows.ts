@@ -2,7 +2,7 @@
  * Computes a session's events from everything that was posted. A posted event cannot be changed. So a new
  * version is posted as one more event, and replaces the first one with its id.
  */
-import type { EventRow } from '../../storage/adapter.js';
+import type { EventRow } from '../../storage/rows.js';
 import type { PostedEvent } from './event_resource.js';
 
 /**

@@ -1,6 +1,6 @@
 /** The stored events that an append needs: the newest ones, and older ones if necessary. */
 import { LOOK_BACK_MICROS } from '../../python/micros.js';
-import type { EventRow } from '../../storage/adapter.js';
+import type { EventRow } from '../../storage/rows.js';
 import type { EventList } from './event_list.js';
 import type { PostedEvent } from './event_resource.js';
 import { toEventRows } from './event_rows.js';

@@ -6,7 +6,7 @@
  * version is posted without a position. A read of all events still puts it in the first version's place, by
  * its id. Only a window that lacks the first version shows it where it was posted.
  */
-import type { EventRow } from '../../storage/adapter.js';
+import type { EventRow } from '../../storage/rows.js';
 import { putLast } from '../../storage/bounded_map.js';
 
 interface SeenSession {

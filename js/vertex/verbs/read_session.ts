@@ -1,7 +1,8 @@
 /** Reads a session with a window of its events. */
 import { LAST_MICROS } from '../../python/micros.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
-import type { EventRow, SessionRow, StorageReadRequest } from '../../storage/adapter.js';
+import type { EventRow, SessionRow } from '../../storage/rows.js';
+import type { StorageReadRequest } from '../../storage/adapter.js';
 import { settleBoth } from './settle_both.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
 import type { PostedEvent } from '../events/event_resource.js';

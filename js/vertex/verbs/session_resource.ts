@@ -4,7 +4,8 @@ import { SessionError } from '../../errors/errors.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { isTemp, SHARED_PREFIXES, type SharedScope, STORED_PREFIXES } from '../../state/scope.js';
-import type { Changes, SharedRow, SessionRow } from '../../storage/adapter.js';
+import type { Changes } from '../../storage/adapter.js';
+import type { SharedRow, SessionRow } from '../../storage/rows.js';
 import { idFromName } from '../events/foreign_event.js';
 
 export function isOwnedBy({ userId }: JsonObject, user: string): boolean {

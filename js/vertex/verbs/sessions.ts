@@ -1,6 +1,6 @@
 /** Requests for sessions, shared by all verbs. */
 import type { JsonObject } from '../../json/rules.js';
-import type { StorageKey } from '../../storage/adapter.js';
+import type { StorageKey } from '../../storage/rows.js';
 import type { EngineAddresses } from '../rest/engine_address.js';
 import { EventList } from '../events/event_list.js';
 import { hasStatus } from '../rest/rest_errors.js';

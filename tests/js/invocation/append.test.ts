@@ -3,7 +3,12 @@ import { describe, it } from 'node:test';
 
 import { z } from 'zod';
 
-import { createEvent, createEventActions, type CreateEventParams, type Event } from '../../../js/model/event.js'; // prettier-ignore
+import {
+  createEvent,
+  createEventActions,
+  type CreateEventParams,
+} from '../../../js/model/create_event.js';
+import type { Event } from '../../../js/model/event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
 import { MapStorage } from '../service/map_storage.js';
 import { failure, invoke, newFixture, storedDeltas, text } from './fixture.js';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 
 import { Revisions, type StandingColumns } from '../../../../js/database/tables/revisions.js';
 import { microsToTimeText } from '../../../../js/python/micros.js';
-import type { SessionRow } from '../../../../js/storage/adapter.js';
+import type { SessionRow } from '../../../../js/storage/rows.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 const CREATED = 1_700_000_000_000_000;

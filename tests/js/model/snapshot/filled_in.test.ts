@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { createEvent, type Event } from '../../../../js/model/event.js';
+import { createEvent } from '../../../../js/model/create_event.js';
+import type { Event } from '../../../../js/model/event.js';
 import { applySnapshot, snapshotEvent } from '../../../../js/model/snapshot.js';
 import { complete, NOW, refused, snapshotOf, textOf, withDelta } from './snapshots.js';
 

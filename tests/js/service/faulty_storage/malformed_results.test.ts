@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { Decide, Found, StorageWriteRequest } from '../../../../js/index.js';
+import type { Decide, StorageWriteRequest } from '../../../../js/index.js';
 import { APP, failure, KEY, show, stored } from '../fixture.js';
+import type { MapStorage } from '../map_storage.js';
 import { faulty } from './faulty_storage.js';
 
 /** Every way to be no whole number from 0 up. */
@@ -85,54 +86,54 @@ const LIST: Malformation[] = [
   ...wrongRow('app', ROWS.app, (result) => result.app as Result, (result, row) => (result.app = row)), // prettier-ignore
 ];
 
+/** Makes a storage give malformed results. */
+type Install = (storage: MapStorage, spoil: Malformation[2]) => void;
+
+function spoiled<R extends object>(sound: R, spoil: Malformation[2]): R {
+  const result: unknown = { ...sound };
+  spoil(result as Result);
+  return result as R;
+}
+
+function decideWith(verb: 'append' | 'create'): Install {
+  return (storage, spoil) => {
+    storage[verb] = async (request: StorageWriteRequest, decide: Decide) => {
+      await Promise.resolve();
+      decide(spoiled(storage.find({ ...request, key: KEY }), spoil));
+    };
+  };
+}
+
+/** The verbs that give a result or rows to decide on, the faults of these, and how a storage gets one. */
+const MALFORMED: readonly [
+  verb: 'append' | 'create' | 'read' | 'list',
+  malformations: readonly Malformation[],
+  install: Install,
+][] = [
+  ['append', FOUND, decideWith('append')],
+  ['create', FOUND, decideWith('create')],
+  [
+    'read',
+    READ,
+    (storage, spoil) => (storage.read = (request) => spoiled(storage.rows(request), spoil)),
+  ],
+  [
+    'list',
+    LIST,
+    (storage, spoil) => (storage.list = (request) => spoiled(storage.page(request), spoil)),
+  ],
+];
+
 describe('A storage with malformed results', () => {
-  for (const verb of ['append', 'create'] as const) {
-    for (const [what, field, spoil] of FOUND) {
-      it(`for a decision (${verb}, ${what}) is reported, and nothing is written`, async () => {
-        const { calls, isUnharmed } = await faulty((storage) => {
-          storage[verb] = async (request: StorageWriteRequest, decide: Decide) => {
-            await Promise.resolve();
-            const asked = { ...request, key: KEY };
-            const found = { ...storage.find(asked) } as unknown as Result;
-            spoil(found);
-            decide(found as unknown as Found);
-          };
-        });
+  for (const [verb, malformations, install] of MALFORMED) {
+    for (const [what, field, spoil] of malformations) {
+      it(`(${verb}, ${what}) is reported, and nothing is written`, async () => {
+        const { calls, isUnharmed } = await faulty((storage) => install(storage, spoil));
         const error = await failure(calls[verb](), 'storage_failed');
         assert.ok(error.message.includes(field), error.message);
         await isUnharmed();
       });
     }
-  }
-
-  for (const [what, field, spoil] of READ) {
-    it(`for a read (${what}) is reported`, async () => {
-      const { calls, isUnharmed } = await faulty((storage) => {
-        storage.read = (request) => {
-          const rows = { ...storage.rows(request) } as unknown as Result;
-          spoil(rows);
-          return rows as never;
-        };
-      });
-      const error = await failure(calls.read(), 'storage_failed');
-      assert.ok(error.message.includes(field), error.message);
-      await isUnharmed();
-    });
-  }
-
-  for (const [what, field, spoil] of LIST) {
-    it(`for a list (${what}) is reported`, async () => {
-      const { calls, isUnharmed } = await faulty((storage) => {
-        storage.list = (request) => {
-          const page = { ...storage.page(request) } as unknown as Result;
-          spoil(page);
-          return page as never;
-        };
-      });
-      const error = await failure(calls.list(), 'storage_failed');
-      assert.ok(error.message.includes(field), error.message);
-      await isUnharmed();
-    });
   }
 
   for (const verb of ['read', 'list'] as const) {

@@ -1,7 +1,7 @@
 /** Reads and writes the note in a new database; see {@link CreationNote}. */
-import type { DataLoss } from '../model/session_service.js';
-import { CREATION, type CreationNote, META } from './layout.js';
-import { answer, completion, openingFailure, withDatabase } from './requests.js';
+import type { DataLoss } from '../../model/session_service.js';
+import { CREATION, type CreationNote, META } from '../layout.js';
+import { answer, completion, openingFailure, withDatabase } from '../requests.js';
 
 /** The note of one database, in a connection of its own: a mirror has no part in it. */
 export class StoredNote {

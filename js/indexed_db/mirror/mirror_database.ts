@@ -1,7 +1,7 @@
 import { BUCKET, bucketsOf } from './buckets.js';
-import { turnLogOver } from './log_turnover.js';
+import { turnLogOver } from '../log_turnover.js';
 import { type Change, type Current, rangeOf, type TouchedKeys } from './mirror_position.js';
-import { answer, completion } from './requests.js';
+import { answer, completion } from '../requests.js';
 
 const RECORDS = 'records';
 const CURRENT = 'current';

@@ -1,8 +1,8 @@
-import { MARK, META } from './layout.js';
+import { MARK, META } from '../layout.js';
 import type { Change, Mark, PendingTransaction, TouchedKeys } from './mirror_position.js';
 import { MirrorDatabase } from './mirror_database.js';
 import { type Limits, reconcile } from './reconcile.js';
-import { lost } from './requests.js';
+import { lost } from '../requests.js';
 
 /** Maximum number of keys that a mark lists for one transaction. */
 const MOST_KEYS = 1000;

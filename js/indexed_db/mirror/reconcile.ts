@@ -1,5 +1,5 @@
-import { SessionError } from '../errors/errors.js';
-import { CREATION, type CreationNote, MARK, META } from './layout.js';
+import { SessionError } from '../../errors/errors.js';
+import { CREATION, type CreationNote, MARK, META } from '../layout.js';
 import {
   type Change,
   type Current,
@@ -9,7 +9,7 @@ import {
   touchedSince,
 } from './mirror_position.js';
 import { type Batch, MirrorDatabase } from './mirror_database.js';
-import { answer, completion, lost, withDatabase } from './requests.js';
+import { answer, completion, lost, withDatabase } from '../requests.js';
 
 /** Number of records that one transaction copies. */
 const BATCH = 64;

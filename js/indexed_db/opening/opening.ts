@@ -1,14 +1,14 @@
-import type { OnOpen } from '../wasm/core.js';
-import { SessionError } from '../errors/errors.js';
-import type { DataLoss, StorageInfo } from '../model/session_service.js';
-import type { Feed } from '../watch/feed.js';
-import { feedOfDatabase } from '../watch/shared_feeds.js';
+import type { OnOpen } from '../../wasm/core.js';
+import { SessionError } from '../../errors/errors.js';
+import type { DataLoss, StorageInfo } from '../../model/session_service.js';
+import type { Feed } from '../../watch/feed.js';
+import { feedOfDatabase } from '../../watch/shared_feeds.js';
 import { StoredNote } from './creation_note.js';
-import type { CreationNote } from './layout.js';
-import { turnLogOver } from './log_turnover.js';
+import type { CreationNote } from '../layout.js';
+import { turnLogOver } from '../log_turnover.js';
 import { Marker } from './marker.js';
-import { mirrorDatabase } from './mirrored.js';
-import type { Limits } from './reconcile.js';
+import { mirrorDatabase } from '../mirror/mirrored.js';
+import type { Limits } from '../mirror/reconcile.js';
 
 /** Refills a database that was lost. */
 export type Refill = (loss: DataLoss) => Promise<void>;

@@ -1,8 +1,8 @@
-import { SessionError } from '../errors/errors.js';
+import { SessionError } from '../../errors/errors.js';
 import { BUCKET, bucketsOf } from './buckets.js';
-import { isChromium } from './log_turnover.js';
+import { isChromium } from '../log_turnover.js';
 import type { MirrorOptions } from './reconcile.js';
-import { openingFailure } from './requests.js';
+import { openingFailure } from '../requests.js';
 
 /**
  * Connects a mirror to a connection, if the database has one or is to get one; see `mirror.ts`.

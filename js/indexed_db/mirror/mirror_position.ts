@@ -1,5 +1,5 @@
 /** How far a database and its mirror have come, and which keys the last transactions changed. */
-import type { MARK } from './layout.js';
+import type { MARK } from '../layout.js';
 
 /** The position of a database. It changes in each transaction that writes, while the database has a mirror. */
 export interface Mark {
