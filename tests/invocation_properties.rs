@@ -8,7 +8,7 @@
 )]
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use adk_session_wasm::invocation::{Stamp, WriteOrder};
 use adk_session_wasm::{
@@ -287,7 +287,7 @@ impl Service {
             app_name: "app".into(),
             user_id: "user".into(),
             session_id: Some("s".into()),
-            state: HashMap::new(),
+            ..Default::default()
         };
         self.create(create).await.unwrap()
     }

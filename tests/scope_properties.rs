@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::read::Window;
-use adk_session_wasm::service::{HandlePosition, InMemorySessionService, StalePolicy};
+use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
 use adk_session_wasm::session::SessionKey;
 use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
 use proptest::prelude::*;
@@ -224,7 +224,7 @@ proptest! {
                 SessionKey::new("app", user, ["one", "two"][pick % 2]).unwrap()
             };
             for pick in 0..4 {
-                service.create_session(key(pick), Delta::default(), 0.0).await.unwrap();
+                service.create_session(key(pick), NewSession::new(Delta::default(), 0.0)).await.unwrap();
             }
             let mut app = Naive::default();
             let mut users = [const { Naive(Vec::new()) }; 2];

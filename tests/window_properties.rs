@@ -10,7 +10,7 @@
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::read::{Page, Window};
-use adk_session_wasm::service::{HandlePosition, InMemorySessionService, StalePolicy};
+use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
 use adk_session_wasm::session::{MAX_TIMESTAMP, SessionKey};
 use adk_session_wasm::state::Delta;
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ proptest! {
         block_on(async {
             let service = InMemorySessionService::new();
             let key = SessionKey::new("app", "user", "s").unwrap();
-            let created = service.create_session(key.clone(), Delta::default(), 2.0).await.unwrap();
+            let created = service.create_session(key.clone(), NewSession::new(Delta::default(), 2.0)).await.unwrap();
             let mut head = created.head;
             let mut naive: Vec<Given> = Vec::new();
             for (batch, now) in batches {
@@ -146,7 +146,7 @@ proptest! {
                     (None, Some(time)) => {
                         // A clock is not an event: the negative zero is its caller's to mend.
                         let time = time.abs();
-                        service.create_session(key, Delta::default(), time).await.unwrap();
+                        service.create_session(key, NewSession::new(Delta::default(), time)).await.unwrap();
                         naive.push((user, id, time));
                     }
                     (Some(at), Some(time)) => {

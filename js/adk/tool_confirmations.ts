@@ -4,7 +4,7 @@ const TOOL_CALLS = 'orcas_tool_call_security_check_states';
 /** The members of a request that contain state. */
 interface DeltaCarrier {
   readonly event?: unknown;
-  readonly events?: readonly unknown[];
+  readonly events?: readonly unknown[] | undefined;
   readonly state?: unknown;
 }
 

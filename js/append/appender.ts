@@ -11,7 +11,7 @@ import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { CallFacts, Diagnostics } from '../call/diagnostics.js';
 import { type HandleRecord, Handles, snapshotHandle } from '../handle/handle.js';
-import { snapshotEvent } from '../model/snapshot.js';
+import { isPartial, snapshotEvent } from '../model/snapshot.js';
 import type { SessionReader } from '../read/session_reader.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
@@ -218,16 +218,4 @@ function withoutSuperseded(
     for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
     return reduced;
   });
-}
-
-/**
- * Returns `false` for a value that is not an event or throws when it is read: the snapshot refuses
- * that.
- */
-function isPartial(event: Event | null): boolean {
-  try {
-    return event?.partial === true;
-  } catch {
-    return false;
-  }
 }

@@ -110,6 +110,17 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
    * 253402300799999. Default: now. An append may make it later, never earlier.
    */
   lastUpdateTime?: number | undefined;
+  /**
+   * The events that the session begins with. They are stored with the session, in one step. Their deltas change
+   * `state`, in order. Each event has an id of its own; a missing id or timestamp is filled in, on the given
+   * event too. Partial events are not stored. With Vertex AI it is not one step: a failure may leave a session
+   * with the first events.
+   */
+  events?: readonly NewEvent[] | undefined;
+  /**
+   * `'keep'`: the `user:` and `app:` keys of `state` and of the events' deltas are not stored. Default `'apply'`.
+   */
+  sharedState?: 'apply' | 'keep' | undefined;
 }
 
 /**

@@ -360,3 +360,15 @@ function toSessionError(error: unknown): SessionError {
   if (isTooLong(error)) return tooLongError(undefined, error);
   return invalid('event', 'cannot be read: its own code threw', error);
 }
+
+/**
+ * Returns `false` for a value that is not an event or throws when it is read: the snapshot refuses
+ * that.
+ */
+export function isPartial(event: Event | null): boolean {
+  try {
+    return event?.partial === true;
+  } catch {
+    return false;
+  }
+}

@@ -18,6 +18,7 @@ import type { StateOwner } from '../storage/scopes.js';
 import { after, type MaybePromise, describeValue } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';
+import type { NewSession } from '../wasm/appends.js';
 import type { Handles } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
 import { makeHandles } from './listed_records.js';
@@ -86,13 +87,16 @@ export class SessionReader {
 
   /** Makes a handle on a session that was created. */
   open<S extends object>(
-    appName: string,
-    userId: string,
-    id: string,
+    { key, events }: NewSession,
     [created, revision, lastUpdateTime, state]: CreatedSession,
   ): Session<S> {
+    const { appName, userId, sessionId } = key;
     const head = [created, revision, lastUpdateTime, state] as const;
-    return this.#parts.handles.open<S>(appName, userId, id, head, [], this.#history === undefined);
+    // Parsed from the stored texts: a handle shares nothing with the caller's events.
+    const texts = events.map(({ text }) => text);
+    const parsed = parseEvents(texts, sessionId, false);
+    const isWhole = this.#history === undefined;
+    return this.#parts.handles.open<S>(appName, userId, sessionId, head, parsed, isWhole);
   }
 
   /**

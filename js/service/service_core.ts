@@ -2,7 +2,7 @@ import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { createEvent, newEventId } from '../model/create_event.js';
 import { ownMembers } from '../members/own.js';
-import { isId, optionalTime, requireId } from '../model/ids.js';
+import { isId, requireId } from '../model/ids.js';
 import { messageOf } from '../json/rules.js';
 import type {
   Abortable,
@@ -15,7 +15,7 @@ import type { StorageInfo } from '../model/session_service.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import type { CreatedSession, Floor, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
-import { snapshotDelta, snapshotState } from '../model/snapshot.js';
+import { snapshotDelta } from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { policyOf } from '../append/append_rules.js';
 import { Appender } from '../append/appender.js';
@@ -29,6 +29,7 @@ import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { SessionReader } from '../read/session_reader.js';
+import { takeNewSession } from './new_session.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { ServiceFeed } from '../watch/service_feed.js';
 
@@ -90,24 +91,22 @@ export class ServiceCore {
     request: CreateSessionRequest<S>,
     ifAbsent: boolean,
   ): MaybePromise<Session<S>> {
-    const { appName, userId, sessionId, state, lastUpdateTime } = request;
-    requireId('appName', appName);
-    requireId('userId', userId);
-    const id = isBlank(sessionId) ? this.#newId() : requireId('sessionId', sessionId);
-    const { text, values } = snapshotState(state ?? undefined);
-    if (this.#schema !== undefined) validateDelta(this.#schema, values);
-    const now = optionalTime('lastUpdateTime', lastUpdateTime) ?? this.#clock();
-    const { signal } = request;
-    const key = { appName, userId, sessionId: id };
+    const newSession = takeNewSession(request, {
+      schema: this.#schema,
+      clock: this.#clock,
+      newId: this.#newId,
+    });
+    const { key, signal } = newSession;
+    const { appName, userId, sessionId: id } = key;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(signal);
       const created = this.#call<CreatedSession | undefined>(signal, (store) =>
-        store.create(key, text, now, ifAbsent, signal),
+        store.create(newSession, ifAbsent),
       );
       return after(created, (created) => {
         if (created === undefined) return undefined;
         this.feed.publishCreated(appName, userId, id, created);
-        return this.reader.open<S>(appName, userId, id, created);
+        return this.reader.open<S>(newSession, created);
       });
     };
     // Another call may create the session after the read. The next round reads it, unless it was
@@ -218,8 +217,4 @@ export class ServiceCore {
 function neverRead(sessionId: string): SessionError {
   const message = `The storage failed: session ${JSON.stringify(sessionId)} is there to create and not to read, ${MAX_ROUNDS} times in a row; reads must see what was written.`;
   return new SessionError('storage_failed', message);
-}
-
-function isBlank(id: unknown): boolean {
-  return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
 }

@@ -6,12 +6,13 @@ import {
   pageNumbers,
   requireRoom,
 } from '../wasm/core.js';
+import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import { abortedError, after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import type { EventSnapshot } from '../model/snapshot.js';
-import { packAppends } from '../wasm/appends.js';
-import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
+import { packAppends, packCreation } from '../wasm/appends.js';
+import { type AppendAnswer, type SharedRevisions, STALE_POLICIES } from '../wasm/protocol.js';
 import type {
   StorageDeleteRequest,
   StorageListRequest,
@@ -38,6 +39,7 @@ import { scopeOf, scopesOf, type StateOwner } from './scopes.js';
 import type {
   AppendRequest,
   CreatedSession,
+  CreateRequest,
   Floor,
   ListedTuple,
   PageRequest,
@@ -60,6 +62,8 @@ import { adapterError, writeThrough, type WriteVerb } from './write_through.js';
 export class AdapterStore implements SessionStore {
   readonly #adapter: StorageAdapter;
   readonly #own: OwnAdapter | undefined;
+  /** Whether the adapter has stored the events of a creation. */
+  #storesEvents = false;
 
   /** @param own the adapter, if it is ours */
   constructor(adapter: StorageAdapter, own?: OwnAdapter) {
@@ -78,21 +82,61 @@ export class AdapterStore implements SessionStore {
     }
   }
 
-  async create(
-    key: Required<StorageKey>,
-    state: string,
-    now: number,
-    ifAbsent: boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<CreatedSession | undefined> {
-    const { appName, userId, sessionId } = key;
+  async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
+    const { key, state, events, sharesState, lastUpdateTime, now, signal } = request;
     requireRoom(state.length);
-    const write = callCore(() => AdapterWrite.create(appName, userId, sessionId, state, now));
-    return this.#write(
+    const { packed, numbers, texts = [] } = packCreation(request, false);
+    const write = callCore(() => AdapterWrite.create(packed, numbers, texts, state, sharesState));
+    if (this.#own?.createsInSteps && events.length > 0) {
+      write.free();
+      return this.#createInSteps(request, ifAbsent);
+    }
+    const created = await this.#write(
       'create',
       write,
-      { writer: this.#adapter, key, now, signal },
+      { writer: this.#adapter, key, events, lastUpdateTime, now, signal },
       () => write.created(ifAbsent) as CreatedSession | undefined,
+    );
+    if (created !== undefined) await this.#requireEvents(request);
+    return created;
+  }
+
+  async #createInSteps(
+    request: CreateRequest,
+    ifAbsent: boolean,
+  ): Promise<CreatedSession | undefined> {
+    const { key, events, sharesState, now, signal } = request;
+    if (!sharesState) {
+      const message =
+        "The storage applies all deltas of the events; leave sharedState: 'keep' out.";
+      throw new SessionError('unsupported', message, { key: 'sharedState' });
+    }
+    const session = await this.create({ ...request, events: [] }, ifAbsent);
+    if (session === undefined) return undefined;
+    const [created, revision, , , , user, app] = session;
+    const position = { created, revision, lastEventId: undefined };
+    const { append: policy } = STALE_POLICIES;
+    await this.append({ key, position, policy, events, now, signal });
+    const read = await this.get(key, 0, undefined, signal);
+    return [...(read ?? session.slice(0, 5)), user, app] as CreatedSession;
+  }
+
+  /**
+   * An adapter that was written before sessions could begin with events may ignore those of a creation. The
+   * first such creation shows it: its session is deleted again.
+   */
+  async #requireEvents({ key, events }: CreateRequest): Promise<void> {
+    const last = events.at(-1);
+    if (last === undefined || this.#storesEvents || this.#own !== undefined) return;
+    const read = await this.#read(key, 1, undefined, undefined);
+    this.#storesEvents = (read.events as readonly { id: string }[]).some(
+      ({ id }) => id === last.id,
+    );
+    if (this.#storesEvents) return;
+    await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, undefined);
+    throw new SessionError(
+      'unsupported',
+      'The storage cannot create a session with events: its create ignores the events of the changes; store them as append does.',
     );
   }
 
@@ -287,18 +331,21 @@ export class AdapterStore implements SessionStore {
     end: () => T,
   ): MaybePromise<T> {
     const { writer, key, events = [], now = 0, signal, lastEventId } = parts;
+    const isCreate = verb === 'create';
     requireNotAborted(signal);
     const isLocating = write.locates();
-    const newEvents = isLocating ? [] : events;
-    const times = newEvents.map(({ timestamp }) => Math.min(timestamp, now));
-    const eventIds = newEvents.map(({ id }) => id);
+    let lastUpdateTime = isCreate ? (parts.lastUpdateTime ?? now) : 0;
+    for (const { timestamp } of isLocating && !isCreate ? [] : events) {
+      lastUpdateTime = Math.max(lastUpdateTime, Math.min(timestamp, now));
+    }
+    const eventIds = isLocating ? [] : events.map(({ id }) => id);
     if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
     const given: StorageWriteRequest = {
       key: storageKey(key),
       scopes: scopesOf(write.scopes()),
       eventIds,
       since: write.since(),
-      lastUpdateTime: Math.max(verb === 'create' ? now : 0, ...times),
+      lastUpdateTime,
     };
     const written = writeThrough(verb, writer, requestOf(given, signal), (found) =>
       decide(verb, write, key, events, found),
@@ -322,6 +369,8 @@ interface WriteParts<Verb extends WriteVerb> {
   /** The time of the write in milliseconds. */
   readonly now?: number;
   readonly events?: readonly EventSnapshot[];
+  /** See {@link CreateRequest}. */
+  readonly lastUpdateTime?: number | undefined;
   /** The last event of a handle whose position is not known. */
   readonly lastEventId?: string | undefined;
 }

@@ -7,13 +7,14 @@ import type { StateOwner } from './scopes.js';
 import type {
   AppendRequest,
   CreatedSession,
+  CreateRequest,
   Floor,
   PageRequest,
   ReadPage,
   ReadSession,
   SessionStore,
 } from './session_store.js';
-import { packAppends } from '../wasm/appends.js';
+import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, AppendOutcome, SharedRevisions } from '../wasm/protocol.js';
 
 /**
@@ -34,17 +35,13 @@ export class CoreStore implements SessionStore {
     return this.#answer(() => this.core.open());
   }
 
-  create(
-    { appName, userId, sessionId }: Required<StorageKey>,
-    state: string,
-    now: number,
-    ifAbsent: boolean,
-    signal: AbortSignal | undefined,
-  ): MaybePromise<CreatedSession | undefined> {
+  create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined> {
+    const { state, sharesState, signal } = request;
     requireRoom(state.length);
+    const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const check = abortCheck(signal);
     return this.#answer(() =>
-      this.core.create(appName, userId, sessionId, state, now, ifAbsent, check),
+      this.core.create(packed, numbers, texts, state, sharesState, ifAbsent, check),
     );
   }
 

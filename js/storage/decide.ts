@@ -71,7 +71,7 @@ export function decide(
             appName,
             userId,
             sessionId,
-            created: session === undefined ? revision : created,
+            created: write.number(DECIDED.created),
             revision,
             lastUpdateTime: write.number(DECIDED.lastUpdateTime),
             // A state without changes keeps its text.

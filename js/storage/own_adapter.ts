@@ -17,6 +17,11 @@ export interface OwnRows extends Rows {
 
 /** An adapter of this package. The events of its reads need no check. */
 export interface OwnAdapter extends StorageAdapter {
+  /**
+   * Set if the storage has no transactions, so that it creates a session first and then appends its events. A
+   * failure may leave a session with the first events.
+   */
+  readonly createsInSteps?: true;
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
   /** Opens the storage, or asks whether it still answers. */

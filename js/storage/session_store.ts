@@ -5,7 +5,7 @@
 import type { HostAbortSignal } from '../model/host.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Event } from '../model/event.js';
-import type { Append } from '../wasm/appends.js';
+import type { Append, NewSession } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type { StorageDeleteRequest } from './adapter.js';
 import type { EventRow, StorageKey } from './rows.js';
@@ -82,6 +82,11 @@ export interface PageRequest {
   readonly withTotal: boolean;
 }
 
+/** A session to create. */
+export interface CreateRequest extends NewSession {
+  readonly signal: HostAbortSignal | undefined;
+}
+
 /** Events to append to one session, all or none. */
 export interface AppendRequest extends Append {
   readonly signal: HostAbortSignal | undefined;
@@ -99,16 +104,10 @@ export interface SessionStore {
   open(signal: HostAbortSignal | undefined): MaybePromise<void>;
 
   /**
-   * Creates a session. `state` is a JSON object with the keys of all scopes. If the key is taken, the call returns
-   * `undefined` (`ifAbsent`) or fails with `already_exists`.
+   * Creates a session with its events. If the key is taken, the call returns `undefined` (`ifAbsent`) or fails
+   * with `already_exists`.
    */
-  create(
-    key: Required<StorageKey>,
-    state: string,
-    now: number,
-    ifAbsent: boolean,
-    signal: HostAbortSignal | undefined,
-  ): MaybePromise<CreatedSession | undefined>;
+  create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined>;
 
   /**
    * Reads a session with its `last` newest events of those at or after the time `after` (ms).

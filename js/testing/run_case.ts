@@ -1,6 +1,7 @@
 /** Runs the steps of a case through the public API. Counterpart of `runner.rs`. */
 import {
   type BaseSessionService,
+  type CreateSessionRequest,
   type Event,
   isSessionError,
   openSessionService,
@@ -149,12 +150,9 @@ class Run {
     const service = this.#service;
     switch (call.op) {
       case 'createSession':
-        return this.#storeHandle(call, await service.createSession(withDefaults(KEY, call.with)));
+        return this.#storeHandle(call, await service.createSession(newSession(call.with)));
       case 'getOrCreateSession':
-        return this.#storeHandle(
-          call,
-          await service.getOrCreateSession(withDefaults(KEY, call.with)),
-        );
+        return this.#storeHandle(call, await service.getOrCreateSession(newSession(call.with)));
       case 'getSession':
         return this.#storeHandle(call, await service.getSession(withDefaults(KEY, call.with)));
       case 'makeHandle':
@@ -227,6 +225,13 @@ class Run {
 function withDefaults<D extends object>(defaults: D, given: JsonObject): D {
   const members = Object.entries({ ...defaults, ...given });
   return Object.fromEntries(members.filter(([, value]) => value !== null)) as D;
+}
+
+function newSession({ events, ...given }: JsonObject): CreateSessionRequest {
+  const request = withDefaults(KEY, given);
+  return events === undefined
+    ? request
+    : { ...request, events: (events as readonly unknown[]).map(toEvent) };
 }
 
 function makeHandle({ appName, userId, sessionId: id }: typeof KEY, given: JsonObject): Session {

@@ -49,6 +49,7 @@ import { SessionQueue } from './rest/session_queue.js';
 export class VertexAdapter implements OwnAdapter {
   readonly kind = 'vertexai';
   readonly durable = true;
+  readonly createsInSteps = true;
   readonly #connection: Connection;
   readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;

@@ -1,6 +1,7 @@
 import type { CompositeSessionKey } from '../model/session.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { requireRoom } from './core.js';
+import { STALE_POLICIES } from './protocol.js';
 
 /** The position of a handle when an append begins. */
 export interface HandlePosition {
@@ -22,6 +23,20 @@ export interface Append {
   readonly now: number;
 }
 
+/** A session to create. The deltas of its events change its state, in order. */
+export interface NewSession {
+  readonly key: Readonly<CompositeSessionKey>;
+  /** A JSON object with the keys of all scopes. */
+  readonly state: string;
+  readonly events: readonly EventSnapshot[];
+  /** When a session from elsewhere was last updated, in milliseconds. A later event wins. Absent: `now`. */
+  readonly lastUpdateTime: number | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Whether the `user:` and `app:` keys of the state and of the events are stored. */
+  readonly sharesState: boolean;
+}
+
 /** Packed appends on their way into the wasm; see `src/wasm/bindings/appends.rs`. */
 export interface PackedAppends {
   /**
@@ -36,6 +51,13 @@ export interface PackedAppends {
    * are packed.
    */
   readonly texts: (string | undefined)[] | undefined;
+}
+
+/** Packs a creation like an append: `created` is the time at which the session was last updated. */
+export function packCreation(session: NewSession, hasTexts: boolean): PackedAppends {
+  const { key, events, now, lastUpdateTime = NaN } = session;
+  const position = { created: lastUpdateTime, revision: 0, lastEventId: undefined };
+  return packAppends([{ key, position, policy: STALE_POLICIES.append, events, now }], hasTexts);
 }
 
 /**

@@ -16,13 +16,17 @@ export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
-/** The numbers of a decision that `AdapterWrite::number` returns: the new revision of each scope, and the time. */
+/**
+ * The numbers of a decision that `AdapterWrite::number` returns: the new revision of each scope, the session's
+ * time, and the revision at which it was created.
+ */
 export const DECIDED = {
   session: 0,
   user: 1,
   app: 2,
   lastUpdateTime: 3,
-} as const satisfies Record<StoredScope | 'lastUpdateTime', number>;
+  created: 4,
+} as const satisfies Record<StoredScope | 'lastUpdateTime' | 'created', number>;
 
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = readonly [user: number, app: number];

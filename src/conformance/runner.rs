@@ -20,7 +20,9 @@ use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
-use crate::service::{HandlePosition, StalePolicy, StoredSession, StoredSessionService};
+use crate::service::{
+    HandlePosition, NewSession, StalePolicy, StoredSession, StoredSessionService,
+};
 
 /// A case in progress.
 pub(super) struct Runner<S> {
@@ -113,14 +115,14 @@ where
         let service = &self.service;
         let deletion = match call.op {
             Op::CreateSession => {
-                let created = service.create_session(with.new_key()?, with.state()?, call.now);
-                let session = created.await?;
+                let new = with.new_session(call.now)?;
+                let session = service.create_session(with.new_key()?, new).await?;
                 self.see_created(&session)?;
                 return self.keep(call, Handle::of(session)?);
             }
             Op::GetOrCreateSession => {
-                let (key, state) = (with.new_key()?, with.state()?);
-                let session = service.get_or_create_session(key, state, call.now).await?;
+                let new = with.new_session(call.now)?;
+                let session = service.get_or_create_session(with.new_key()?, new).await?;
                 self.see(&session.key, session.head);
                 return self.keep(call, Handle::of(session)?);
             }
@@ -301,11 +303,17 @@ impl Request<'_> {
         Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
     }
 
-    fn state(self) -> Result<Delta, Stop> {
-        match self.0.get("state").and_then(Value::as_object) {
-            Some(state) => Ok(Delta::parse(&to_text(state))?),
-            None => Ok(Delta::default()),
-        }
+    fn new_session(self, now: f64) -> Result<NewSession, Stop> {
+        let state = match self.0.get("state").and_then(Value::as_object) {
+            Some(state) => Delta::parse(&to_text(state))?,
+            None => Delta::default(),
+        };
+        let events = self.0.get("events").and_then(Value::as_array);
+        let events = events.into_iter().flatten().map(|event| Outgoing::new(event).to_new_event());
+        let last_update_time = self.0.get("lastUpdateTime").and_then(Value::as_f64);
+        let shares_state = self.0.get("sharedState").and_then(Value::as_str) != Some("keep");
+        let events = events.collect::<Result<_, _>>()?;
+        Ok(NewSession { state, events, last_update_time, now, shares_state })
     }
 
     fn window(self) -> Result<Window, Stop> {

@@ -62,6 +62,7 @@ async fn fixture(state: Value) -> (TestService, Session) {
         user_id: "user".into(),
         session_id: Some("s".into()),
         state: serde_json::from_value(state).unwrap(),
+        ..Default::default()
     };
     let session = service.create(create).await.unwrap();
     (service, session)

@@ -21,7 +21,7 @@ use crate::core::read::{Page, PagePosition, Rows, Window};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::{Delta, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
-pub use crate::core::write::{Appended, HandlePosition, StalePolicy};
+pub use crate::core::write::{Appended, HandlePosition, NewSession, StalePolicy};
 use crate::core::write::{SessionRow, SharedRevisions, SharedRow, Target, Write, merged};
 use crate::memory::MemoryStorage;
 
@@ -35,8 +35,8 @@ use crate::memory::MemoryStorage;
 ///     .create(CreateRequest {
 ///         app_name: "shop".into(),
 ///         user_id: "ada".into(),
-///         session_id: None,
 ///         state: [("user:name".to_owned(), "Ada".into())].into(),
+///         ..Default::default()
 ///     })
 ///     .await?;
 /// assert_eq!(session.state().get("user:name"), Some("Ada".into()));
@@ -142,36 +142,35 @@ impl<S: Storage> StoredSessionService<S> {
         &self.storage
     }
 
-    /// Creates a session. `state` is split by scope and stored in the same transaction.
+    /// Creates a session with its state and its events, in one transaction.
     ///
     /// # Errors
-    /// Fails with `already_exists` if the key is taken; the stored session is left untouched.
+    /// Fails with `already_exists` if the key is taken; the stored session is left untouched. Fails
+    /// with `invalid_argument` if two events have one id.
     pub async fn create_session(
         &self,
         key: SessionKey,
-        state: Delta,
-        now: f64,
+        new: NewSession,
     ) -> Answer<StoredSession, S> {
         let taken = Error::AlreadyExists(key.clone());
-        self.create_if_absent(key, state, now).await?.ok_or(Refusal::Rule(taken))
+        self.create_if_absent(key, new).await?.ok_or(Refusal::Rule(taken))
     }
 
     /// Returns the session of that key with all events, or creates it. Concurrent calls get one
-    /// session and no error. `state` is used only to create it.
+    /// session and no error. `new` is used only to create it.
     ///
     /// # Errors
-    /// Fails only with the storage's errors.
+    /// The storage's errors, and `invalid_argument` if two events have one id.
     pub async fn get_or_create_session(
         &self,
         key: SessionKey,
-        state: Delta,
-        now: f64,
+        new: NewSession,
     ) -> Answer<StoredSession, S> {
         for _ in 0..MAX_ROUNDS {
             if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
                 return Ok(session);
             }
-            if let Some(session) = self.create_if_absent(key.clone(), state.clone(), now).await? {
+            if let Some(session) = self.create_if_absent(key.clone(), new.clone()).await? {
                 return Ok(session);
             }
             // Another call created it since the read. The next round reads it, or creates it if it
@@ -189,15 +188,15 @@ impl<S: Storage> StoredSessionService<S> {
     async fn create_if_absent(
         &self,
         key: SessionKey,
-        state: Delta,
-        now: f64,
+        new: NewSession,
     ) -> Answer<Option<StoredSession>, S> {
-        let write = self.write(Write::create(key.clone(), state, now)).await?;
+        let events = new.events.iter().map(|event| event.text.clone()).collect();
+        let write = self.write(Write::create(key.clone(), new)?).await?;
         Ok(write.created()?.map(|(head, state, shared)| StoredSession {
             key,
             head,
             state,
-            events: Vec::new(),
+            events,
             created: Some(shared),
         }))
     }

@@ -18,7 +18,7 @@ use crate::core::session::{SessionKey, check_id};
 use crate::core::state::{Delta, Scope};
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
-use crate::service::{HandlePosition, Refusal, StalePolicy, StoredSessionService};
+use crate::service::{HandlePosition, NewSession, Refusal, StalePolicy, StoredSessionService};
 
 /// A request to create a session.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +31,8 @@ pub struct CreateRequest {
     pub session_id: Option<String>,
     /// The initial state. It is split by scope; `temp:` keys are dropped.
     pub state: HashMap<String, Value>,
+    /// The events that the session begins with. Their deltas change the initial state, in order.
+    pub events: Vec<Event>,
 }
 
 /// A request to read a session and some of its events.
@@ -221,7 +223,10 @@ where
         let key = SessionKey::new(request.app_name, request.user_id, id)?;
         check_values("state", &request.state)?;
         let state = Delta::parse(&to_json("state", &by_key(&request.state))?)?;
-        Session::read(self.create_session(key, state, platform::now()).await?)
+        let stored = request.events.into_iter().filter(|event| !event.partial);
+        let events = stored.map(new_event).collect::<Result<_, _>>()?;
+        let new = NewSession { events, ..NewSession::new(state, platform::now()) };
+        Session::read(self.create_session(key, new).await?)
     }
 
     async fn get(&self, request: GetRequest) -> Result<Session, Error> {
@@ -277,22 +282,27 @@ where
         }
     }
 
-    async fn append_event_to(&self, key: &SessionKey, mut event: Event) -> Result<(), Error> {
+    async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
         if event.partial {
             return Ok(());
         }
-        if event.id.is_empty() {
-            event.id = platform::new_id();
-        }
-        let event = event.without_temp();
-        check_event(&event)?;
-        let delta = to_json("event.actions.state_delta", &by_key(&event.actions.state_delta))?;
-        let text = EventText::from(to_json("event", &event)?);
-        let event = NewEvent::new(event.id, event.timestamp, &delta, text)?;
+        let event = new_event(event)?;
         let (policy, now) = (StalePolicy::Append, platform::now());
         self.append_events(key.clone(), HandlePosition::Latest, policy, vec![event], now).await?;
         Ok(())
     }
+}
+
+/// Takes an event as it is stored: with an id, and without `temp:` keys.
+fn new_event(mut event: Event) -> Result<NewEvent, Error> {
+    if event.id.is_empty() {
+        event.id = platform::new_id();
+    }
+    let event = event.without_temp();
+    check_event(&event)?;
+    let delta = to_json("event.actions.state_delta", &by_key(&event.actions.state_delta))?;
+    let text = EventText::from(to_json("event", &event)?);
+    NewEvent::new(event.id, event.timestamp, &delta, text)
 }
 
 fn check_owner(app_name: &str, user_id: &str) -> Result<(), Error> {

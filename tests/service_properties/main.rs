@@ -13,7 +13,7 @@ mod steps;
 use adk_session_wasm::Error;
 use adk_session_wasm::read::{Page, Window};
 use adk_session_wasm::service::{
-    HandlePosition, InMemorySessionService, StalePolicy, StoredSession,
+    HandlePosition, InMemorySessionService, NewSession, StalePolicy, StoredSession,
 };
 use adk_session_wasm::session::{Revision, SessionHead};
 use adk_session_wasm::storage::{Deletion, Storage};
@@ -86,7 +86,8 @@ impl Test {
     }
 
     async fn create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
-        let created = self.service.create_session(key_of(place), delta(state), self.model.now);
+        let new = NewSession::new(delta(state), self.model.now);
+        let created = self.service.create_session(key_of(place), new);
         match (created.await.map_err(Error::from), self.model.sessions.contains_key(&place)) {
             (Ok(session), false) => {
                 self.model.create(place, state, session.head)?;
@@ -100,7 +101,8 @@ impl Test {
 
     async fn get_or_create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
         let now = self.model.now;
-        let session = self.service.get_or_create_session(key_of(place), delta(state), now);
+        let new = NewSession::new(delta(state), now);
+        let session = self.service.get_or_create_session(key_of(place), new);
         let session = session.await.map_err(refused)?;
         if !self.model.sessions.contains_key(&place) {
             self.model.create(place, state, session.head)?;

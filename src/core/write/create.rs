@@ -1,17 +1,47 @@
-//! Creating a session.
+//! Creating a session, empty or with its events.
+
+use std::mem;
 
 use crate::core::error::Error;
+use crate::core::event::NewEvent;
+use crate::core::names::Names;
 use crate::core::session::SessionHead;
 use crate::core::state::{Delta, ScopedState, Shared, StateChanges};
-use crate::core::write::changes::{Changes, SessionChange, SharedChange, SharedRevisions};
+use crate::core::write::changes::{
+    Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
+};
 use crate::core::write::rows::{Found, SharedRow};
 use crate::core::write::{merged, never_decided};
+
+/// A session to create.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    /// The initial state.
+    pub state: Delta,
+    /// The events that the session begins with. Their deltas change the initial state, in order.
+    pub events: Vec<NewEvent>,
+    /// When a session from elsewhere was last updated (ms); `None` for `now`. A later event wins.
+    pub last_update_time: Option<f64>,
+    /// The time of the call (ms).
+    pub now: f64,
+    /// Whether the `user:` and `app:` keys of the state and of the events are stored.
+    pub shares_state: bool,
+}
+
+impl NewSession {
+    /// A session without events, created at the time `now` (ms).
+    pub fn new(state: Delta, now: f64) -> Self {
+        Self { state, events: Vec::new(), last_update_time: None, now, shares_state: true }
+    }
+}
 
 /// The rule that creates a session if its key is free.
 #[derive(Debug)]
 pub(super) struct Create {
+    /// The initial state with the deltas of all events.
     state: Delta,
-    now: f64,
+    last_update_time: f64,
+    event_count: usize,
     /// `None` until the storage calls `decide`.
     created: Option<Result<Option<Created>, Error>>,
 }
@@ -20,8 +50,22 @@ pub(super) struct Create {
 pub(crate) type Created = (SessionHead, String, SharedRevisions);
 
 impl Create {
-    pub(super) fn new(state: Delta, now: f64) -> Self {
-        Self { state, now, created: None }
+    /// # Errors
+    /// Fails with `invalid_argument` if two events have one id.
+    pub(super) fn new(new: &mut NewSession) -> Result<Self, Error> {
+        let NewSession { state, events, last_update_time, now, shares_state } = new;
+        check_ids(events)?;
+        let mut state = mem::take(state);
+        let mut last_update_time = last_update_time.unwrap_or(*now);
+        for event in events.iter() {
+            state.extend(event.delta.clone());
+            last_update_time = last_update_time.max(event.timestamp.min(*now));
+        }
+        if !*shares_state {
+            state.user.clear();
+            state.app.clear();
+        }
+        Ok(Self { state, last_update_time, event_count: events.len(), created: None })
     }
 
     /// Returns the new session; `None` if the key was taken.
@@ -36,8 +80,14 @@ impl Create {
         if found.session.is_some() {
             return None;
         }
-        let revision = found.floor + 1;
-        let head = SessionHead { created: revision, revision, last_update_time: self.now };
+        let created = found.floor + 1;
+        let events: Vec<_> = (created + 1..)
+            .take(self.event_count)
+            .enumerate()
+            .map(|(index, revision)| EventChange { index, seq: revision, revision })
+            .collect();
+        let revision = events.last().map_or(created, |last| last.revision);
+        let head = SessionHead { created, revision, last_update_time: self.last_update_time };
         let (user_state, user) = change_shared(found.user, &self.state.user, found.floor);
         let (app_state, app) = change_shared(found.app, &self.state.app, found.floor);
         let mut session_state = ScopedState::default();
@@ -51,10 +101,25 @@ impl Create {
             }
         };
         let session = Some(SessionChange { head, state: self.state.session.clone() });
-        let changes = Changes { session, user, app, events: Vec::new() };
+        let changes = Changes { session, user, app, events };
         self.created = Some(Ok(Some((head, state, changes.shared_revisions()))));
         Some(changes)
     }
+}
+
+/// Two events with one id cannot both be stored, and a new session has none to replace.
+fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
+    let mut indexes = Names::<Option<usize>>::default();
+    for (index, event) in events.iter().enumerate() {
+        let Some(earlier) = indexes.get_or_default(&event.id) else { continue };
+        if let Some(earlier) = earlier.replace(index) {
+            return Err(Error::invalid(
+                "events",
+                format!("has the id \"{}\" twice: at {earlier} and at {index}", event.id),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the new state of a scope, and the change to write, if any.

@@ -19,6 +19,7 @@ pub use append::{Appended, HandlePosition, StalePolicy};
 pub use changes::{Changes, EventChange, SessionChange, SharedChange, SharedRevisions};
 use create::Create;
 pub(crate) use create::Created;
+pub use create::NewSession;
 pub use plan::{Plan, ScopeSet, Target};
 use resolved_position::ResolvedPosition;
 pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
@@ -68,8 +69,11 @@ impl Write {
         }
     }
 
-    /// Creates a session, if its key is free.
-    pub(crate) fn create(key: SessionKey, state: Delta, now: f64) -> Self {
+    /// Creates a session with its events, if its key is free.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if two events have one id.
+    pub(crate) fn create(key: SessionKey, mut new: NewSession) -> Result<Self, Error> {
         let plan = Plan {
             creates: true,
             target: key.into(),
@@ -78,7 +82,8 @@ impl Write {
             ids_are_new: false,
             since: NEVER,
         };
-        Self::new(plan, Rule::Create(Create::new(state, now)), Vec::new())
+        let create = Create::new(&mut new)?;
+        Ok(Self::new(plan, Rule::Create(create), new.events))
     }
 
     /// Stores events and their deltas, all or none, in order.

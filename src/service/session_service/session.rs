@@ -24,8 +24,8 @@ use crate::service::StoredSession;
 /// let create = CreateRequest {
 ///     app_name: "shop".into(),
 ///     user_id: "ada".into(),
-///     session_id: None,
 ///     state: [("topic".to_owned(), "tea".into())].into(),
+///     ..Default::default()
 /// };
 /// let session = service.create(create).await?;
 /// assert_eq!(session.state().get("topic"), Some("tea".into()));

@@ -50,6 +50,7 @@ async fn state_of_200_levels_is_stored_and_deeper_state_is_refused() {
         user_id: "user".into(),
         session_id: None,
         state: [("k".to_owned(), nested(201))].into(),
+        ..Default::default()
     };
     assert_eq!(service.create(create).await.unwrap_err().code(), "unserializable");
 }
@@ -108,7 +109,13 @@ async fn stored_keys_have_the_same_order_in_every_run() {
     new_session(&service, "user", "s").await;
     service.append_event("s", event_with(json!(state))).await.unwrap();
     let (app_name, user_id) = ("app".to_owned(), "other".to_owned());
-    let create = CreateRequest { app_name, user_id, session_id: Some("t".into()), state };
+    let create = CreateRequest {
+        app_name,
+        user_id,
+        session_id: Some("t".into()),
+        state,
+        ..Default::default()
+    };
     service.create(create).await.unwrap();
     for (user_id, id) in [("user", "s"), ("other", "t")] {
         let key = SessionKey::new("app", user_id, id).unwrap();

@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
-use crate::core::session::{SessionHead, SessionKey, check_timestamp};
+use crate::core::session::SessionHead;
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::{
     Changes, EventRow, Found, SessionChange, SharedChange, SharedRow, Write, merged,
@@ -35,8 +35,9 @@ pub struct AdapterWrite {
 /// The result of a decision.
 #[derive(Default)]
 struct Decided {
-    /// The new revisions of session, user and app, each 0 if it does not change; the session's time (ms).
-    numbers: [f64; 4],
+    /// The new revisions of session, user and app, each 0 if it does not change; the session's time
+    /// (ms), and the revision at which it was created.
+    numbers: [f64; 5],
     /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
     /// which JSON text never contains.
     states: String,
@@ -46,17 +47,16 @@ struct Decided {
 
 #[wasm_bindgen]
 impl AdapterWrite {
-    /// Begins to create a session.
+    /// Begins to create a session. For the arguments see `SessionCore::create`.
     pub fn create(
-        app_name: String,
-        user_id: String,
-        session_id: String,
+        packed: &str,
+        numbers: &[f64],
+        texts: &Array,
         state: &str,
-        now: f64,
+        shares_state: bool,
     ) -> Result<Self, JsValue> {
-        let key = SessionKey::new(app_name, user_id, session_id)?;
-        let now = check_timestamp("the clock", now)?;
-        Ok(Self::of(Write::create(key, Delta::parse(state)?, now)))
+        let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
+        Ok(Self::of(appends.creation(state, shares_state)?))
     }
 
     /// Begins to append events. For the arguments see `Appends`.
@@ -143,7 +143,7 @@ impl AdapterWrite {
     }
 
     /// Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
-    /// it returns the session's time in milliseconds.
+    /// it returns the session's time in milliseconds, for 4 the revision at which it was created.
     pub fn number(&self, which: usize) -> f64 {
         self.decided.numbers.get(which).copied().unwrap_or_default()
     }
@@ -193,8 +193,9 @@ impl AdapterWrite {
 impl Decided {
     fn of(changes: Changes, stored: [Option<SharedRow>; 3]) -> Result<Self, Error> {
         let Changes { session, user, app, events } = changes;
-        let time = session.as_ref().map_or(0.0, |session| session.head.last_update_time);
-        let mut decided = Self { numbers: [0.0, 0.0, 0.0, time], ..Self::default() };
+        let head = session.as_ref().map(|session| session.head).unwrap_or_default();
+        let (time, created) = (head.last_update_time, head.created as f64);
+        let mut decided = Self { numbers: [0.0, 0.0, 0.0, time, created], ..Self::default() };
         for event in events {
             let numbers = [event.index as f64, event.seq as f64, event.revision as f64];
             decided.events.extend(numbers);

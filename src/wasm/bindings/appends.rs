@@ -1,4 +1,4 @@
-//! Reads appends, which `js/wasm/appends.ts` packs.
+//! Reads appends and creations, which `js/wasm/appends.ts` packs.
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -6,7 +6,8 @@ use wasm_bindgen::JsValue;
 use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent, TextSlice};
 use crate::core::session::{SessionKey, check_timestamp};
-use crate::core::write::{HandlePosition, StalePolicy, Write};
+use crate::core::state::Delta;
+use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
 use crate::wasm::bindings::parts::Parts;
 
 /// The place of the events' texts.
@@ -29,7 +30,8 @@ pub(super) struct Appends<'a> {
     /// of its four parts, and the timestamp. A missing text has the length 0.
     ///
     /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
-    /// below 0 if there is no handle.
+    /// below 0 if there is no handle. For a creation it is the session's `lastUpdateTime`, NaN if
+    /// that is the time.
     numbers: &'a [f64],
     texts: Texts<'a>,
     /// The index of the next JavaScript text.
@@ -43,19 +45,51 @@ impl<'a> Appends<'a> {
 
     /// Reads the only append.
     pub(super) fn one(mut self) -> Result<Write, JsValue> {
-        let none = || Err(Error::StorageFailed { reason: "there is no append".into() }.into());
-        self.next().unwrap_or_else(none)
+        self.next().ok_or_else(none)?
+    }
+
+    /// Reads a creation. `shares_state`: whether `user:` and `app:` keys are stored.
+    pub(super) fn creation(mut self, state: &str, shares_state: bool) -> Result<Write, JsValue> {
+        let (head, events) = self.next_numbers().ok_or_else(none)?;
+        let [.., last_update_time, _, _, now, _] = *head;
+        let (key, _) = self.names(head)?;
+        let last_update_time = Some(last_update_time).filter(|time| !time.is_nan());
+        let last_update_time =
+            last_update_time.map(|time| check_timestamp("lastUpdateTime", time)).transpose()?;
+        let now = check_timestamp("the clock", now)?;
+        let (state, events) = (Delta::parse(state)?, self.events(events)?);
+        let new = NewSession { state, events, last_update_time, now, shares_state };
+        Ok(Write::create(key, new)?)
     }
 
     fn append(&mut self, head: &[f64; 9], events: &[f64]) -> Result<Write, JsValue> {
-        let [app, user, session, last, created, revision, policy, now, _] = *head;
-        let [app, user, session, last] =
-            [app, user, session, last].map(|units| self.parts.next(units as usize).to_owned());
+        let [.., created, revision, policy, now, _] = *head;
+        let (key, last) = self.names(head)?;
         let now = check_timestamp("the clock", now)?;
-        let key = SessionKey::new(app, user, session)?;
-        let (events, _) = events.as_chunks();
-        let events = events.iter().map(|numbers| self.event(*numbers)).collect::<Result<_, _>>()?;
-        Ok(Write::append(key, position_of(created, revision, last), policy_of(policy), events, now))
+        let position = position_of(created, revision, last.to_owned());
+        Ok(Write::append(key, position, policy_of(policy), self.events(events)?, now))
+    }
+
+    /// Takes the numbers of the next append, and those of its events.
+    fn next_numbers(&mut self) -> Option<(&'a [f64; 9], &'a [f64])> {
+        let (head, rest) = self.numbers.split_first_chunk::<9>()?;
+        let [.., count] = *head;
+        let (events, rest) = rest.split_at_checked(5 * count as usize)?;
+        self.numbers = rest;
+        Some((head, events))
+    }
+
+    /// Reads the session's key and the id of the handle's last event.
+    fn names(&mut self, head: &[f64; 9]) -> Result<(SessionKey, &'a str), JsValue> {
+        let [app, user, session, last, ..] = *head;
+        let [app, user, session, last] =
+            [app, user, session, last].map(|units| self.parts.next(units as usize));
+        Ok((SessionKey::new(app, user, session)?, last))
+    }
+
+    fn events(&mut self, numbers: &[f64]) -> Result<Vec<NewEvent>, JsValue> {
+        let (events, _) = numbers.as_chunks();
+        events.iter().map(|numbers| self.event(*numbers)).collect()
     }
 
     fn event(&mut self, numbers: [f64; 5]) -> Result<NewEvent, JsValue> {
@@ -81,12 +115,13 @@ impl Iterator for Appends<'_> {
     type Item = Result<Write, JsValue>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (head, rest) = self.numbers.split_first_chunk::<9>()?;
-        let [.., count] = *head;
-        let (events, rest) = rest.split_at_checked(5 * count as usize)?;
-        self.numbers = rest;
+        let (head, events) = self.next_numbers()?;
         Some(self.append(head, events))
     }
+}
+
+fn none() -> Error {
+    Error::StorageFailed { reason: "there is nothing to write".into() }
 }
 
 fn policy_of(number: f64) -> StalePolicy {

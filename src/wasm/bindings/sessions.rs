@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::event::TextSlice;
 use crate::core::read::{ListRequest, Rows};
 use crate::core::read::{Page, Window};
-use crate::core::session::{SessionKey, check_id, check_timestamp};
+use crate::core::session::{SessionKey, check_id};
 use crate::core::state::Delta;
 use crate::core::storage::Deletion;
 use crate::core::write::{Target, Write};
@@ -70,28 +70,30 @@ impl SessionCore {
         }
     }
 
-    /// Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
-    /// of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
-    /// with `already_exists`.
+    /// Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
+    /// lays it out, without its events, with the new revisions of user and app state. If the key is
+    /// taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
     ///
     /// `abort_check`, here and in other writes, throws if the call's signal has fired.
-    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn create(
         &self,
-        app_name: String,
-        user_id: String,
-        session_id: String,
-        state: String,
-        now: f64,
+        packed: String,
+        numbers: &[f64],
+        texts: Option<Array>,
+        state: &str,
+        shares_state: bool,
         if_absent: bool,
         abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let key = SessionKey::new(app_name, user_id, session_id)?;
-        let state = Delta::parse(&state)?;
-        let now = check_timestamp("the clock", now)?;
+        let packed = TextSlice::from(packed);
+        let write = packed.with(|text| {
+            let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
+            Appends::new(text, numbers, texts).creation(state, shares_state)
+        })?;
         let finish =
             if if_absent { created_if_absent_to_javascript } else { created_to_javascript };
-        self.driver.write(Write::create(key, state, now), abort_check, finish)
+        self.driver.write(write, abort_check, finish)
     }
 
     /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.

@@ -64,6 +64,7 @@ const ALWAYS: Differences = [
     'updateState without a user changes only the app',
     'an updateState with an empty delta creates nothing',
     'concurrent updates of states lose no key',
+    'a session created with events can leave the states of user and app as they are',
   ],
   [
     // A session's time is when the server last changed it.

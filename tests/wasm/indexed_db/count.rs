@@ -3,7 +3,7 @@
 
 use adk_session_wasm::SessionKey;
 use adk_session_wasm::read::Page;
-use adk_session_wasm::service::StoredSessionService;
+use adk_session_wasm::service::{NewSession, StoredSessionService};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::Deletion;
 use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
@@ -27,7 +27,7 @@ fn key(session_id: &str) -> Result<SessionKey, JsValue> {
 
 async fn create(service: &Service, session_id: &str) -> Result<(), JsValue> {
     let state = Delta::parse(r#"{"user:name":"Ada","app:theme":"dark"}"#)?;
-    service.create_session(key(session_id)?, state, 1000.0).await?;
+    service.create_session(key(session_id)?, NewSession::new(state, 1000.0)).await?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use adk_session_wasm::SessionKey;
 use adk_session_wasm::read::Window;
-use adk_session_wasm::service::StoredSessionService;
+use adk_session_wasm::service::{NewSession, StoredSessionService};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage, Step};
 use js_sys::{Promise, Reflect};
@@ -47,7 +47,7 @@ fn key() -> Result<SessionKey, JsValue> {
 async fn filled(name: &str, later: &[Step]) -> Result<Service, JsValue> {
     delete(name).await;
     let service = service(name, later);
-    service.create_session(key()?, Delta::parse(STATE)?, 1000.0).await?;
+    service.create_session(key()?, NewSession::new(Delta::parse(STATE)?, 1000.0)).await?;
     Ok(service)
 }
 

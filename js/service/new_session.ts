@@ -1,0 +1,64 @@
+import { describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
+import { kindOf } from '../json/rules.js';
+import { optionalTime, requireId } from '../model/ids.js';
+import type { CreateSessionRequest } from '../model/session.js';
+import { type EventSnapshot, isPartial, snapshotEvent, snapshotState } from '../model/snapshot.js';
+import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import type { CreateRequest } from '../storage/session_store.js';
+
+/** What a service adds to a request to create a session. */
+export interface NewSessionParts {
+  readonly schema: StateSchema | undefined;
+  readonly clock: () => number;
+  readonly newId: () => string;
+}
+
+/**
+ * Takes a request to create a session. Later changes of the caller's objects change nothing.
+ *
+ * @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`
+ */
+export function takeNewSession<S extends object>(
+  request: CreateSessionRequest<S>,
+  { schema, clock, newId }: NewSessionParts,
+): CreateRequest {
+  const { appName, userId, sessionId, state, lastUpdateTime, sharedState, signal } = request;
+  requireId('appName', appName);
+  requireId('userId', userId);
+  const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
+  const { text, values } = snapshotState(state ?? undefined);
+  if (schema !== undefined) validateDelta(schema, values);
+  const events: EventSnapshot[] = [];
+  for (const event of eventsOf(request)) {
+    if (isPartial(event)) continue;
+    const snapshot = snapshotEvent(event, clock, newId);
+    if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
+    events.push(snapshot);
+  }
+  return {
+    key: { appName, userId, sessionId: id },
+    state: text,
+    events,
+    lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
+    now: clock(),
+    sharesState: appliesSharedState(sharedState),
+    signal,
+  };
+}
+
+function eventsOf({ events }: { events?: unknown }): readonly never[] {
+  if (events === undefined || events === null) return [];
+  if (Array.isArray(events)) return [...events] as never[];
+  throw invalid('events', `must be an array; it is ${kindOf(events)}`);
+}
+
+function appliesSharedState(sharedState: unknown): boolean {
+  if (sharedState === undefined || sharedState === 'apply') return true;
+  if (sharedState === 'keep') return false;
+  throw invalid('sharedState', `must be 'apply' or 'keep'; it is ${describeValue(sharedState)}`);
+}
+
+function isBlank(id: unknown): boolean {
+  return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
+}
