@@ -22,9 +22,9 @@ export class AdapterWrite {
      */
     appended(): any;
     /**
-     * Begins to create a session.
+     * Begins to create a session. For the arguments see `SessionCore::create`.
      */
-    static create(app_name: string, user_id: string, session_id: string, state: string, now: number): AdapterWrite;
+    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, shares_state: boolean): AdapterWrite;
     /**
      * Returns the result of a creation, as `SessionCore::create` does.
      */
@@ -50,7 +50,7 @@ export class AdapterWrite {
     locates(): boolean;
     /**
      * Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
-     * it returns the session's time in milliseconds.
+     * it returns the session's time in milliseconds, for 4 the revision at which it was created.
      */
     number(which: number): number;
     /**
@@ -95,13 +95,13 @@ export class SessionCore {
      */
     append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, abort_checks: Array<any>): any;
     /**
-     * Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
-     * of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
-     * with `already_exists`.
+     * Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
+     * lays it out, without its events, with the new revisions of user and app state. If the key is
+     * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
      * `abort_check`, here and in other writes, throws if the call's signal has fired.
      */
-    create(app_name: string, user_id: string, session_id: string, state: string, now: number, if_absent: boolean, abort_check?: Function | null): any;
+    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, shares_state: boolean, if_absent: boolean, abort_check?: Function | null): any;
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the

@@ -66,34 +66,31 @@ export class AdapterWrite {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Begins to create a session.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
+     * Begins to create a session. For the arguments see `SessionCore::create`.
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any>} texts
      * @param {string} state
-     * @param {number} now
+     * @param {boolean} shares_state
      * @returns {AdapterWrite}
      */
-    static create(app_name, user_id, session_id, state, now) {
-        const val5 = +now;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
+    static create(packed, numbers, texts, state, shares_state) {
+        const val4 = +shares_state;
+        let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr2 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
-            ptr3 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
             if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_create(ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, val5);
+        const ret = wasm.adapterwrite_create(ptr0, len0, ptr1, len1, texts, ptr2, len2, val4);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -169,7 +166,7 @@ export class AdapterWrite {
     }
     /**
      * Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
-     * it returns the session's time in milliseconds.
+     * it returns the session's time in milliseconds, for 4 the revision at which it was created.
      * @param {number} which
      * @returns {number}
      */
@@ -328,41 +325,38 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Creates a session. Returns it as `session_to_javascript` lays it out, with the new revisions
-     * of user and app state. If the key is taken, returns `undefined` with `if_absent`, else fails
-     * with `already_exists`.
+     * Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
+     * lays it out, without its events, with the new revisions of user and app state. If the key is
+     * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
      * `abort_check`, here and in other writes, throws if the call's signal has fired.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any> | null | undefined} texts
      * @param {string} state
-     * @param {number} now
+     * @param {boolean} shares_state
      * @param {boolean} if_absent
      * @param {Function | null} [abort_check]
      * @returns {any}
      */
-    create(app_name, user_id, session_id, state, now, if_absent, abort_check) {
-        const val5 = +now;
-        const val6 = +if_absent;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
+    create(packed, numbers, texts, state, shares_state, if_absent, abort_check) {
+        const val4 = +shares_state;
+        const val5 = +if_absent;
+        let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr2 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
-            ptr3 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
             if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, val5, val6, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, val4, val5, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -1152,7 +1146,7 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 44, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
