@@ -1,6 +1,13 @@
 import { BUCKET, bucketsOf } from './buckets.js';
 import { turnLogOver } from '../log_turnover.js';
-import { type Change, type Current, rangeOf, type TouchedKeys } from './mirror_position.js';
+import {
+  type Change,
+  type Current,
+  listsAllSince,
+  type Mark,
+  rangeOf,
+  type TouchedKeys,
+} from './mirror_position.js';
 import { answer, completion } from '../requests.js';
 
 const RECORDS = 'records';
@@ -82,18 +89,29 @@ export class MirrorDatabase {
     return isHere;
   }
 
-  /** Applies the changes that lead to `next`, and makes that copy the current one. Deletes all other copies. */
-  settle(next: Current, changes: readonly Change[]): Promise<void> {
-    return this.#write('strict', (store, current) => {
-      // Another tab may have reached this position meanwhile.
-      const isThere = current?.epoch === next.epoch && current.seq >= next.seq;
+  /**
+   * Applies the current records of all keys that the mark lists, and sets the position to the mark's. Makes
+   * `copy`, if it is given, the current copy. Deletes all other copies.
+   *
+   * @returns whether the mirror has reached the mark; `false` if the mark does not list all that is missing
+   */
+  async settle(mark: Mark, changes: readonly Change[], copy?: Current): Promise<boolean> {
+    let isReached = false;
+    await this.#write('strict', (store, current) => {
+      // Another tab may have come this far meanwhile. Its marks do not list what the mirror already has, so
+      // only the position that is read here tells what is missing.
+      const isThere = current?.epoch === mark.epoch && current.seq >= mark.seq;
+      const base = isThere ? current : (copy ?? current);
+      if (base?.epoch !== mark.epoch) return;
       if (!isThere) {
-        for (const change of changes) apply(store, next.set, change);
-        store.put(next, CURRENT);
+        if (!listsAllSince(mark, base.seq)) return;
+        for (const change of changes) apply(store, base.set, change);
+        store.put({ ...base, seq: mark.seq }, CURRENT);
       }
-      const { set } = isThere ? current : next;
-      for (const range of otherCopies(set)) store.delete(range);
+      for (const range of otherCopies(base.set)) store.delete(range);
+      isReached = true;
     });
+    return isReached;
   }
 
   /** Returns whether there is a part of another copy, which an attempt to copy the database left. */

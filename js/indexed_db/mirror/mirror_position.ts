@@ -42,16 +42,16 @@ export function rangeOf([, first, last]: TouchedKeys): IDBKeyRange {
   return last === undefined ? IDBKeyRange.only(first) : IDBKeyRange.bound(first, last);
 }
 
-/** Returns the keys touched after `seq`; `undefined` if the mark does not list them all. */
-export function touchedSince({ seq: end, pending }: Mark, seq: number): TouchedKeys[] | undefined {
-  const missing = pending.filter((entry) => entry.seq > seq);
-  if (missing.length !== end - seq) return undefined;
-  const all: TouchedKeys[] = [];
-  for (const { touched } of missing) {
-    if (touched === undefined) return undefined;
-    all.push(...touched);
-  }
-  return all;
+/** Returns the listed transactions after `seq`. */
+export function pendingSince({ pending }: Mark, seq: number): PendingTransaction[] {
+  return pending.filter((entry) => entry.seq > seq);
+}
+
+/** Returns whether the mark lists all keys that were touched after `seq`. */
+export function listsAllSince(mark: Mark, seq: number): boolean {
+  const listed = pendingSince(mark, seq);
+  const isComplete = listed.length === mark.seq - seq;
+  return isComplete && listed.every(({ touched }) => touched !== undefined);
 }
 
 /** Name of the Web Lock that is held while a database is synchronised with its mirror. */

@@ -5,8 +5,8 @@ import {
   type Current,
   lockOf,
   type Mark,
+  pendingSince,
   rangeOf,
-  touchedSince,
 } from './mirror_position.js';
 import { type Batch, MirrorDatabase } from './mirror_database.js';
 import { answer, completion, lost, withDatabase } from '../requests.js';
@@ -110,40 +110,44 @@ class Reconciliation {
 
   /** Brings the mirror up to date with the database. */
   async #bringUp(primary: IDBDatabase, mark: Mark, current: Current | undefined): Promise<Mark> {
-    if (current?.epoch === mark.epoch) {
-      const isReached = current.seq === mark.seq;
-      if (isReached && !(await this.#mirror.hasOtherCopies(current.set))) return mark;
-      const reached = await this.#settle(primary, current);
-      if (reached !== undefined) return reached;
-    }
+    const isReached = current?.epoch === mark.epoch && current.seq === mark.seq;
+    if (isReached && !(await this.#mirror.hasOtherCopies(current.set))) return mark;
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const { epoch, seq } = (await this.#look(primary)).mark ?? mark;
-      const set = crypto.randomUUID();
-      for (const store of primary.objectStoreNames) {
-        let after: IDBValidKey | undefined;
-        for (;;) {
-          const batch = await this.#readBatch(primary, store, after);
-          await this.#mirror.add(set, mirrored(batch));
-          if (batch.keys.length < BATCH) break;
-          after = batch.keys.at(-1);
-        }
-      }
-      const reached = await this.#settle(primary, { set, epoch, seq });
+      const reached = await this.#settle(primary);
       if (reached !== undefined) return reached;
+      const copied = await this.#settle(primary, await this.#copy(primary));
+      if (copied !== undefined) return copied;
     }
     throw lost('too much was written while the mirror was made');
   }
 
+  /** Copies all records beside the current copy, and returns the position from which the copy must catch up. */
+  async #copy(primary: IDBDatabase): Promise<Current> {
+    const { mark } = await this.#look(primary);
+    if (mark === undefined) throw lost('the database was cleared while its mirror was made');
+    const set = crypto.randomUUID();
+    for (const store of primary.objectStoreNames) {
+      let after: IDBValidKey | undefined;
+      for (;;) {
+        const batch = await this.#readBatch(primary, store, after);
+        await this.#mirror.add(set, mirrored(batch));
+        if (batch.keys.length < BATCH) break;
+        after = batch.keys.at(-1);
+      }
+    }
+    return { set, epoch: mark.epoch, seq: mark.seq };
+  }
+
   /**
-   * Copies the current records of the keys that were touched since `from`, read in one transaction. Returns
-   * `undefined` if the mark does not list these keys.
+   * Brings the current copy, or the new one, up to date with the keys that the mark lists. Reads their records
+   * in one transaction. Returns `undefined` if the mark does not list all that is missing.
    */
-  async #settle(primary: IDBDatabase, from: Current): Promise<Mark | undefined> {
+  async #settle(primary: IDBDatabase, copy?: Current): Promise<Mark | undefined> {
     const transaction = primary.transaction(primary.objectStoreNames);
     const mark = await this.#markIn(transaction);
-    const touched = mark?.epoch === from.epoch ? touchedSince(mark, from.seq) : undefined;
-    if (mark === undefined || touched === undefined) return undefined;
-    const changes: Change[] = touched.map((place) => ({ touched: place }));
+    if (mark === undefined) return undefined;
+    const listed = pendingSince(mark, copy?.seq ?? 0);
+    const touched = listed.flatMap((entry) => entry.touched ?? []);
     const found = await Promise.all(
       touched.map(async (place) => {
         const store = transaction.objectStore(place[0]);
@@ -157,8 +161,8 @@ class Reconciliation {
         });
       }),
     );
-    await this.#mirror.settle({ ...from, seq: mark.seq }, [...changes, ...found.flat()]);
-    return mark;
+    const changes = [...touched.map((place): Change => ({ touched: place })), ...found.flat()];
+    return (await this.#mirror.settle(mark, changes, copy)) ? mark : undefined;
   }
 
   /** Restores the whole database from the mirror, and returns its new mark. */

@@ -185,6 +185,19 @@ export function mirror(context: Context, browserName: BrowserName): void {
     });
   });
 
+  it('a tab that opens a database while another tab writes does not copy it again', async () => {
+    const name = newName();
+    await inTwoTabs(context, async (one, other) => {
+      await one.call('writeMuch', { name, mirror: true }, 'one');
+      const { set } = await one.call('copies', name);
+      await one.start('appendMany', name, 'more', 100);
+      await other.call('openMany', name, 10);
+      await one.finish();
+      assert.equal((await one.call('copies', name)).set, set);
+      await assertMirrored(one, name);
+    });
+  });
+
   it('a database that was deleted with its mirror stays deleted', async () => {
     const name = newName();
     await inTwoTabs(context, async (one, other) => {

@@ -17,6 +17,8 @@ export interface Copies {
   mirror: string[];
   /** How far both have come. */
   seqs: [primary: number, mirror: number];
+  /** Id of the mirror's current copy. */
+  set: string;
 }
 
 interface Buckets {
@@ -32,7 +34,7 @@ async function openMirror(name: string): Promise<IDBDatabase> {
 /** The current records of the mirror, and whether it has another copy, in progress or left over. */
 async function dumpMirror(
   name: string,
-): Promise<{ records: string[]; seq: number; hasOther: boolean }> {
+): Promise<{ records: string[]; seq: number; set: string; hasOther: boolean }> {
   const database = await openMirror(name);
   try {
     const store = database.transaction('records').objectStore('records');
@@ -49,7 +51,7 @@ async function dumpMirror(
       if (set !== current.set) hasOther = true;
       else if (own !== MARK) records.push(JSON.stringify([name, own, values[index]]));
     }
-    return { records: records.sort(), seq: current.seq, hasOther };
+    return { records: records.sort(), seq: current.seq, set: current.set, hasOther };
   } finally {
     database.close();
   }
@@ -59,12 +61,12 @@ async function dumpMirror(
 export async function copies(name: string): Promise<Copies> {
   for (let tries = 0; ; tries += 1) {
     const before = await dumpPrimary(name);
-    const { records, seq, hasOther } = await dumpMirror(name);
+    const { records, seq, set, hasOther } = await dumpMirror(name);
     const after = await dumpPrimary(name);
     const isStill = before.seq === after.seq && seq === after.seq && !hasOther;
     if (isStill || tries === 100) {
       if (hasOther) throw new Error('a copy was left behind');
-      return { primary: after.records, mirror: records, seqs: [after.seq, seq] };
+      return { primary: after.records, mirror: records, seqs: [after.seq, seq], set };
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -212,7 +214,16 @@ export async function appendMany(name: string, prefix: string, count: number): P
   return told;
 }
 
-/** The same while the database is lost again and again. */
+/** Opens and closes a service so many times. */
+export async function openMany(name: string, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    const service = new IndexedDbSessionService({ name });
+    await service.open();
+    await service.close();
+  }
+}
+
+/** Appends in two lanes while the database is lost again and again. */
 export async function appendWhileLost(name: string): Promise<{ told: string[]; stored: string[] }> {
   let isDone = false;
   const losing = (async () => {
