@@ -80,6 +80,7 @@ export type {
   ListSessionsPageRequest,
   ListSessionsRequest,
   ListSessionsResponse,
+  RevisionCheck,
   Session,
   SessionsPage,
   UpdateStateRequest,

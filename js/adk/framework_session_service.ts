@@ -11,6 +11,7 @@ import type {
   GetSessionRequest,
   ListSessionsPageRequest,
   ListSessionsRequest,
+  RevisionCheck,
   Session as OurSession,
   SessionsPage,
   UpdateStateRequest,
@@ -48,7 +49,8 @@ import { acceptToolConfirmations } from './tool_confirmations.js';
  * await service.appendEvent(request);
  * ```
  */
-export interface AppendEventRequest<E extends NewEvent = NewEvent> extends Abortable {
+export interface AppendEventRequest<E extends NewEvent = NewEvent>
+  extends RevisionCheck, Abortable {
   /** The handle to append through. */
   session: Session;
   /** The event; the call sets its missing members. */
@@ -69,7 +71,8 @@ export interface AppendEventRequest<E extends NewEvent = NewEvent> extends Abort
  * await service.appendEvents(request);
  * ```
  */
-export interface AppendEventsRequest<E extends NewEvent = NewEvent> extends Abortable {
+export interface AppendEventsRequest<E extends NewEvent = NewEvent>
+  extends RevisionCheck, Abortable {
   /** The handle to append through. */
   session: Session;
   /** The events, in order. */

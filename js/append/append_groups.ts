@@ -43,6 +43,8 @@ export interface HandleAppend {
   readonly record: HandleRecord;
   readonly rules: AppendRules;
   readonly events: readonly EventToStore[];
+  /** The revision that the session must have. */
+  readonly expectedRevision?: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -304,9 +306,9 @@ function reject({ calls }: HandleWrite, error: unknown): void {
 /** @returns the append, and a function that stops listening to the signals of the calls */
 function appendOf({ record, calls }: HandleWrite): { append: HandleAppend; stop: () => void } {
   const { signal, stop } = whenNoneWaits(calls);
-  const { session, rules, events: firstEvents } = calls[0]!;
+  const { session, rules, expectedRevision, events: firstEvents } = calls[0]!;
   const events = calls.length === 1 ? firstEvents : calls.flatMap(({ events }) => events);
-  return { append: { session, record, rules, events, signal }, stop };
+  return { append: { session, record, rules, expectedRevision, events, signal }, stop };
 }
 
 function sessionName(session: HandleSnapshot | undefined): string {
@@ -321,6 +323,8 @@ function sessionName(session: HandleSnapshot | undefined): string {
  *
  * An event id that comes a second time ends the write. If the answer of such a write was lost,
  * storing its calls one by one would apply the earlier event again, on top of the later one.
+ *
+ * A call that expects a revision is stored alone: calls before it in the same write would change the revision.
  */
 function takeCalls(queue: WaitingCall[]): WaitingCall[] {
   if (queue.length === 1) return queue.splice(0);
@@ -332,18 +336,19 @@ function takeCalls(queue: WaitingCall[]): WaitingCall[] {
     const { size: before } = ids;
     for (const { snapshot } of call.events) ids.add(snapshot.id);
     const isAgain = ids.size < before + call.events.length;
-    return position > 0 && (size > LIMIT || isAgain || !isSameHandle(call, first));
+    return position > 0 && (size > LIMIT || isAgain || !canJoin(call, first));
   });
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-function isSameHandle(
-  { session: one, rules }: WaitingCall,
+function canJoin(
+  { session: one, rules, expectedRevision }: WaitingCall,
   first: WaitingCall | undefined,
 ): boolean {
   const other = first?.session;
   return (
     rules === first?.rules &&
+    (expectedRevision ?? first.expectedRevision) === undefined &&
     one.given === other?.given &&
     one.appName === other.appName &&
     one.userId === other.userId &&

@@ -1,7 +1,8 @@
 import { loadWasm } from '../wasm/core.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import type { Event, NewEvent } from '../model/event.js';
-import type { CompositeSessionKey, Session } from '../model/session.js';
+import { optionalCount } from '../model/ids.js';
+import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { type AppendRules, appendRulesOf } from './append_rules.js';
 import { AppendGroups, type AppendStore, type HandleAppend } from './append_groups.js';
@@ -16,6 +17,9 @@ import type { SessionReader } from '../read/session_reader.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
+
+/** What a request to append says beside its events. */
+type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision' | 'signal'>;
 
 /** The parts that an {@link Appender} works with. */
 export interface AppenderParts {
@@ -58,12 +62,12 @@ export class Appender implements AppendStore {
    *   streamed answer, which is not stored.
    */
   append(
-    given: Session,
+    { session: given, expectedRevision, signal }: HandleRequest,
     newEvents: readonly NewEvent[],
-    signal: AbortSignal | undefined,
     facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
     const session = snapshotHandle(given);
+    const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
     const events = newEvents as readonly Event[];
     const { handles, reader, isInMemory } = this.#parts;
@@ -71,7 +75,7 @@ export class Appender implements AppendStore {
     const rules = appendRulesOf(session.state) ?? this.#parts.rules;
     const taken: EventToStore[] = [];
     for (const event of events) if (!isPartial(event)) taken.push(this.#take(event, rules));
-    const append = { session, record, rules, events: taken, signal };
+    const append = { session, record, rules, events: taken, expectedRevision: expected, signal };
     let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0 && !isInMemory) {
       stored = this.#groups.add(append);
@@ -175,7 +179,7 @@ export class Appender implements AppendStore {
   }
 
   /** Prepares what is stored, and the changes of the handle after the commit. */
-  #prepare({ session, record, rules, events, signal }: HandleAppend): {
+  #prepare({ session, record, rules, events, expectedRevision, signal }: HandleAppend): {
     readonly request: AppendRequest;
     readonly committed: (answer: AppendAnswer) => void;
     readonly refused: (error: unknown) => never;
@@ -191,6 +195,7 @@ export class Appender implements AppendStore {
         key,
         position: { created, revision, lastEventId },
         policy,
+        expectedRevision,
         events: reduced.map(({ snapshot }) => snapshot),
         now: clock(),
         signal,

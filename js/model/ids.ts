@@ -30,6 +30,17 @@ export function optionalNumber(argument: string, value: unknown): number | undef
 }
 
 /**
+ * Returns a count or a revision, or `undefined` if it is absent or null.
+ *
+ * @throws SessionError `invalid_argument` naming `argument`, if it is anything else
+ */
+export function optionalCount(argument: string, value: unknown): number | undefined {
+  const count = optionalNumber(argument, value);
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 0)) return count;
+  throw invalid(argument, `must be a whole number from 0; it is ${count}`);
+}
+
+/**
  * Returns a time, or `undefined` if it is absent or null.
  *
  * @throws SessionError `invalid_argument` naming `argument`, if it is anything else

@@ -283,6 +283,29 @@ export interface ListSessionsResponse<S extends object = StateShape> extends Ses
 export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
 
 /**
+ * A request that is refused if the session has changed.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service = new InMemorySessionService();
+ * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
+ * const expectedRevision = service.revisionOf(session);
+ * // The model is called, and other tabs may write. Store its answer only if none did.
+ * await service.appendEvent({ session, event: { author: 'guide' }, expectedRevision });
+ * ```
+ */
+export interface RevisionCheck {
+  /**
+   * The revision that the session must have, from `service.revisionOf(session)`. If it has another one, the
+   * append fails with `stale_session`, and nothing is written. A retry of events that are stored already
+   * succeeds. Absent: any revision.
+   */
+  expectedRevision?: number | undefined;
+}
+
+/**
  * The request to append an event through a handle.
  *
  * @example
@@ -294,10 +317,8 @@ export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
  * }
  * ```
  */
-export interface AppendEventRequest<
-  S extends object = StateShape,
-  E extends NewEvent = NewEvent,
-> extends Abortable {
+export interface AppendEventRequest<S extends object = StateShape, E extends NewEvent = NewEvent>
+  extends RevisionCheck, Abortable {
   /** The handle to append through, which gets the event. */
   session: Session<S>;
   /** The event; the call sets its missing members. */
@@ -316,10 +337,8 @@ export interface AppendEventRequest<
  * }
  * ```
  */
-export interface AppendEventsRequest<
-  S extends object = StateShape,
-  E extends NewEvent = NewEvent,
-> extends Abortable {
+export interface AppendEventsRequest<S extends object = StateShape, E extends NewEvent = NewEvent>
+  extends RevisionCheck, Abortable {
   /** The handle to append through, which gets the events. */
   session: Session<S>;
   /** The events, in order; the call sets their missing members. */

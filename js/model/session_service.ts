@@ -144,7 +144,7 @@ export interface BaseSessionService<S extends object = StateShape> {
    *
    * @throws {SessionError} `invalid_argument` and `unserializable` for an event or delta that cannot be stored;
    * `not_found` if the session was deleted; `stale_session` if the handle is behind and the service has
-   * `stale: 'reject'`; `schema_violation`; `aborted`; `closed`; and the codes of the storage, such as `quota_exceeded`
+   * `stale: 'reject'`, or if the session has another revision than `expectedRevision`; `schema_violation`; `aborted`; `closed`; and the codes of the storage, such as `quota_exceeded`
    * and `connection_lost`
    */
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>>;

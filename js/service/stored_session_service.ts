@@ -104,24 +104,25 @@ export class StoredSessionService<S extends object = StateShape>
   }
 
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>> {
-    return this.#core.calls.run('appendEvent', request, ({ session, event, signal }, facts) =>
-      after(this.#core.appender.append(session, [event], signal, facts), ([stored]) => {
+    return this.#core.calls.run('appendEvent', request, (request, facts) => {
+      const { event } = request;
+      return after(this.#core.appender.append(request, [event], facts), ([stored]) => {
         const appended: unknown = isThenable(event)
           ? withoutThen(event, stored?.snapshot.text)
           : event;
         return appended as AppendedEvent<E>;
-      }),
-    );
+      });
+    });
   }
 
   appendEvents<E extends NewEvent>(
     request: AppendEventsRequest<S, E>,
   ): Promise<AppendedEvent<E>[]> {
     return this.#core.calls.run('appendEvents', request, (request, facts) => {
-      const { session, events, signal } = request;
+      const { events } = request;
       if (!Array.isArray(events))
         throw invalid('events', `must be an array; it is ${kindOf(events)}`);
-      return after(this.#core.appender.append(session, [...events], signal, facts), () => {
+      return after(this.#core.appender.append(request, [...events], facts), () => {
         const appended: unknown = isThenable(events) ? [...events] : events;
         return appended as AppendedEvent<E>[];
       });

@@ -8,6 +8,7 @@ import {
   type Session,
   type SessionServiceOptions,
   type StorageAdapter,
+  type Watchable,
 } from '../index.js';
 import { type JsonObject, messageOf } from '../json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
@@ -85,7 +86,7 @@ const USER = { ...APP, userId: 'user' };
 const KEY = { ...USER, sessionId: 'session' };
 
 class Run {
-  readonly #service: BaseSessionService;
+  readonly #service: BaseSessionService & Partial<Pick<Watchable, 'revisionOf'>>;
   readonly #clock: { now: number };
   readonly #handles = new Map<string, Session>();
 
@@ -188,10 +189,12 @@ class Run {
         return service.appendEvent({
           session: this.#handle(call),
           event: toEvent(call.with.event),
+          expectedRevision: this.#expectedRevision(call),
         });
       case 'appendEvents':
         return service.appendEvents({
           session: this.#handle(call),
+          expectedRevision: this.#expectedRevision(call),
           events: (call.with.events as readonly unknown[]).map(toEvent),
         });
       case 'updateState':
@@ -214,10 +217,18 @@ class Run {
     return { value: session, compare: expectSession };
   }
 
-  #handle(call: Call): Session {
-    const handle = this.#handles.get(call.handle ?? '');
-    if (handle === undefined) throw new Error(`there is no handle ${JSON.stringify(call.handle)}`);
-    return handle;
+  #handle({ handle }: { readonly handle?: unknown }): Session {
+    const session = this.#handles.get(handle as string);
+    if (session === undefined) throw new Error(`there is no handle ${JSON.stringify(handle)}`);
+    return session;
+  }
+
+  /** Returns the present revision of the handle that a call names. */
+  #expectedRevision({ with: { expectedRevision: handle } }: Call): number | undefined {
+    if (handle === undefined) return undefined;
+    const revision = this.#service.revisionOf?.(this.#handle({ handle }));
+    if (revision === undefined) throw new Error('the service knows no revision of the handle');
+    return revision;
   }
 }
 

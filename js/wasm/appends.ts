@@ -19,6 +19,8 @@ export interface Append {
   readonly position: HandlePosition;
   /** One of `STALE_POLICIES`. */
   readonly policy: number;
+  /** The revision that the session must have. */
+  readonly expectedRevision?: number | undefined;
   readonly events: readonly EventSnapshot[];
   readonly now: number;
 }
@@ -76,14 +78,14 @@ export function packAppends(appends: readonly Append[], hasTexts: boolean): Pack
     }
   }
   requireRoom(deltaUnits, textUnits);
-  const numbers = new Float64Array(9 * appends.length + 5 * count);
+  const numbers = new Float64Array(10 * appends.length + 5 * count);
   const texts: (string | undefined)[] | undefined = hasTexts ? undefined : [];
   let packed = '';
   let at = 0;
   const put = (number: number): void => {
     numbers[at++] = number;
   };
-  for (const { key, position, policy, events, now } of appends) {
+  for (const { key, position, policy, expectedRevision = NaN, events, now } of appends) {
     const { appName, userId, sessionId } = key;
     const { created, revision, lastEventId } = position;
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
@@ -95,6 +97,7 @@ export function packAppends(appends: readonly Append[], hasTexts: boolean): Pack
     put(created);
     put(revision);
     put(policy);
+    put(expectedRevision);
     put(now);
     put(events.length);
     for (const { id, timestamp, deltaText, text, whole = '' } of events) {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::stop::Stop;
 use crate::core::event::NewEvent;
-use crate::core::session::SessionKey;
+use crate::core::session::{Revision, SessionKey};
 use crate::core::state::{REMOVED, Scope};
 use crate::platform;
 use crate::service::{Appended, HandlePosition, StoredSession};
@@ -70,6 +70,14 @@ impl Handle {
             events: events.collect::<Result<_, _>>()?,
             last_update_time: head.last_update_time,
         })
+    }
+
+    /// Returns the revision of the handle; `None` while it is not known.
+    pub(super) fn revision(&self) -> Option<Revision> {
+        match self.position {
+            HandlePosition::Revision { revision, .. } => Some(revision),
+            HandlePosition::Latest | HandlePosition::LastEvent(_) => None,
+        }
     }
 
     /// Makes a handle that no service gave out.

@@ -189,22 +189,44 @@ where
     }
 
     async fn append(&self, call: &Call) -> Result<(Kind, Value), Stop> {
+        let expected = match call.with.get("expectedRevision").and_then(Value::as_str) {
+            Some(name) => Some(self.revision_of(name).await?),
+            None => None,
+        };
         let name = call.handle.as_deref().unwrap_or_default();
         let mut handle = self.take(name).await?;
-        let result = self.append_through(&mut handle, call).await;
+        let result = self.append_through(&mut handle, call, expected).await;
         self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
         result.map(|()| (Kind::Nothing, Value::Null))
     }
 
-    async fn append_through(&self, handle: &mut Handle, call: &Call) -> Result<(), Stop> {
+    async fn revision_of(&self, name: &str) -> Result<Revision, Stop> {
+        let handle = self.take(name).await?;
+        let revision = handle.revision();
+        self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
+        revision.ok_or_else(|| Stop::Broken(format!("the revision of {name:?} is not known")))
+    }
+
+    async fn append_through(
+        &self,
+        handle: &mut Handle,
+        call: &Call,
+        expected: Option<Revision>,
+    ) -> Result<(), Stop> {
         let one = call.with.get("event").map(std::slice::from_ref);
         let several = call.with.get("events").and_then(Value::as_array).map(Vec::as_slice);
         let written = one.or(several).unwrap_or_default();
         let own: Vec<Outgoing> = written.iter().map(Outgoing::new).collect();
         let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
         let (key, position) = (handle.key.clone(), handle.position.clone());
-        let appending = self.service.append_events(key, position, self.stale, events?, call.now);
-        let appended = appending.await?;
+        let (service, policy, events) = (&self.service, self.stale, events?);
+        let appended = match expected {
+            None => service.append_events(key, position, policy, events, call.now).await?,
+            Some(revision) => {
+                let now = call.now;
+                service.append_events_at(key, revision, position, policy, events, now).await?
+            }
+        };
         self.see(&handle.key, appended.head);
         handle.receive(appended, &own)
     }

@@ -180,7 +180,7 @@ impl fmt::Display for Error {
             ),
             Self::StaleSession { session_id, expected, actual } => write!(
                 f,
-                "session \"{session_id}\" has moved on from revision {expected} to {actual}; get it again, then append"
+                "session \"{session_id}\" is at revision {actual} and no longer at {expected}; get it again, then append"
             ),
             Self::Ambiguous { session_id, count } => write!(
                 f,

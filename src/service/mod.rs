@@ -250,6 +250,25 @@ impl<S: Storage> StoredSessionService<S> {
         Ok(self.write(write).await?.appended()?)
     }
 
+    /// Like [`append_events`](Self::append_events), if the session still has that revision. A retry
+    /// of events that are stored already succeeds at any revision.
+    ///
+    /// # Errors
+    /// Fails with `stale_session` if the session has another revision, and otherwise as
+    /// `append_events` does.
+    pub async fn append_events_at(
+        &self,
+        key: SessionKey,
+        revision: Revision,
+        position: HandlePosition,
+        policy: StalePolicy,
+        events: Vec<NewEvent>,
+        now: f64,
+    ) -> Answer<Appended, S> {
+        let write = Write::append(key, position, policy, events, now).expecting(revision);
+        Ok(self.write(write).await?.appended()?)
+    }
+
     /// Changes `user:` and `app:` keys without a session, and so without an event. Returns the new
     /// revisions.
     ///

@@ -14,7 +14,7 @@ pub use self::session::Session;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText, NewEvent};
 use crate::core::read::{Page, Window};
-use crate::core::session::{SessionKey, check_id};
+use crate::core::session::{Revision, SessionKey, check_id};
 use crate::core::state::{Delta, Scope};
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
@@ -289,6 +289,50 @@ where
         let event = new_event(event)?;
         let (policy, now) = (StalePolicy::Append, platform::now());
         self.append_events(key.clone(), HandlePosition::Latest, policy, vec![event], now).await?;
+        Ok(())
+    }
+}
+
+impl<S> StoredSessionService<S>
+where
+    S: Storage,
+    S::Failure: Into<Error>,
+{
+    /// Appends an event as [`SessionService::append_event_to`] does, if the session still has that
+    /// revision.
+    ///
+    /// # Errors
+    /// Fails with `stale_session` if the session has another revision, and otherwise as
+    /// [`SessionService::append_event_to`] does.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let session =
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// let (key, revision) = (session.key(), session.revision());
+    /// service.append_event_at(key, revision, Event::new("invocation-1")).await?;
+    /// let refused = service.append_event_at(key, revision, Event::new("invocation-2")).await;
+    /// assert_eq!(refused.unwrap_err().code(), "stale_session");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn append_event_at(
+        &self,
+        key: &SessionKey,
+        revision: Revision,
+        event: Event,
+    ) -> Result<(), Error> {
+        if event.partial {
+            return Ok(());
+        }
+        let event = new_event(event)?;
+        let (key, events, now) = (key.clone(), vec![event], platform::now());
+        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+        self.append_events_at(key, revision, position, policy, events, now).await?;
         Ok(())
     }
 }

@@ -100,6 +100,8 @@ fn stored_state(found: &Found<'_>) -> Result<String, Error> {
 pub(super) struct Append {
     progress: Progress,
     policy: StalePolicy,
+    /// The revision that the session must have; `None` if any will do.
+    expected: Option<Revision>,
     /// For each event the last event before it in the same append that has its id. Empty if there
     /// is only one event.
     earlier: Vec<Option<Earlier>>,
@@ -140,7 +142,12 @@ impl Append {
         now: f64,
     ) -> Self {
         let progress = Progress { position, sees_states: false };
-        Self { progress, policy, earlier: earlier_events(events), now, outcome: None }
+        let earlier = earlier_events(events);
+        Self { progress, policy, expected: None, earlier, now, outcome: None }
+    }
+
+    pub(super) fn expect(&mut self, revision: Revision) {
+        self.expected = Some(revision);
     }
 
     /// Sets which rows the append needs. Until the handle's position is known, the plan keeps the
@@ -273,12 +280,16 @@ impl Append {
             }
         }
         // An event that is stored already is no conflict, so a retry is safe under every policy.
-        if self.policy == StalePolicy::Reject && is_stale && !written.is_empty() {
-            return Err(AppendFailure::Stale { expected: since, actual: before.revision });
+        let (is_written, actual) = (!written.is_empty(), before.revision);
+        if let Some(expected) = self.expected.filter(|expected| is_written && *expected != actual) {
+            return Err(AppendFailure::Stale { expected, actual });
+        }
+        if self.policy == StalePolicy::Reject && is_stale && is_written {
+            return Err(AppendFailure::Stale { expected: since, actual });
         }
         let state = missed_replacement.then(|| stored_state(&found)).transpose();
         let state = state.map_err(AppendFailure::Failed)?;
-        let changes = (!written.is_empty()).then(|| Changes {
+        let changes = is_written.then(|| Changes {
             session: Some(SessionChange { head, state: delta.session }),
             user: SharedChange::of(found.user, delta.user, found.floor),
             app: SharedChange::of(found.app, delta.app, found.floor),

@@ -33,7 +33,7 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{NEVER, SessionKey};
+use crate::core::session::{NEVER, Revision, SessionKey};
 use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
 use crate::room::require_room;
 
@@ -115,6 +115,15 @@ impl Write {
         let append = Append::new(position, policy, &events, now);
         append.plan(&events, &mut plan);
         Self::new(plan, Rule::Append(append), events)
+    }
+
+    /// Makes an append fail with `stale_session` if the session has another revision.
+    #[must_use]
+    pub(crate) fn expecting(mut self, revision: Revision) -> Self {
+        if let Rule::Append(append) = &mut self.rule {
+            append.expect(revision);
+        }
+        self
     }
 
     /// Changes the states of a user and of an app.

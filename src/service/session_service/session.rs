@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::deep;
 use crate::core::error::Error;
 use crate::core::event::Event;
-use crate::core::session::SessionKey;
+use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::{State, StateMap};
 use crate::core::template::TemplateContext;
 use crate::service::StoredSession;
@@ -40,7 +40,7 @@ pub struct Session {
     key: SessionKey,
     state: StateMap,
     events: Vec<Event>,
-    last_update_time: f64,
+    head: SessionHead,
 }
 
 impl Session {
@@ -77,7 +77,13 @@ impl Session {
 
     /// Returns the time of the last update, in milliseconds since 1970.
     pub fn last_update_time(&self) -> f64 {
-        self.last_update_time
+        self.head.last_update_time
+    }
+
+    /// Returns the revision of the last change, which
+    /// [`append_event_at`](crate::service::StoredSessionService::append_event_at) takes.
+    pub fn revision(&self) -> Revision {
+        self.head.revision
     }
 
     /// # Errors
@@ -98,7 +104,7 @@ impl Session {
                 .map_err(|reason| corrupt(format!("event {number} of session {id:?}"), reason))?;
             events.push(event);
         }
-        Ok(Self { state, events, last_update_time: stored.head.last_update_time, key: stored.key })
+        Ok(Self { state, events, head: stored.head, key: stored.key })
     }
 }
 

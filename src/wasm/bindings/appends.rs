@@ -26,8 +26,9 @@ pub(super) struct Appends<'a> {
     /// event's JSON text follows, and the text with superseded keys.
     parts: Parts<'a>,
     /// For each append the lengths of the first four in UTF-16 code units, `created` and `revision`
-    /// of the handle, the policy, the time, and how many events follow. For each event the lengths
-    /// of its four parts, and the timestamp. A missing text has the length 0.
+    /// of the handle, the policy, the expected revision, the time, and how many events follow. For
+    /// each event the lengths of its four parts, and the timestamp. A missing text has the length 0,
+    /// a missing revision is NaN.
     ///
     /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
     /// below 0 if there is no handle. For a creation it is the session's `lastUpdateTime`, NaN if
@@ -51,7 +52,7 @@ impl<'a> Appends<'a> {
     /// Reads a creation. `shares_state`: whether `user:` and `app:` keys are stored.
     pub(super) fn creation(mut self, state: &str, shares_state: bool) -> Result<Write, JsValue> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
-        let [.., last_update_time, _, _, now, _] = *head;
+        let [.., last_update_time, _, _, _, now, _] = *head;
         let (key, _) = self.names(head)?;
         let last_update_time = Some(last_update_time).filter(|time| !time.is_nan());
         let last_update_time =
@@ -62,17 +63,18 @@ impl<'a> Appends<'a> {
         Ok(Write::create(key, new)?)
     }
 
-    fn append(&mut self, head: &[f64; 9], events: &[f64]) -> Result<Write, JsValue> {
-        let [.., created, revision, policy, now, _] = *head;
+    fn append(&mut self, head: &[f64; 10], events: &[f64]) -> Result<Write, JsValue> {
+        let [.., created, revision, policy, expected, now, _] = *head;
         let (key, last) = self.names(head)?;
         let now = check_timestamp("the clock", now)?;
         let position = position_of(created, revision, last.to_owned());
-        Ok(Write::append(key, position, policy_of(policy), self.events(events)?, now))
+        let write = Write::append(key, position, policy_of(policy), self.events(events)?, now);
+        Ok(if expected.is_nan() { write } else { write.expecting(expected as u64) })
     }
 
     /// Takes the numbers of the next append, and those of its events.
-    fn next_numbers(&mut self) -> Option<(&'a [f64; 9], &'a [f64])> {
-        let (head, rest) = self.numbers.split_first_chunk::<9>()?;
+    fn next_numbers(&mut self) -> Option<(&'a [f64; 10], &'a [f64])> {
+        let (head, rest) = self.numbers.split_first_chunk::<10>()?;
         let [.., count] = *head;
         let (events, rest) = rest.split_at_checked(5 * count as usize)?;
         self.numbers = rest;
@@ -80,7 +82,7 @@ impl<'a> Appends<'a> {
     }
 
     /// Reads the session's key and the id of the handle's last event.
-    fn names(&mut self, head: &[f64; 9]) -> Result<(SessionKey, &'a str), JsValue> {
+    fn names(&mut self, head: &[f64; 10]) -> Result<(SessionKey, &'a str), JsValue> {
         let [app, user, session, last, ..] = *head;
         let [app, user, session, last] =
             [app, user, session, last].map(|units| self.parts.next(units as usize));
