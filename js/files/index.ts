@@ -9,7 +9,6 @@
  */
 export type { Casing } from '../python/casing.js';
 export type { TimeUnit } from '../python/time.js';
-export type { ImportProgress, OnImportProgress } from './import/append_batches.js';
 export { exportSession } from './export/export_session.js';
 export type { ExportSessionOptions } from './export/export_session.js';
 export { exportSessions } from './export/export_sessions.js';

@@ -113,14 +113,19 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
   /**
    * The events that the session begins with. They are stored with the session, in one step. Their deltas change
    * `state`, in order. Each event has an id of its own; a missing id or timestamp is filled in, on the given
-   * event too. Partial events are not stored. With Vertex AI it is not one step: a failure may leave a session
-   * with the first events.
+   * event too. Partial events are not stored. Vertex AI has no transactions: if the process ends during the call,
+   * a session with the first events may remain.
    */
   events?: readonly NewEvent[] | undefined;
   /**
    * `'keep'`: the `user:` and `app:` keys of `state` and of the events' deltas are not stored. Default `'apply'`.
    */
   sharedState?: 'apply' | 'keep' | undefined;
+  /**
+   * Changes of the state that no event carries. They follow the events' deltas, and are stored in all scopes,
+   * with any `sharedState`.
+   */
+  stateDelta?: StateDelta<S> | undefined;
 }
 
 /**

@@ -3,7 +3,13 @@ import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../json/rules.js';
 import { optionalTime, requireId } from '../model/ids.js';
 import type { CreateSessionRequest } from '../model/session.js';
-import { type EventSnapshot, isPartial, snapshotEvent, snapshotState } from '../model/snapshot.js';
+import {
+  type EventSnapshot,
+  isPartial,
+  snapshotDelta,
+  snapshotEvent,
+  snapshotState,
+} from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import type { CreateRequest } from '../storage/session_store.js';
 
@@ -23,12 +29,12 @@ export function takeNewSession<S extends object>(
   request: CreateSessionRequest<S>,
   { schema, clock, newId }: NewSessionParts,
 ): CreateRequest {
-  const { appName, userId, sessionId, state, lastUpdateTime, sharedState, signal } = request;
+  const { appName, userId, sessionId, lastUpdateTime, sharedState, signal } = request;
   requireId('appName', appName);
   requireId('userId', userId);
   const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
-  const { text, values } = snapshotState(state ?? undefined);
-  if (schema !== undefined) validateDelta(schema, values);
+  const state = snapshotState(request.state ?? undefined);
+  if (schema !== undefined) validateDelta(schema, state.values);
   const events: EventSnapshot[] = [];
   for (const event of eventsOf(request)) {
     if (isPartial(event)) continue;
@@ -36,10 +42,13 @@ export function takeNewSession<S extends object>(
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
     events.push(snapshot);
   }
+  const last = snapshotDelta(request.stateDelta ?? undefined);
+  if (schema !== undefined) validateDelta(schema, last.delta);
   return {
     key: { appName, userId, sessionId: id },
-    state: text,
+    state: state.text,
     events,
+    delta: last.text,
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
     now: clock(),
     sharesState: appliesSharedState(sharedState),

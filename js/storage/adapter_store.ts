@@ -12,7 +12,7 @@ import { abortedError, after, type MaybePromise, requireNotAborted } from '../ca
 import { onAbort } from '../call/on_abort.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
-import { type AppendAnswer, type SharedRevisions, STALE_POLICIES } from '../wasm/protocol.js';
+import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type {
   StorageDeleteRequest,
   StorageListRequest,
@@ -83,13 +83,15 @@ export class AdapterStore implements SessionStore {
   }
 
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { key, state, events, sharesState, lastUpdateTime, now, signal } = request;
-    requireRoom(state.length);
+    const { key, state, events, delta, sharesState, lastUpdateTime, now, signal } = request;
+    requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
-    const write = callCore(() => AdapterWrite.create(packed, numbers, texts, state, sharesState));
-    if (this.#own?.createsInSteps && events.length > 0) {
+    const write = callCore(() =>
+      AdapterWrite.create(packed, numbers, texts, state, delta, sharesState),
+    );
+    if (this.#own?.createInSteps !== undefined && events.length > 0) {
       write.free();
-      return this.#createInSteps(request, ifAbsent);
+      return this.#own.createInSteps(this, request, ifAbsent);
     }
     const created = await this.#write(
       'create',
@@ -99,26 +101,6 @@ export class AdapterStore implements SessionStore {
     );
     if (created !== undefined) await this.#requireEvents(request);
     return created;
-  }
-
-  async #createInSteps(
-    request: CreateRequest,
-    ifAbsent: boolean,
-  ): Promise<CreatedSession | undefined> {
-    const { key, events, sharesState, now, signal } = request;
-    if (!sharesState) {
-      const message =
-        "The storage applies all deltas of the events; leave sharedState: 'keep' out.";
-      throw new SessionError('unsupported', message, { key: 'sharedState' });
-    }
-    const session = await this.create({ ...request, events: [] }, ifAbsent);
-    if (session === undefined) return undefined;
-    const [created, revision, , , , user, app] = session;
-    const position = { created, revision, lastEventId: undefined };
-    const { append: policy } = STALE_POLICIES;
-    await this.append({ key, position, policy, events, now, signal });
-    const read = await this.get(key, 0, undefined, signal);
-    return [...(read ?? session.slice(0, 5)), user, app] as CreatedSession;
   }
 
   /**

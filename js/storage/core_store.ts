@@ -36,12 +36,12 @@ export class CoreStore implements SessionStore {
   }
 
   create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined> {
-    const { state, sharesState, signal } = request;
-    requireRoom(state.length);
+    const { state, delta, sharesState, signal } = request;
+    requireRoom(state.length + delta.length);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const check = abortCheck(signal);
     return this.#answer(() =>
-      this.core.create(packed, numbers, texts, state, sharesState, ifAbsent, check),
+      this.core.create(packed, numbers, texts, state, delta, sharesState, ifAbsent, check),
     );
   }
 

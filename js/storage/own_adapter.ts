@@ -3,6 +3,7 @@ import type { Event } from '../model/event.js';
 import type { Abortable } from '../model/session.js';
 import type { Found, StorageReadRequest, Rows, StorageAdapter } from './adapter.js';
 import type { SharedRows, StorageKey } from './rows.js';
+import type { CreatedSession, CreateRequest, SessionStore } from './session_store.js';
 
 export const NO_SHARED_ROWS: SharedRows = { user: undefined, app: undefined };
 
@@ -18,10 +19,14 @@ export interface OwnRows extends Rows {
 /** An adapter of this package. The events of its reads need no check. */
 export interface OwnAdapter extends StorageAdapter {
   /**
-   * Set if the storage has no transactions, so that it creates a session first and then appends its events. A
-   * failure may leave a session with the first events.
+   * Present if the storage has no transactions: creates a session that begins with events. If the process ends
+   * in between, a session with the first events may remain.
    */
-  readonly createsInSteps?: true;
+  createInSteps?(
+    store: SessionStore,
+    request: CreateRequest,
+    ifAbsent: boolean,
+  ): Promise<CreatedSession | undefined>;
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
   /** Opens the storage, or asks whether it still answers. */

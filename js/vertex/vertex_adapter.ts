@@ -34,6 +34,7 @@ import type { Abortable } from '../model/session.js';
 import { NO_ROWS, type OwnAdapter } from '../storage/own_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from './rest/call_limit.js';
+import { createInSteps } from './verbs/create_in_steps.js';
 import { createSession, requireSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUser } from './verbs/delete_sessions.js';
 import type { EngineAddresses } from './rest/engine_address.js';
@@ -49,7 +50,7 @@ import { SessionQueue } from './rest/session_queue.js';
 export class VertexAdapter implements OwnAdapter {
   readonly kind = 'vertexai';
   readonly durable = true;
-  readonly createsInSteps = true;
+  readonly createInSteps = createInSteps;
   readonly #connection: Connection;
   readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;

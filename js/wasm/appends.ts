@@ -31,6 +31,8 @@ export interface NewSession {
   /** A JSON object with the keys of all scopes. */
   readonly state: string;
   readonly events: readonly EventSnapshot[];
+  /** A JSON object: changes that no event carries. They follow the events' deltas, and are stored in all scopes. */
+  readonly delta: string;
   /** When a session from elsewhere was last updated, in milliseconds. A later event wins. Absent: `now`. */
   readonly lastUpdateTime: number | undefined;
   /** Milliseconds since 1970. */

@@ -326,16 +326,17 @@ impl Request<'_> {
     }
 
     fn new_session(self, now: f64) -> Result<NewSession, Stop> {
-        let state = match self.0.get("state").and_then(Value::as_object) {
-            Some(state) => Delta::parse(&to_text(state))?,
-            None => Delta::default(),
+        let delta_of = |member: &str| match self.0.get(member).and_then(Value::as_object) {
+            Some(delta) => Delta::parse(&to_text(delta)),
+            None => Ok(Delta::default()),
         };
+        let (state, delta) = (delta_of("state")?, delta_of("stateDelta")?);
         let events = self.0.get("events").and_then(Value::as_array);
         let events = events.into_iter().flatten().map(|event| Outgoing::new(event).to_new_event());
         let last_update_time = self.0.get("lastUpdateTime").and_then(Value::as_f64);
         let shares_state = self.0.get("sharedState").and_then(Value::as_str) != Some("keep");
         let events = events.collect::<Result<_, _>>()?;
-        Ok(NewSession { state, events, last_update_time, now, shares_state })
+        Ok(NewSession { state, events, delta, last_update_time, now, shares_state })
     }
 
     fn window(self) -> Result<Window, Stop> {

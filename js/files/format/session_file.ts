@@ -148,29 +148,12 @@ export function sessionFromFile(
   file: string | SessionFile,
   options: ReadSessionOptions = {},
 ): Session {
-  const steps = readFileInSteps(file, takeOptions(options, READ_OPTIONS));
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
-
-/** {@link sessionFromFile} in steps. For a long file, the caller may pause between them. */
-export function* readFileInSteps(
-  file: string | SessionFile,
-  { timeUnit, ...replacements }: ReadSessionOptions,
-): Generator<undefined, Session> {
+  const { timeUnit, ...replacements } = takeOptions(options, READ_OPTIONS);
   const statedUnit = timeUnit === undefined ? undefined : requireTimeUnit(timeUnit);
   const json = typeof file === 'string' ? parseJson(file) : file;
-  // An object belongs to the caller, who may change it during a pause.
-  if (typeof file === 'string') yield;
-  const converted = readNames(json, SESSION);
-  yield;
-  const recorded = checkRecordedSession(converted, replacements);
-  yield;
+  const recorded = checkRecordedSession(readNames(json, SESSION), replacements);
   const { id, appName, userId } = recorded;
   const { lastUpdateTime, ...times } = convertSessionTimes(recorded, statedUnit);
-  yield;
   // The members that every event needs were checked; other fields may be anything.
   const events = times.events as unknown as Event[];
   const state = recorded.state ?? applyDeltas({}, events);

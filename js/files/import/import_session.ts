@@ -1,26 +1,17 @@
-import { isSessionError } from '../../errors/errors.js';
-import { kindOf } from '../../json/rules.js';
 import { describeValue } from '../../call/call.js';
 import { invalid } from '../../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { snapshotDelta, snapshotState } from '../../model/snapshot.js';
+import { isShared } from '../../state/scope.js';
 import {
-  appendInBatches,
-  BATCH_SIZE,
-  type OnImportProgress,
-  yieldToEventLoop,
-} from './append_batches.js';
-import { findInterruptedImport, sharedStateBefore } from './interrupted_import.js';
-import {
-  readFileInSteps,
   type ReadSessionOptions,
+  sessionFromFile,
   type SessionFile,
 } from '../format/session_file.js';
 import { readSharedState } from './shared_state.js';
-import { planState, type SharedState, type StatePlan, mayChangeShared } from './state_plan.js';
-import { undoImport } from './undo_import.js';
+import { planState, type SharedState } from './state_plan.js';
 
 /**
  * Options of {@link importSession}.
@@ -35,12 +26,7 @@ import { undoImport } from './undo_import.js';
 export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
   /** How `user:` and `app:` keys are imported. Default `'fill'`: no existing value is changed. */
   sharedState?: SharedState | undefined;
-  /** Called after each batch of events, including the last. */
-  onProgress?: OnImportProgress | undefined;
 }
-
-/** Length in characters above which a file is read with pauses. */
-const LONG_TEXT = 500_000;
 
 const IMPORT_OPTIONS: KnownOptions<ImportSessionOptions> = {
   appName: true,
@@ -48,7 +34,6 @@ const IMPORT_OPTIONS: KnownOptions<ImportSessionOptions> = {
   sessionId: true,
   timeUnit: true,
   sharedState: true,
-  onProgress: true,
   signal: true,
 };
 
@@ -61,14 +46,10 @@ const IMPORT_OPTIONS: KnownOptions<ImportSessionOptions> = {
  * its events' deltas. The option `sharedState` says whether these keys are added if missing (the default),
  * overwritten, or left alone. `temp:` keys are dropped.
  *
- * The file is checked before anything is written. If storing fails halfway, the session is deleted again, and
- * `user:` and `app:` keys get their previous values back. The session exists from its creation on. Its events
- * are stored in batches of 500, with a pause after each for the event loop.
- *
- * If the process ends in between, a session with the first events remains. Import the same file again to
- * store the rest. The import recognises the session by the file's `lastUpdateTime` and by its event ids. With
- * `sharedState: 'fill'`, `user:` and `app:` keys whose values come from those events are then set to the
- * file's values. If the second import fails, the session keeps all events stored so far.
+ * The file is checked before anything is written. The session is stored by one `createSession` with its events:
+ * no reader finds a part of it, and after a crash it is there whole or not at all. Vertex AI has no
+ * transactions. There a failed import deletes the session again, and a crash may leave a session with the first
+ * events.
  *
  * @param service a service of this package; a service that does not accept `lastUpdateTime` sets the current
  *   time
@@ -76,7 +57,7 @@ const IMPORT_OPTIONS: KnownOptions<ImportSessionOptions> = {
  * @returns a handle on the stored session
  * @throws SessionError (as a rejection) `already_exists`, and nothing is changed; `invalid_argument` with the
  *   `path` of the mistake in the file, or if the unit of its times cannot be inferred; any error of
- *   `createSession` and `appendEvents`
+ *   `createSession`
  *
  * @example
  * ```ts
@@ -95,79 +76,22 @@ export async function importSession(
   file: string | SessionFile,
   options: ImportSessionOptions = {},
 ): Promise<Session> {
-  const { signal, sharedState, onProgress, ...readOptions } = takeOptions(options, IMPORT_OPTIONS);
-  requireOnProgress(onProgress);
+  const { signal, sharedState, ...readOptions } = takeOptions(options, IMPORT_OPTIONS);
   const policy = requireSharedState(sharedState);
-  const session = await readInSteps(file, readOptions);
-  const { appName, userId, id, lastUpdateTime } = session;
-  const storedShared = mayChangeShared(session)
-    ? await readSharedState(service, { appName, userId, signal })
-    : {};
-  const store = async (handle: Session, { events, afterwards }: StatePlan): Promise<Session> => {
-    await appendInBatches(service, handle, events, session.events.length, signal, onProgress);
-    if (Object.keys(afterwards).length > 0) {
-      await service.updateState({ appName, userId, stateDelta: afterwards });
-    }
-    return handle;
-  };
-  const plan = planState(session, storedShared, policy);
-  let stored: Session;
-  try {
-    stored = await service.createSession({
-      appName,
-      userId,
-      sessionId: id,
-      state: plan.initial,
-      lastUpdateTime,
-      signal,
-    });
-  } catch (error) {
-    if (!isSessionError(error, 'already_exists')) throw error;
-    const interrupted = await findInterruptedImport(service, session, { signal });
-    if (interrupted === undefined) throw error;
-    const sharedBefore =
-      policy === 'fill' ? sharedStateBefore(storedShared, interrupted.events) : storedShared;
-    return store(interrupted, planState(session, sharedBefore, policy));
-  }
-  try {
-    return await store(stored, plan);
-  } catch (error) {
-    await undoImport(service, stored, storedShared, plan, error);
-    throw error;
-  }
-}
-
-/** Reads and checks the file, with pauses for the event loop if the file is long. */
-async function readInSteps(
-  file: string | SessionFile,
-  options: ReadSessionOptions,
-): Promise<Session> {
-  const isLong = isLongFile(file);
-  const steps = readFileInSteps(file, options);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (isLong) await yieldToEventLoop();
-    if (done !== true) continue;
-    requireStorable(value);
-    return value;
-  }
-}
-
-/** Returns whether reading the file takes longer than appending a batch. */
-function isLongFile(file: string | SessionFile | null): boolean {
-  if (typeof file === 'string') return file.length > LONG_TEXT;
-  const events = file?.events;
-  return Array.isArray(events) && events.length > BATCH_SIZE;
-}
-
-/**
- * Checks the option `onProgress`.
- *
- * @throws SessionError `invalid_argument` if it is given and not a function
- */
-export function requireOnProgress(value: unknown): void {
-  if (value === undefined || typeof value === 'function') return;
-  throw invalid('onProgress', `must be a function; it is ${kindOf(value)}`);
+  const session = sessionFromFile(file, readOptions);
+  requireStorable(session);
+  const { appName, userId, id: sessionId, events, lastUpdateTime } = session;
+  const mayFill = policy === 'fill' && Object.keys(session.state).some(isShared);
+  const storedShared = mayFill ? await readSharedState(service, { appName, userId, signal }) : {};
+  return service.createSession({
+    ...planState(session, storedShared, policy),
+    appName,
+    userId,
+    sessionId,
+    events,
+    lastUpdateTime,
+    signal,
+  });
 }
 
 /**

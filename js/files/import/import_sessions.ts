@@ -8,8 +8,7 @@ import type { Abortable } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
-import type { OnImportProgress } from './append_batches.js';
-import { importSession, requireOnProgress, requireSharedState } from './import_session.js';
+import { importSession, requireSharedState } from './import_session.js';
 import { readLines, type LinesSource } from './read_lines.js';
 import { malformedFile } from '../format/malformed_file.js';
 import { parseJson } from '../format/recorded_session.js';
@@ -34,15 +33,12 @@ export interface ImportSessionsOptions extends Abortable {
   timeUnit?: TimeUnit | undefined;
   /** How `user:` and `app:` keys are imported. Default `'fill'`. */
   sharedState?: SharedState | undefined;
-  /** Called after each batch of events of a session, including the last. */
-  onProgress?: OnImportProgress | undefined;
 }
 
 const IMPORT_OPTIONS: KnownOptions<ImportSessionsOptions> = {
   appName: true,
   timeUnit: true,
   sharedState: true,
-  onProgress: true,
   signal: true,
 };
 
@@ -116,8 +112,7 @@ export async function* importSessions(
   options: ImportSessionsOptions = {},
 ): AsyncGenerator<ImportOutcome, void> {
   const ownOptions = takeOptions(options, IMPORT_OPTIONS);
-  const { signal, appName, onProgress } = ownOptions;
-  requireOnProgress(onProgress);
+  const { signal, appName } = ownOptions;
   const sharedState = requireSharedState(ownOptions.sharedState);
   const statedUnit =
     ownOptions.timeUnit === undefined ? undefined : requireTimeUnit(ownOptions.timeUnit);
@@ -137,7 +132,7 @@ export async function* importSessions(
         continue;
       }
       outcome = { line, ...describeLine(json, appName) };
-      const lineOptions = { appName, timeUnit, sharedState, onProgress, signal };
+      const lineOptions = { appName, timeUnit, sharedState, signal };
       await importLine(service, json, outcome, lineOptions);
     } catch (error) {
       if (!isSessionError(error) || !LINE_ERRORS.has(error.code)) throw error;

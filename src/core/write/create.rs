@@ -20,6 +20,8 @@ pub struct NewSession {
     pub state: Delta,
     /// The events that the session begins with. Their deltas change the initial state, in order.
     pub events: Vec<NewEvent>,
+    /// Changes that no event carries. They follow the events' deltas, and are stored in all scopes.
+    pub delta: Delta,
     /// When a session from elsewhere was last updated (ms); `None` for `now`. A later event wins.
     pub last_update_time: Option<f64>,
     /// The time of the call (ms).
@@ -31,14 +33,21 @@ pub struct NewSession {
 impl NewSession {
     /// A session without events, created at the time `now` (ms).
     pub fn new(state: Delta, now: f64) -> Self {
-        Self { state, events: Vec::new(), last_update_time: None, now, shares_state: true }
+        Self {
+            state,
+            events: Vec::new(),
+            delta: Delta::default(),
+            last_update_time: None,
+            now,
+            shares_state: true,
+        }
     }
 }
 
 /// The rule that creates a session if its key is free.
 #[derive(Debug)]
 pub(super) struct Create {
-    /// The initial state with the deltas of all events.
+    /// The initial state with the deltas of all events and the last changes.
     state: Delta,
     last_update_time: f64,
     event_count: usize,
@@ -53,7 +62,7 @@ impl Create {
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
     pub(super) fn new(new: &mut NewSession) -> Result<Self, Error> {
-        let NewSession { state, events, last_update_time, now, shares_state } = new;
+        let NewSession { state, events, delta, last_update_time, now, shares_state } = new;
         check_ids(events)?;
         let mut state = mem::take(state);
         let mut last_update_time = last_update_time.unwrap_or(*now);
@@ -65,6 +74,7 @@ impl Create {
             state.user.clear();
             state.app.clear();
         }
+        state.extend(mem::take(delta));
         Ok(Self { state, last_update_time, event_count: events.len(), created: None })
     }
 

@@ -53,10 +53,11 @@ impl AdapterWrite {
         numbers: &[f64],
         texts: &Array,
         state: &str,
+        delta: &str,
         shares_state: bool,
     ) -> Result<Self, JsValue> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        Ok(Self::of(appends.creation(state, shares_state)?))
+        Ok(Self::of(appends.creation(state, delta, shares_state)?))
     }
 
     /// Begins to append events. For the arguments see `Appends`.

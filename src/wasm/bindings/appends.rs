@@ -49,8 +49,13 @@ impl<'a> Appends<'a> {
         self.next().ok_or_else(none)?
     }
 
-    /// Reads a creation. `shares_state`: whether `user:` and `app:` keys are stored.
-    pub(super) fn creation(mut self, state: &str, shares_state: bool) -> Result<Write, JsValue> {
+    /// Reads a creation. For the other arguments see [`NewSession`].
+    pub(super) fn creation(
+        mut self,
+        state: &str,
+        delta: &str,
+        shares_state: bool,
+    ) -> Result<Write, JsValue> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
         let [.., last_update_time, _, _, _, now, _] = *head;
         let (key, _) = self.names(head)?;
@@ -58,8 +63,9 @@ impl<'a> Appends<'a> {
         let last_update_time =
             last_update_time.map(|time| check_timestamp("lastUpdateTime", time)).transpose()?;
         let now = check_timestamp("the clock", now)?;
-        let (state, events) = (Delta::parse(state)?, self.events(events)?);
-        let new = NewSession { state, events, last_update_time, now, shares_state };
+        let (state, delta) = (Delta::parse(state)?, Delta::parse(delta)?);
+        let events = self.events(events)?;
+        let new = NewSession { state, events, delta, last_update_time, now, shares_state };
         Ok(Write::create(key, new)?)
     }
 

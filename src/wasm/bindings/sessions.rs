@@ -82,6 +82,7 @@ impl SessionCore {
         numbers: &[f64],
         texts: Option<Array>,
         state: &str,
+        delta: &str,
         shares_state: bool,
         if_absent: bool,
         abort_check: Option<Function>,
@@ -89,7 +90,7 @@ impl SessionCore {
         let packed = TextSlice::from(packed);
         let write = packed.with(|text| {
             let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
-            Appends::new(text, numbers, texts).creation(state, shares_state)
+            Appends::new(text, numbers, texts).creation(state, delta, shares_state)
         })?;
         let finish =
             if if_absent { created_if_absent_to_javascript } else { created_to_javascript };

@@ -1,12 +1,13 @@
-// Importing and appending a long session over IndexedDB.
+// Creating, importing and appending a long session over IndexedDB.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
+import { creations } from '../creations.mjs';
 import { imports } from '../imports.mjs';
 
 /** Chromium takes about twice as long for a batch of a long session, with the same requests. Quadratic time would be 8 times. */
 const MOST = 2.5;
 
-export function longImports() {
+export async function longImports() {
   /** @param {(service: IndexedDbSessionService) => Promise<number>} run */
   const withService = async (run) => {
     const name = `bench-${crypto.randomUUID()}`;
@@ -19,5 +20,8 @@ export function longImports() {
       await IndexedDbSessionService.deleteDatabase(name);
     }
   };
-  return imports('IndexedDB', withService, MOST);
+  return [
+    ...(await creations('IndexedDB', withService)),
+    ...(await imports('IndexedDB', withService, MOST)),
+  ];
 }

@@ -1,4 +1,4 @@
-// Importing and appending a long session over memory, SQLite and IndexedDB.
+// Creating, importing and appending a long session over memory, SQLite and IndexedDB.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { InMemorySessionService } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { withPages } from '../browser/pages.mjs';
+import { creations } from '../creations.mjs';
 import { imports } from '../imports.mjs';
 
 /**
@@ -14,6 +15,8 @@ import { imports } from '../imports.mjs';
  */
 export default async function imported(browserNames) {
   const results = [
+    ...(await creations('memory', (run) => run(new InMemorySessionService()))),
+    ...(await creations('SQLite', withSqlite)),
     ...(await imports('memory', (run) => run(new InMemorySessionService()))),
     ...(await imports('SQLite', withSqlite)),
   ];

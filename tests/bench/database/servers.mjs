@@ -4,6 +4,7 @@
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { fileURLToPath } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
+import { creations } from '../creations.mjs';
 import { atMost, inTurns, shown, timeOf } from '../measure.mjs';
 import { postgresAtOnce } from './at_once.mjs';
 import { appendsOf, bare, eventsOf, keyOf, ours, TURNS } from './appends.mjs';
@@ -58,6 +59,7 @@ async function postgresCases(address) {
       ...(await postgresAppends(`postgresql://${address}`, ask)),
       ...(await postgresAtOnce(`postgresql://${address}`)),
       await fullRead(service, ask),
+      ...(await creations('PostgreSQL', (run) => run(service))),
     ];
   } finally {
     await service.close();

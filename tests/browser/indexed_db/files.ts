@@ -25,17 +25,4 @@ export function files(context: Context): void {
       assert.equal(outcomes, 3);
     });
   });
-
-  it('an import interrupted by the end of its page is completed by the next import', async () => {
-    const name = newName();
-    await inTab(context, async (tab) => {
-      assert.equal(await tab.call('importAndStop', name, 1203), 500);
-    });
-    await inTab(context, async (tab) => {
-      const ids = Array.from({ length: 1203 }, (_, at) => `e${at}`);
-      const [before, after] = await tab.call('importAgain', name, 1203);
-      assert.deepEqual(before, ids.slice(0, 500));
-      assert.deepEqual(after, ids);
-    });
-  });
 }

@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import { killAgainAndAgain, killWithMirror } from './kills.js';
+import { killAgainAndAgain, killCreations, killWithMirror } from './kills.js';
 import { serveSite, type Site } from './site.js';
 
 describe('A Chromium that is killed during many appends', () => {
@@ -15,4 +15,7 @@ describe('A Chromium that is killed during many appends', () => {
 
   it('loses nothing with a mirror, four times, although its files are damaged twice', () =>
     killWithMirror(site, 'relaxed', 4, Date.now()));
+
+  it('has each session that it created with events whole or not at all, six times', () =>
+    killCreations(site, 6));
 });

@@ -6,6 +6,7 @@ import { startChromium } from './chromium_process.js';
 import { Random } from '../../simulation/run/random.js';
 import { cutLog, flipBytes } from './leveldb_files.js';
 import type { Stored } from './page/burst.js';
+import { CREATED_EVENTS } from './page/creations.js';
 import type { Site } from './site.js';
 import { assertWhole } from './whole.js';
 
@@ -136,7 +137,43 @@ export async function killWithMirror(
   }
 }
 
+/** Kills Chromium several times while it creates sessions with events. Each session must be whole or absent. */
+export async function killCreations(site: Site, kills: number): Promise<void> {
+  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
+  let told: string[] = [];
+  try {
+    for (let run = 0; run <= kills; run += 1) {
+      const browser = startChromium(profile, `${site.origin}/killed?creates=true&run=run-${run}`);
+      try {
+        await site.found.atLeast(1);
+        const { created = {}, givenUp, error } = JSON.parse(site.found.take()[0]!) as Found;
+        assert.equal(error, undefined);
+        // Chromium itself abandoned the database.
+        if (givenUp !== undefined) told = [];
+        assert.deepEqual(
+          told.filter((id) => !Object.hasOwn(created, id)),
+          [],
+          'acknowledged sessions are stored',
+        );
+        const whole = [CREATED_EVENTS, CREATED_EVENTS - 1];
+        for (const found of Object.values(created)) assert.deepEqual(found, whole);
+        if (run < kills) await site.acknowledged.atLeast(1 + (run % 3));
+        // Each time at another moment of the next creation.
+        await new Promise((resolve) => setTimeout(resolve, 7 * run));
+      } finally {
+        await browser.kill();
+      }
+      told.push(...site.acknowledged.take());
+    }
+  } finally {
+    await rm(profile, { recursive: true, force: true });
+    site.acknowledged.take();
+  }
+}
+
 interface Found {
+  /** Of each session that was created with events. */
+  created?: Record<string, [events: number, last: unknown]>;
   stored?: Stored;
   /** The reason why Chromium has recreated the database. */
   givenUp?: string;

@@ -1,7 +1,8 @@
-// The page that is killed with its browser: it reports its data, then appends until the kill.
+// The page that is killed with its browser: it reports its data, then appends or creates sessions until the kill.
 
 import { around } from './around.js';
 import { burst, readStored } from './burst.js';
+import { createForEver, readCreations } from './creations.js';
 
 const query = new URLSearchParams(location.search);
 const options = {
@@ -29,6 +30,11 @@ around(IDBFactory.prototype, 'open', (factory, args, proceed) => {
 });
 
 async function run(): Promise<void> {
+  if (query.get('creates') === 'true') {
+    const created = await readCreations(options);
+    await fetch('/found', { method: 'POST', body: JSON.stringify({ created, givenUp }) });
+    await createForEver(options, query.get('run') ?? '');
+  }
   const stored = await readStored(options);
   await fetch('/found', {
     method: 'POST',

@@ -198,10 +198,53 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       assert.equal(new Set(ids).size, ids.length);
       assert.equal(session?.state['e last'], ids.length - 1);
     });
+
+    it('of a program that is killed leave each session that it creates whole or not at all', async () => {
+      const COUNT = 2000;
+      const url = await newUrl();
+      const service = open(url);
+      services.push(service);
+      await service.open();
+      const acknowledged: string[] = [];
+      for (const delay of [1, 4, 16, 40, 80]) {
+        acknowledged.push(...(await killCreations(url, `k${delay}-`, COUNT, delay)));
+      }
+      const { sessions } = await service.listSessions(USER);
+      const ids = sessions.map(({ id }) => id);
+      assert.deepEqual(
+        acknowledged.filter((id) => !ids.includes(id)),
+        [],
+      );
+      for (const sessionId of ids) {
+        const { state, events } = (await service.getSession({ ...USER, sessionId }))!;
+        assert.equal(events.length, COUNT);
+        assert.deepEqual([state.first, state.at], [sessionId, COUNT - 1]);
+      }
+      const marks = Object.keys(await service.getUserState(USER));
+      assert.deepEqual(marks.sort(), ids.sort());
+    });
   });
 }
 
 const burst = fileURLToPath(import.meta.resolve('./burst.js'));
+const creations = fileURLToPath(import.meta.resolve('./creations.js'));
+
+/**
+ * Starts creations.ts, and kills it in the middle of a creation.
+ *
+ * @returns the ids of the sessions that it acknowledged
+ */
+async function killCreations(url: string, name: string, count: number, delay: number) {
+  const program = spawn(process.execPath, [...LOADER, creations, url, name, `${count}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const acknowledged: string[] = [];
+  for await (const line of createInterface({ input: program.stdout })) {
+    if (line !== 'begins') acknowledged.push(line);
+    else if (acknowledged.length === 2) setTimeout(() => program.kill('SIGKILL'), delay);
+  }
+  return acknowledged;
+}
 
 /** See burst.ts. */
 function startBurst(url: string, name: string, count = Infinity) {

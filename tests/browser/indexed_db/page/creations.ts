@@ -1,0 +1,40 @@
+// Creates sessions with events until the page is gone, telling the server of each one that was acknowledged.
+
+import {
+  createEvent,
+  IndexedDbSessionService,
+  type IndexedDbSessionServiceOptions,
+} from 'adk-session-wasm';
+import { APP, keyOf } from './events.js';
+import { acknowledge } from './site.js';
+
+/** How many events a session begins with: all of them or none have to be there. */
+export const CREATED_EVENTS = 1500;
+
+export async function createForEver(
+  options: IndexedDbSessionServiceOptions,
+  run: string,
+): Promise<void> {
+  const service = new IndexedDbSessionService(options);
+  for (let number = 0; ; number += 1) {
+    const events = Array.from({ length: CREATED_EVENTS }, (_, at) =>
+      createEvent({ id: `e${at}`, author: 'user', actions: { stateDelta: { at } } }),
+    );
+    const { id } = await service.createSession({ ...keyOf(`${run}-${number}`), events });
+    acknowledge(id);
+  }
+}
+
+/** @returns of each stored session the number of its events, and the index of the last one by its state */
+export async function readCreations(
+  options: IndexedDbSessionServiceOptions,
+): Promise<Record<string, [events: number, last: unknown]>> {
+  const service = new IndexedDbSessionService(options);
+  const found: Record<string, [number, unknown]> = {};
+  for (const { id } of (await service.listSessions({ appName: APP })).sessions) {
+    const session = await service.getSession(keyOf(id));
+    found[id] = [session?.events.length ?? 0, session?.state['at']];
+  }
+  await service.close();
+  return found;
+}
