@@ -24,7 +24,7 @@ export class AdapterWrite {
     /**
      * Begins to create a session. For the arguments see `SessionCore::create`.
      */
-    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, shares_state: boolean): AdapterWrite;
+    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, delta: string, shares_state: boolean): AdapterWrite;
     /**
      * Returns the result of a creation, as `SessionCore::create` does.
      */
@@ -101,7 +101,7 @@ export class SessionCore {
      *
      * `abort_check`, here and in other writes, throws if the call's signal has fired.
      */
-    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, shares_state: boolean, if_absent: boolean, abort_check?: Function | null): any;
+    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, if_absent: boolean, abort_check?: Function | null): any;
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the

@@ -71,12 +71,13 @@ export class AdapterWrite {
      * @param {Float64Array | number[]} numbers
      * @param {Array<any>} texts
      * @param {string} state
+     * @param {string} delta
      * @param {boolean} shares_state
      * @returns {AdapterWrite}
      */
-    static create(packed, numbers, texts, state, shares_state) {
-        const val4 = +shares_state;
-        let ptr0, len0, ptr1, len1, ptr2, len2;
+    static create(packed, numbers, texts, state, delta, shares_state) {
+        const val5 = +shares_state;
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
@@ -84,13 +85,16 @@ export class AdapterWrite {
             len1 = WASM_VECTOR_LEN;
             ptr2 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
+            ptr3 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len3 = WASM_VECTOR_LEN;
         } catch (e) {
+            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
             if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
             if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_create(ptr0, len0, ptr1, len1, texts, ptr2, len2, val4);
+        const ret = wasm.adapterwrite_create(ptr0, len0, ptr1, len1, texts, ptr2, len2, ptr3, len3, val5);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -334,15 +338,16 @@ export class SessionCore {
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null | undefined} texts
      * @param {string} state
+     * @param {string} delta
      * @param {boolean} shares_state
      * @param {boolean} if_absent
      * @param {Function | null} [abort_check]
      * @returns {any}
      */
-    create(packed, numbers, texts, state, shares_state, if_absent, abort_check) {
-        const val4 = +shares_state;
-        const val5 = +if_absent;
-        let ptr0, len0, ptr1, len1, ptr2, len2;
+    create(packed, numbers, texts, state, delta, shares_state, if_absent, abort_check) {
+        const val5 = +shares_state;
+        const val6 = +if_absent;
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
@@ -350,13 +355,16 @@ export class SessionCore {
             len1 = WASM_VECTOR_LEN;
             ptr2 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
+            ptr3 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len3 = WASM_VECTOR_LEN;
         } catch (e) {
+            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
             if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
             if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, val4, val5, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val5, val6, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
