@@ -23,9 +23,13 @@ export function after<T, U>(
  * Copies the own members of a request. Fails with `invalid_argument` if it is not an object.
  */
 export function copyRequest<Request extends object>(request: Request): Request {
-  const given: unknown = request;
-  if (typeof given === 'object' && given !== null) return ownMembers(request);
-  throw invalid('The request', `must be one object; it is ${kindOf(given)}`);
+  requireRequest(request);
+  return ownMembers(request);
+}
+
+export function requireRequest(request: unknown): void {
+  if (typeof request === 'object' && request !== null) return;
+  throw invalid('The request', `must be one object; it is ${kindOf(request)}`);
 }
 
 export function requireOptions(options: unknown): void {

@@ -1,8 +1,10 @@
 import { SessionError } from '../errors/errors.js';
 import type { ServiceMethod } from '../model/diagnostic.js';
 import type { Abortable } from '../model/session.js';
-import { type MaybePromise, requestError, requireNotAborted, copyRequest } from './call.js';
+import { type MaybePromise, requestError, requireNotAborted } from './call.js';
 import type { CallFacts, Diagnostics } from './diagnostics.js';
+import { takeRequest } from './known_options.js';
+import { REQUEST_MEMBERS } from './requests.js';
 
 /**
  * The calls of one service. Counts the pending calls, and refuses new ones once the service is
@@ -36,7 +38,7 @@ export class Calls {
     const facts: CallFacts | undefined = this.#diagnostics && {};
     const report = facts && this.#diagnostics?.begin(method, facts);
     try {
-      const ownRequest = this.begin(request);
+      const ownRequest = this.begin(method, request);
       report?.take(ownRequest);
       const result = work(ownRequest, facts);
       if (result instanceof Promise) {
@@ -53,9 +55,9 @@ export class Calls {
   }
 
   /** Checks that a call can be made. @returns the request's own members */
-  begin<Request extends Abortable>(request: Request): Request {
+  begin<Request extends Abortable>(method: ServiceMethod, request: Request): Request {
     this.requireOpen();
-    const ownRequest = copyRequest(request);
+    const ownRequest = takeRequest(request, REQUEST_MEMBERS[method]);
     requireNotAborted(ownRequest.signal);
     return ownRequest;
   }

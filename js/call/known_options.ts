@@ -1,12 +1,12 @@
 /**
- * Refuses unknown options. A misspelt option would otherwise be ignored, and its absence noticed
- * only after a loss.
+ * Refuses unknown members of options and requests. A misspelt member would otherwise be ignored, and its
+ * absence noticed only after a loss.
  */
 import { ownMembers } from '../members/own.js';
 import { invalid } from '../errors/invalid.js';
-import { requireOptions } from './call.js';
+import { requireOptions, requireRequest } from './call.js';
 
-/** The names of the options of one kind. The type makes the list complete. */
+/** The names of the members of options or of a request. The type makes the list complete. */
 export type KnownOptions<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
@@ -22,11 +22,30 @@ export function takeOptions<Options extends object>(
   owner = '',
 ): Options {
   requireOptions(options);
-  const taken = ownMembers(options);
-  for (const [name, value] of Object.entries(taken)) {
-    if (value === undefined || Object.hasOwn(known, name)) continue;
-    const names = Object.keys(known).join(', ');
-    throw invalid(owner + name, `is not an option here; the options are ${names}`);
+  return takeKnown(options, known, owner);
+}
+
+/** Returns the own members of a request, by the rule of {@link takeOptions}. */
+export function takeRequest<Request extends object>(
+  request: Request,
+  known: Readonly<Record<string, true>>,
+): Request {
+  requireRequest(request);
+  return takeKnown(request, known, '');
+}
+
+function takeKnown<Given extends object>(
+  given: Given,
+  known: Readonly<Record<string, true>>,
+  owner: string,
+): Given {
+  const taken = ownMembers(given);
+  for (const name of Object.keys(taken)) {
+    if (Object.hasOwn(known, name) || taken[name as keyof Given] === undefined) continue;
+    const names = Object.keys(known);
+    const near = nearest(name, names);
+    const question = near === undefined ? '' : ` Did you mean ${near}?`;
+    throw invalid(owner + name, `is unknown here.${question} Known are ${names.join(', ')}`);
   }
   return taken;
 }
@@ -38,4 +57,37 @@ export function knownOf<Options extends object>(
 ): Options {
   const names = Object.entries(options).filter(([name]) => Object.hasOwn(known, name));
   return ownMembers(Object.fromEntries(names)) as Options;
+}
+
+/** The longest name that is compared with others. */
+const LONGEST = 64;
+
+/** Returns the known name with the fewest edits: at most two, or a third of a long name. */
+function nearest(name: string, names: readonly string[]): string | undefined {
+  if (name.length > LONGEST) return undefined;
+  let fewest = Math.min(Math.max(2, name.length / 3), name.length / 2);
+  let near: string | undefined;
+  for (const known of names) {
+    const count = edits(name.toLowerCase(), known.toLowerCase());
+    if (count > fewest || (count === fewest && near !== undefined)) continue;
+    fewest = count;
+    near = known;
+  }
+  return near;
+}
+
+/** Returns the Levenshtein distance: the letters to insert, delete or replace. */
+function edits(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 0; i < one.length; i += 1) {
+    let last = i + 1;
+    const next = [last];
+    for (let j = 0; j < other.length; j += 1) {
+      const replaced = (row[j] ?? 0) + (one[i] === other[j] ? 0 : 1);
+      last = Math.min(last + 1, (row[j + 1] ?? 0) + 1, replaced);
+      next.push(last);
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
 }

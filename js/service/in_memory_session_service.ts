@@ -11,6 +11,7 @@ import type {
   Session,
   SessionsPage,
 } from '../model/session.js';
+import type { ServiceMethod } from '../model/diagnostic.js';
 import type { StateShape } from '../state/state_shape.js';
 import { ServiceCore } from './service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from './service_options.js';
@@ -56,7 +57,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
    * ```
    */
   async open(request: Abortable = {}): Promise<void> {
-    this.#core.calls.begin(request);
+    this.#core.calls.begin('ping', request);
     await loadWasm();
   }
 
@@ -67,28 +68,28 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
    *   loaded
    */
   createSessionSync(request: CreateSessionRequest<S>): Session<S> {
-    return this.#core.create(this.#take(request), false) as Session<S>;
+    return this.#core.create(this.#take('createSession', request), false) as Session<S>;
   }
 
   /** Like `getSession`, but synchronous. */
   getSessionSync(request: GetSessionRequest): Session<S> | undefined {
-    return this.#core.reader.get<S>(this.#take(request)) as Session<S> | undefined;
+    return this.#core.reader.get<S>(this.#take('getSession', request)) as Session<S> | undefined;
   }
 
   /** Like `listSessions`, but synchronous. */
   listSessionsSync(request: ListSessionsRequest<keyof S & string>): ListSessionsResponse<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
-    return this.#core.reader.list(this.#take(request)) as SessionsPage<S>;
+    return this.#core.reader.list(this.#take('listSessions', request)) as SessionsPage<S>;
   }
 
   /** Like `deleteSession`, but synchronous. */
   deleteSessionSync(request: DeleteSessionRequest): void {
-    void this.#core.delete(this.#take(request));
+    void this.#core.delete(this.#take('deleteSession', request));
   }
 
-  #take<Request extends Abortable>(request: Request): Request {
-    const taken = this.#core.calls.begin(request);
+  #take<Request extends Abortable>(method: ServiceMethod, request: Request): Request {
+    const taken = this.#core.calls.begin(method, request);
     // Throws if the wasm is not loaded and cannot be loaded synchronously.
     callCore(() => undefined);
     return taken;

@@ -32,7 +32,7 @@ export interface SessionNotice extends CompositeSessionKey {
 }
 
 /**
- * A session was deleted, or, without a `sessionId`, all sessions of the user.
+ * A session was deleted, or, without a `sessionId`, all sessions of the user and the user's state.
  *
  * @example
  * ```ts
@@ -50,7 +50,10 @@ export interface DeletedNotice {
   appName: string;
   /** The user of the deleted sessions. */
   userId: string;
-  /** Absent: all of the user's sessions. A watcher of one session always gets that session's id. */
+  /**
+   * Absent: all of the user's sessions, and the user's state. A watcher of one session always gets that
+   * session's id.
+   */
   sessionId?: string;
   /**
    * Everything up to this revision is deleted; sessions created later have a higher one. Absent if an adapter
@@ -246,7 +249,9 @@ export type StopWatching = (() => void) & AsyncDisposable;
  *
  * async function follow(service: BaseSessionService & Watchable, signal: AbortSignal) {
  *   for await (const notice of service.watch({ appName: 'shop', userId: 'ada' }, { signal })) {
- *     if (notice.type === 'appended') await service.getSession(notice);
+ *     if (notice.type !== 'appended') continue;
+ *     const { appName, userId, sessionId } = notice;
+ *     await service.getSession({ appName, userId, sessionId });
  *   }
  * }
  * ```

@@ -1,17 +1,17 @@
 import { requireId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
-import { copyRequest } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import type { SharedScope } from '../state/scope.js';
 import { scopeOf, type StateOwner } from '../storage/scopes.js';
 import type { CreatedSession, Floor } from '../storage/session_store.js';
 import { type AppendAnswer, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import { stateNotice } from './state_notice.js';
 import { Watcher } from './watcher.js';
 
+const WATCH_MEMBERS: KnownOptions<WatchRequest> = { appName: true, userId: true, sessionId: true };
 const WATCH_OPTIONS: KnownOptions<ListenOptions> = { signal: true, onNotice: true };
 
 /**
@@ -39,7 +39,7 @@ export class ServiceFeed {
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | StopWatching {
-    const request = copyRequest(given);
+    const request = takeRequest(given, WATCH_MEMBERS);
     requireWatchKeys(request);
     const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options, WATCH_OPTIONS);
     if (onNotice !== undefined && typeof onNotice !== 'function') {
@@ -115,10 +115,7 @@ export class ServiceFeed {
 
   userDeletionPublisher(appName: string, userId: string): (floor: Floor) => void {
     return (floor) => {
-      this.#feed.publish([
-        { type: 'deleted', appName, userId, ...revisionMemberOf(floor) },
-        stateNotice(appName, userId, ['user']),
-      ]);
+      this.#feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
     };
   }
 }

@@ -1,6 +1,5 @@
 import { SessionError } from '../../errors/errors.js';
-import { copyRequest } from '../../call/call.js';
-import { type KnownOptions, takeOptions } from '../../call/known_options.js';
+import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_options.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { type SessionDialect, type SessionFile, sessionToFile } from '../format/session_file.js';
@@ -17,6 +16,12 @@ import { readWholeSession } from '../format/whole_session.js';
  * ```
  */
 export interface ExportSessionOptions extends SessionDialect, Abortable {}
+
+const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
+  appName: true,
+  userId: true,
+  sessionId: true,
+};
 
 const EXPORT_OPTIONS: KnownOptions<ExportSessionOptions> = {
   casing: true,
@@ -50,7 +55,7 @@ export async function exportSession(
   key: CompositeSessionKey,
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
-  const { appName, userId, sessionId } = copyRequest(key);
+  const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
   const { signal, ...dialect } = takeOptions(options, EXPORT_OPTIONS);
   const session = await readWholeSession(service, { appName, userId, sessionId, signal });
   if (session !== undefined) return sessionToFile(session, dialect);

@@ -1,5 +1,5 @@
 import { requireId } from '../../model/ids.js';
-import { copyRequest } from '../../call/call.js';
+import { type KnownOptions, takeRequest } from '../../call/known_options.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import {
@@ -28,6 +28,14 @@ export interface ExportSessionsRequest extends SessionDialect, Abortable {
   /** Absent: all users of the apps. */
   userId?: string | undefined;
 }
+
+const REQUEST_MEMBERS: KnownOptions<ExportSessionsRequest> = {
+  appName: true,
+  userId: true,
+  casing: true,
+  timeUnit: true,
+  signal: true,
+};
 
 /**
  * Exports all sessions of a user, of apps, or of a whole store, as JSON Lines: one JSON value per line.
@@ -67,7 +75,7 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
-  const ownRequest = copyRequest(request);
+  const ownRequest = takeRequest(request, REQUEST_MEMBERS);
   const { appName, userId, signal } = ownRequest;
   // Check everything before the first line: lines that were yielded cannot be taken back.
   const casing = requireCasing(ownRequest.casing ?? 'camel');

@@ -39,7 +39,7 @@ function oddRequest({ random, key }: World, method: Method): unknown {
   const field = random.pick(['appName', 'userId', 'sessionId']);
   return random.pick<() => unknown>([
     () => random.pick<unknown>([undefined, null, 7, 'request', [], {}, () => 1, Symbol('r'), new Map()]),
-    () => ({ ...key, [field]: invalidId(random) === undefined ? '' : invalidId(random), session: null }),
+    () => ({ ...key, [field]: invalidId(random) === undefined ? '' : invalidId(random) }),
     () => Object.defineProperty({ ...key }, field, { get: thrower, enumerable: true }),
     () => new Proxy({ ...key }, { get: thrower }),
     () => (method === 'deleteSession' ? null : { ...key, signal: AbortSignal.abort('no') }),

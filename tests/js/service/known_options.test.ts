@@ -1,4 +1,4 @@
-// Options that a service does not know: a misspelt one must not be passed over.
+// Members of options and requests that a service does not know: a misspelt one must not be passed over.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -7,11 +7,13 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import * as adk from '../../../js/adk/index.js';
 import {
   exportSession,
+  exportSessions,
   importSession,
   sessionFromFile,
   sessionToFile,
 } from '../../../js/files/index.js';
 import {
+  createEvent,
   IndexedDbSessionService,
   InMemorySessionService,
   Invocation,
@@ -24,7 +26,8 @@ import { mapAdapter } from '../../../js/examples/map_adapter.js';
 
 const misspelt = { durabilty: 'strict' } as object;
 
-const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+const user = { appName: 'app', userId: 'user' };
+const key = { ...user, sessionId: 'session' };
 const service = new InMemorySessionService();
 const session = service.createSessionSync(key);
 const invocation = new Invocation({ service, session });
@@ -69,7 +72,7 @@ describe('A misspelt option', () => {
         (error) => {
           assert.ok(isSessionError(error, 'invalid_argument'), String(error));
           assert.equal(error.key, 'durabilty');
-          return error.message.includes('is not an option here; the options are ');
+          return /is unknown here\. (Did you mean durability\? )?Known are /.test(error.message);
         },
       );
     });
@@ -93,6 +96,97 @@ describe('A misspelt option', () => {
 
   it('is ignored if it is undefined', () => {
     new InMemorySessionService({ durabilty: undefined } as object);
+  });
+});
+
+/** Calls of methods with a misspelt member, by the name of the nearest known one. */
+const requests: Record<string, (service: InMemorySessionService, request: object) => unknown> = {
+  createSession: (service, request) => service.createSession({ ...key, ...request }),
+  createSessionSync: (service, request) => service.createSessionSync({ ...key, ...request }),
+  getOrCreateSession: (service, request) => service.getOrCreateSession({ ...key, ...request }),
+  getSession: (service, request) => service.getSession({ ...key, ...request }),
+  getSessionSync: (service, request) => service.getSessionSync({ ...key, ...request }),
+  listSessions: (service, request) => service.listSessions({ ...user, ...request }),
+  listSessionsSync: (service, request) => service.listSessionsSync({ ...user, ...request }),
+  deleteSession: (service, request) => service.deleteSession({ ...key, ...request }),
+  deleteSessionSync: (service, request) => service.deleteSessionSync({ ...key, ...request }),
+  appendEvent: (service, request) =>
+    service.appendEvent({ session, event: createEvent(), ...request }),
+  appendEvents: (service, request) =>
+    service.appendEvents({ session, events: [createEvent()], ...request }),
+  updateState: (service, request) => service.updateState({ ...key, stateDelta: {}, ...request }),
+  getUserState: (service, request) => service.getUserState({ ...user, ...request }),
+  getAppState: (service, request) => service.getAppState({ appName: 'app', ...request }),
+  deleteUser: (service, request) => service.deleteUser({ ...user, ...request }),
+  deleteUserState: (service, request) => service.deleteUserState({ ...user, ...request }),
+  deleteAppState: (service, request) => service.deleteAppState({ appName: 'app', ...request }),
+  ping: (service, request) => service.ping(request),
+  open: (service, request) => service.open(request),
+};
+
+describe('A misspelt member of a request', () => {
+  for (const [method, call] of Object.entries(requests)) {
+    it(`is refused by ${method}, which names the nearest known one`, async () => {
+      await assert.rejects(
+        async () => await call(new InMemorySessionService(), { signla: AbortSignal.timeout(1) }),
+        (error) => {
+          assert.ok(isSessionError(error, 'invalid_argument'), String(error));
+          assert.equal(error.key, 'signla');
+          return error.message.includes(' Did you mean signal? Known are ');
+        },
+      );
+    });
+  }
+
+  for (const [misspelt, known, method] of [
+    ['userID', 'userId', 'createSession'],
+    ['states', 'state', 'createSession'],
+    ['statedelta', 'stateDelta', 'updateState'],
+    ['ofset', 'offset', 'listSessions'],
+    ['events', 'event', 'appendEvent'],
+  ] as const) {
+    it(`${misspelt} of ${method}: ${known} is meant`, async () => {
+      const pattern = new RegExp(`^${misspelt} is unknown here\\. Did you mean ${known}\\?`);
+      await assert.rejects(
+        async () => await requests[method]?.(service, { [misspelt]: 'x' }),
+        (error) => isSessionError(error, 'invalid_argument') && pattern.test(error.message),
+      );
+    });
+  }
+
+  it('is reported without a guess if no known one is near', () => {
+    assert.throws(() => service.getSessionSync({ ...key, temperature: 1 } as never), {
+      key: 'temperature',
+      message: 'temperature is unknown here. Known are appName, userId, sessionId, signal, config.',
+    });
+  });
+
+  it('is refused by watch and by exports', async () => {
+    const request = { ...key, sesionId: 's1' };
+    for (const call of [
+      () => service.watch(request),
+      () => exportSession(service, request),
+      () => exportSessions(service, { appName: 'app', ...{ sesionId: 's1' } }).next(),
+    ]) {
+      await assert.rejects(
+        async () => await call(),
+        (error) => isSessionError(error, 'invalid_argument') && error.key === 'sesionId',
+      );
+    }
+  });
+
+  it('is refused by a service of the framework', async () => {
+    const framework = new adk.InMemorySessionService();
+    await assert.rejects(
+      framework.createSession({ ...key, ...{ userID: 'ada' } }),
+      (error) => isSessionError(error, 'invalid_argument') && error.key === 'userID',
+    );
+  });
+
+  it('changes nothing, though the rest of the request is complete', async () => {
+    const request = { ...user, stateDelta: { 'user:a': 1 }, ...{ sesionId: 's1' } };
+    await assert.rejects(service.updateState(request));
+    assert.deepEqual(await service.getUserState(user), {});
   });
 });
 

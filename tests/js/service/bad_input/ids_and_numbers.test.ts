@@ -1,3 +1,4 @@
+import type { UpdateStateRequest } from '../../../../js/index.js';
 import { KEY, says, show } from '../fixture.js';
 import {
   appending,
@@ -34,7 +35,8 @@ function* wrongIds(): Generator<Row> {
     for (const field of ['appName', 'userId']) {
       for (const method of METHODS) {
         if (field === 'userId' && method.includes('App')) continue;
-        const wrong = { ...key(field, id), stateDelta: { a: 1 } };
+        const delta = method === 'updateState' ? { stateDelta: { a: 1 } } : {};
+        const wrong = { ...key(field, id), ...delta } as UpdateStateRequest & typeof KEY;
         const names = new RegExp(`${field}.*${shownAs}`, 's');
         yield [
           `${method}: ${field} ${what}`,

@@ -1,0 +1,69 @@
+/** The members of each method's request. */
+import type { ServiceMethod } from '../model/diagnostic.js';
+import type {
+  Abortable,
+  AppendEventRequest,
+  AppendEventsRequest,
+  AppRequest,
+  CreateSessionRequest,
+  DeleteSessionRequest,
+  GetSessionRequest,
+  ListSessionsPageRequest,
+  UpdateStateRequest,
+  UserRequest,
+} from '../model/session.js';
+import type { KnownOptions } from './known_options.js';
+
+/** The request of each method. */
+interface Requests {
+  createSession: CreateSessionRequest;
+  getOrCreateSession: CreateSessionRequest;
+  getSession: GetSessionRequest;
+  listSessions: ListSessionsPageRequest;
+  deleteSession: DeleteSessionRequest;
+  appendEvent: AppendEventRequest;
+  appendEvents: AppendEventsRequest;
+  updateState: UpdateStateRequest;
+  getUserState: UserRequest;
+  getAppState: AppRequest;
+  deleteUser: UserRequest;
+  deleteUserState: UserRequest;
+  deleteAppState: AppRequest;
+  ping: Abortable;
+}
+
+/** A session's key may also be given where an app or a user is meant, so that one key serves all calls. */
+const KEY: KnownOptions<DeleteSessionRequest> = {
+  appName: true,
+  userId: true,
+  sessionId: true,
+  signal: true,
+};
+const CREATE: KnownOptions<CreateSessionRequest> = { ...KEY, state: true, lastUpdateTime: true };
+
+export const REQUEST_MEMBERS: {
+  readonly [Method in ServiceMethod]: KnownOptions<Requests[Method]>;
+} = {
+  createSession: CREATE,
+  getOrCreateSession: CREATE,
+  getSession: { ...KEY, config: true },
+  listSessions: {
+    ...KEY,
+    limit: true,
+    offset: true,
+    page: true,
+    order: true,
+    stateKeys: true,
+    withTotal: true,
+  },
+  deleteSession: KEY,
+  appendEvent: { session: true, event: true, signal: true },
+  appendEvents: { session: true, events: true, signal: true },
+  updateState: { ...KEY, stateDelta: true },
+  getUserState: KEY,
+  getAppState: KEY,
+  deleteUser: KEY,
+  deleteUserState: KEY,
+  deleteAppState: KEY,
+  ping: { signal: true },
+};
