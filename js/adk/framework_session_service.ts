@@ -114,6 +114,9 @@ type OurMembers = Pick<
  * A service of this package as a `BaseSessionService` of the framework. The framework's types require a
  * subclass, since its class has private members.
  *
+ * `ping` and `health` are methods of the service under the view: keep the service that you give to
+ * `asAdkService`, and ask that one.
+ *
  * @example
  * ```ts
  * import { BaseSessionService } from '@google/adk';

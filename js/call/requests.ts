@@ -39,7 +39,14 @@ const KEY: KnownOptions<DeleteSessionRequest> = {
   sessionId: true,
   signal: true,
 };
-const CREATE: KnownOptions<CreateSessionRequest> = { ...KEY, state: true, lastUpdateTime: true };
+const CREATE: KnownOptions<CreateSessionRequest> = {
+  ...KEY,
+  state: true,
+  stateDelta: true,
+  events: true,
+  sharedState: true,
+  lastUpdateTime: true,
+};
 
 export const REQUEST_MEMBERS: {
   readonly [Method in ServiceMethod]: KnownOptions<Requests[Method]>;
@@ -57,8 +64,8 @@ export const REQUEST_MEMBERS: {
     withTotal: true,
   },
   deleteSession: KEY,
-  appendEvent: { session: true, event: true, signal: true },
-  appendEvents: { session: true, events: true, signal: true },
+  appendEvent: { session: true, event: true, expectedRevision: true, signal: true },
+  appendEvents: { session: true, events: true, expectedRevision: true, signal: true },
   updateState: { ...KEY, stateDelta: true },
   getUserState: KEY,
   getAppState: KEY,

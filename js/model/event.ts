@@ -246,7 +246,8 @@ export interface NewEvent extends Omit<Event, FilledField> {
 }
 
 /**
- * An event of type `E` after its append: with `id`, `timestamp` and `actions`.
+ * An event of type `E` after its append: with `id`, `timestamp` and `actions`, also where `E` has them as
+ * `undefined`.
  *
  * @example
  * ```ts
@@ -259,4 +260,9 @@ export interface NewEvent extends Omit<Event, FilledField> {
  * const summary = ({ id, rating }: AppendedEvent<Rated>) => `${id}: ${rating}`;
  * ```
  */
-export type AppendedEvent<E extends NewEvent> = E & Pick<Event, FilledField>;
+export type AppendedEvent<E extends NewEvent> = (E extends {
+  [F in FilledField]: Record<F, undefined>;
+}[FilledField]
+  ? Omit<E, FilledField>
+  : E) &
+  Pick<Event, FilledField>;

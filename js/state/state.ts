@@ -67,28 +67,10 @@ type Widened<D> = D extends string
  * const isKnown = (state: ReadableState) => state.has('user:name');
  * ```
  */
-export interface ReadableState<S extends object = StateShape> {
-  /** See {@link State.get}. */
-  get<K extends StateKey<S>>(key: K): StateValue<S, K> | undefined;
-  /** See {@link State.get}. */
-  get<K extends NamedKey<S>, D>(key: K, defaultValue: D): Exclude<S[K], undefined> | Widened<D>;
-  /** See {@link State.get}. */
-  get<T>(key: string, defaultValue: T): Widened<T>;
-  /** See {@link State.get}. */
-  get<T>(key: string): T | undefined;
-  /** See {@link State.has}. */
-  has(key: StateKey<S>): boolean;
-  /** See {@link State.keys}. */
-  keys(): string[];
-  /** See {@link State.toRecord}. */
-  toRecord(): StateShape;
-  /** See {@link State.toDict}. */
-  toDict(): StateShape;
-  /** See {@link State.toJSON}. */
-  toJSON(): StateShape;
-  /** Iterates over keys and values. */
-  [Symbol.iterator](): IterableIterator<[string, unknown]>;
-}
+export type ReadableState<S extends object = StateShape> = Pick<
+  State<S>,
+  'get' | 'has' | 'keys' | 'toRecord' | 'toDict' | 'toJSON' | typeof Symbol.iterator
+>;
 
 /** An object that `get` returned, with its JSON text at that time. */
 interface WatchedObject {
@@ -140,7 +122,7 @@ export let watchValues: (state: State, keys: Iterable<string>) => void;
  * delta; // { 'user:name': 'Ada' }, and `value` has it too
  * ```
  */
-export class State<S extends object = StateShape> implements ReadableState<S> {
+export class State<S extends object = StateShape> {
   /** `'app:'`: shared by all users and sessions of the app, until `deleteAppState`. */
   static readonly APP_PREFIX = APP_PREFIX;
   /** `'user:'`: shared by all sessions of the user in the app, until `deleteUserState`. */
@@ -298,23 +280,23 @@ export class State<S extends object = StateShape> implements ReadableState<S> {
    * Returns all keys and values as a new object. Arrays and plain objects in it are copies, so that
    * changing them is not recorded as a write. `temp:` values are the originals.
    */
-  toRecord(): StateShape {
+  toRecord(): Partial<S> & StateShape {
     const record: StateShape = {};
     for (const key of this.keys()) {
       const value = this.#peek(key);
       tryDefineMember(record, key, isTemp(key) ? value : copyPlain(value));
     }
-    return record;
+    return record as Partial<S> & StateShape;
   }
 
   /** Same as {@link State.toRecord}, under the name used in Python's ADK. */
-  toDict(): StateShape {
+  toDict(): Partial<S> & StateShape {
     return this.toRecord();
   }
 
   /** Called by `JSON.stringify`. Leaves out `temp:` values, which need not be JSON. */
   toJSON(): StateShape {
-    const record = this.toRecord();
+    const record: StateShape = this.toRecord();
     for (const key of Object.keys(record)) if (isTemp(key)) delete record[key];
     return record;
   }

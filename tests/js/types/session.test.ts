@@ -29,6 +29,8 @@ import {
   type NewEvent,
   type SessionsPage,
   openSessionService,
+  type ReadableState,
+  type ReadonlyContext,
   type Session,
   SessionError,
   type SessionErrorCode,
@@ -116,6 +118,27 @@ describe('A session service with a state type', () => {
       // @ts-expect-error a session of another shape
       await service.appendEvent({ session: { ...session, state: { topic: 5 } }, event });
       return stored;
+    });
+  });
+
+  it('fills in members that are given as undefined', () => {
+    compiled(async () => {
+      const session = await service.createSession(key);
+      const filled = await service.appendEvent({
+        session,
+        event: { invocationId: 'e1', id: undefined, timestamp: undefined, rating: 5 },
+      });
+      is<string>()(filled.id);
+      is<number>()(filled.timestamp);
+      is<EventActions>()(filled.actions);
+      is<number>()(filled.rating);
+      is<string>()(filled.invocationId);
+      const [first] = await service.appendEvents({
+        session,
+        events: [{ invocationId: 'e1', actions: undefined }],
+      });
+      is<EventActions | undefined>()(first?.actions);
+      return filled;
     });
   });
 
@@ -348,6 +371,23 @@ describe('Values of a state', () => {
       // @ts-expect-error an agent has a name
       invocation.context({});
       return tool;
+    });
+  });
+
+  it('fit where a state of any shape is asked for', () => {
+    compiled((): unknown => {
+      const invocation = new Invocation({ service, session: {} as Session<Shop> });
+      const context = invocation.context({ agentName: 'a' });
+      const any: { invocation: Invocation; context: Context; readonly: ReadonlyContext } = {
+        invocation,
+        context,
+        readonly: invocation.readonlyContext({ agentName: 'a' }),
+      };
+      const states: [State, ReadableState] = [context.state, any.readonly.state];
+      is<string | undefined>()(context.state.toRecord().topic);
+      // @ts-expect-error its topic is a number
+      const other: Context<{ topic: number }> = context;
+      return [any, states, other];
     });
   });
 
