@@ -34,9 +34,10 @@ pub use crate::core::{error, event, read, session, state, storage, template, wri
 pub use error::Error;
 pub use event::{Event, EventActions};
 pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};
+pub use read::PageEnd;
 pub use service::{
-    CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
-    SessionService,
+    CreateRequest, DeleteRequest, EventCursor, EventsPage, GetRequest, InMemorySessionService,
+    ListEventsRequest, ListRequest, Session, SessionService,
 };
 pub use session::SessionKey;
 pub use state::{

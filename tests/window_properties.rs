@@ -31,7 +31,7 @@ fn windows() -> impl Strategy<Value = Window> {
         times(),
         prop::sample::select(vec![-1.0, f64::INFINITY, f64::NEG_INFINITY]),
     ]);
-    (last, after).prop_map(|(last, after)| Window { last, after })
+    (last, after).prop_map(|(limit, after)| Window { limit, after, page: None })
 }
 
 /// An event: its id, its time, and its text.
@@ -93,12 +93,12 @@ proptest! {
                 head = appended.head;
             }
             for window in windows {
-                let read = service.get_session(key.clone(), window).await.unwrap().unwrap();
+                let read = service.get_session(key.clone(), window.clone()).await.unwrap().unwrap();
                 let texts: Vec<String> = read.events.into_iter().map(String::from).collect();
                 let after = window.after.unwrap_or(f64::NEG_INFINITY);
                 let filtered = naive.iter().filter(|event| event.1 >= after);
                 let mut expected: Vec<String> = filtered.map(|event| text_of(*event)).collect();
-                let last = window.last.unwrap_or(expected.len()).min(expected.len());
+                let last = window.limit.unwrap_or(expected.len()).min(expected.len());
                 expected.drain(..expected.len() - last);
                 prop_assert_eq!(texts, expected);
                 prop_assert_eq!(read.head, head);
@@ -114,7 +114,7 @@ proptest! {
         match Window::from_numbers(last, after) {
             Ok(window) => {
                 prop_assert!(is_valid);
-                prop_assert_eq!(window.last.map(|last| last as f64), last.map(f64::abs));
+                prop_assert_eq!(window.limit.map(|last| last as f64), last.map(f64::abs));
                 prop_assert_eq!(window.after, after);
             }
             Err(error) => {

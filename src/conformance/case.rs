@@ -52,6 +52,8 @@ pub(super) enum Op {
     GetOrCreateSession,
     GetSession,
     ListSessions,
+    ListEvents,
+    Events,
     AppendEvent,
     AppendEvents,
     UpdateState,

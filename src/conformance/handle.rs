@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::conformance::stop::Stop;
-use crate::core::event::NewEvent;
+use crate::core::event::{EventText, NewEvent};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::state::{REMOVED, Scope};
 use crate::platform;
@@ -61,13 +61,12 @@ pub(super) struct Handle {
 
 impl Handle {
     pub(super) fn of(session: StoredSession) -> Result<Self, Stop> {
-        let events = session.events.into_iter().map(|text| text.with(parse));
         let head = session.head;
         Ok(Self {
             key: session.key,
             position: HandlePosition::Revision { created: head.created, revision: head.revision },
             state: parse_object(&session.state)?,
-            events: events.collect::<Result<_, _>>()?,
+            events: parse_events(&session.events)?,
             last_update_time: head.last_update_time,
         })
     }
@@ -175,6 +174,11 @@ pub(super) fn javascript_number(number: f64) -> Value {
 
 pub(super) fn to_text(members: &Map<String, Value>) -> String {
     Value::Object(members.clone()).to_string()
+}
+
+/// Parses the texts of events.
+pub(super) fn parse_events(texts: &[EventText]) -> Result<Vec<Value>, Stop> {
+    texts.iter().map(|text| text.with(parse)).collect()
 }
 
 fn parse(text: &str) -> Result<Value, Stop> {

@@ -10,18 +10,20 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::case::{Call, Op, Step};
 use crate::conformance::expect::{Kind, compare};
-use crate::conformance::handle::{Handle, Outgoing, javascript_number, parse_object, to_text};
+use crate::conformance::handle::{
+    Handle, Outgoing, javascript_number, parse_events, parse_object, to_text,
+};
 use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::read::{Page, Window};
+use crate::core::read::{Page, PageEnd, Window, check_event_limit};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
 use crate::service::{
-    HandlePosition, NewSession, StalePolicy, StoredSession, StoredSessionService,
+    EventCursor, HandlePosition, NewSession, StalePolicy, StoredSession, StoredSessionService,
 };
 
 /// A case in progress.
@@ -30,6 +32,8 @@ pub(super) struct Runner<S> {
     stale: StalePolicy,
     /// The value is `None` while a step appends through the handle.
     handles: RefCell<BTreeMap<String, Option<Handle>>>,
+    /// The cursors of pages of events: before and after each.
+    pages: RefCell<BTreeMap<String, [Option<EventCursor>; 2]>>,
     /// The highest revision seen of each session.
     newest: RefCell<BTreeMap<SessionKey, Revision>>,
 }
@@ -44,6 +48,7 @@ where
             service: StoredSessionService::over(storage),
             stale,
             handles: RefCell::default(),
+            pages: RefCell::default(),
             newest: RefCell::default(),
         }
     }
@@ -134,6 +139,8 @@ where
                 };
             }
             Op::ListSessions => return self.list(with).await,
+            Op::ListEvents => return self.list_events(call).await,
+            Op::Events => return self.walk(with).await,
             Op::AppendEvent | Op::AppendEvents => return self.append(call).await,
             Op::UpdateState => return self.update(with, call.now).await,
             Op::GetUserState | Op::GetAppState => {
@@ -232,7 +239,7 @@ where
     }
 
     async fn list(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
-        let number = |name| with.0.get(name).and_then(Value::as_f64);
+        let number = |name| with.number(name);
         let page = Page::from_numbers(number("limit"), number("offset"), number("page"))?;
         let descending = with.0.get("order").and_then(Value::as_str) == Some("desc");
         let user_id = with.text("userId", None);
@@ -248,6 +255,59 @@ where
             "totalPages": listed.position.total_pages,
         });
         Ok((Kind::Page, page))
+    }
+
+    async fn list_events(&self, call: &Call) -> Result<(Kind, Value), Stop> {
+        let with = Request(&call.with);
+        let cursor = |name| -> Result<Option<EventCursor>, Stop> {
+            let Some(page) = with.text(name, None) else { return Ok(None) };
+            let pages = self.pages.borrow();
+            let [before, after] = pages.get(&page).cloned().unwrap_or_default();
+            let cursor = if name == "before" { before } else { after };
+            let missing = || Stop::Broken(format!("page {page:?} has no cursor {name:?}"));
+            cursor.ok_or_else(missing).map(Some)
+        };
+        let end = match (cursor("before")?, cursor("after")?) {
+            (Some(cursor), _) => PageEnd::Before(cursor),
+            (None, Some(cursor)) => PageEnd::After(cursor),
+            (None, None) => PageEnd::Last,
+        };
+        let limit = check_event_limit(with.number("limit"))?;
+        let page = self.service.get_events(with.key()?, end, limit, true).await?;
+        let mut result = json!({"before": page.before.is_some(), "after": page.after.is_some()});
+        if let (Value::Object(result), Some(count)) = (&mut result, page.event_count) {
+            result.insert("eventCount".to_owned(), count.into());
+        }
+        let cursors = [page.before, page.after];
+        if let Some(name) = &call.keep_as {
+            self.pages.borrow_mut().insert(name.clone(), cursors);
+        }
+        if let Value::Object(result) = &mut result {
+            result.insert("events".to_owned(), parse_events(&page.events)?.into());
+        }
+        Ok((Kind::Session, result))
+    }
+
+    /// Reads all events page by page, in one direction.
+    async fn walk(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
+        let is_descending = with.text("order", None).as_deref() == Some("desc");
+        let limit = check_event_limit(with.number("limit"))?;
+        let mut end = if is_descending { PageEnd::Last } else { PageEnd::First };
+        let mut events = Vec::new();
+        loop {
+            let page = self.service.get_events(with.key()?, end, limit, false).await?;
+            let is_empty = page.events.is_empty();
+            let mut found = parse_events(&page.events)?;
+            if is_descending {
+                found.reverse();
+            }
+            events.append(&mut found);
+            end = match if is_descending { page.before } else { page.after } {
+                Some(cursor) if is_descending => PageEnd::Before(cursor),
+                Some(cursor) if !is_empty => PageEnd::After(cursor),
+                _ => return Ok((Kind::Session, json!({"events": events}))),
+            };
+        }
     }
 
     async fn update(&self, with: Request<'_>, now: f64) -> Result<(Kind, Value), Stop> {
@@ -299,6 +359,10 @@ impl Request<'_> {
             None => default.map(str::to_owned),
             Some(value) => value.as_str().map(str::to_owned),
         }
+    }
+
+    fn number(self, name: &str) -> Option<f64> {
+        self.0.get(name).and_then(Value::as_f64)
     }
 
     fn needed(self, name: &'static str, default: &str) -> Result<String, Stop> {

@@ -84,7 +84,7 @@ where
 
     async fn a_write_is_read_completely(&self) -> Verdict {
         self.create(&["e1", "e2"], |_| Some(filled(7, 7, 2))).await?;
-        let Rows { session, user, app, events } = self.read().await?;
+        let Rows { session, user, app, events, .. } = self.read().await?;
         let session = session.ok_or("there is no session")?;
         let head = SessionHead { created: 7, revision: 7, last_update_time: 1000.25 };
         equal("the head", session.head, head)?;

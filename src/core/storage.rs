@@ -22,8 +22,8 @@
 //! use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
 //! use adk_session_wasm::state::ScopedState;
 //! use adk_session_wasm::storage::{
-//!     Deletion, EventRow, Found, ListRequest, Listing, Rows, SharedChange, SharedRow, SessionRow, Storage,
-//!     Target, Window, Write,
+//!     Deletion, EventRow, Found, ListRequest, Listing, PageEdges, Rows, SharedChange, SharedRow, SessionRow,
+//!     Storage, Target, Window, Write,
 //! };
 //! use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
 //!
@@ -103,15 +103,17 @@
 //!         let maps = self.0.borrow();
 //!         let session =
 //!             session_key(&target).and_then(|key| maps.sessions.get_key_value(&key));
-//!         let events = session.iter().flat_map(|(_, stored)| stored.events.values());
-//!         let mut events: Vec<_> = events.filter(|row| window.admits(row.timestamp)).collect();
-//!         let last = window.last.unwrap_or(events.len());
-//!         events.drain(..events.len().saturating_sub(last));
+//!         let rows: Vec<_> = session.iter().flat_map(|(_, stored)| stored.events.values()).collect();
+//!         let position_of = |id: &str| rows.iter().position(|row| &*row.id == id);
+//!         let positions = window.positions(rows.len(), position_of, |at| rows[at].timestamp);
+//!         let id_at = |at: usize| Some(rows[at].id.clone());
+//!         let edges = positions.as_ref().map(|at| PageEdges::of(at, rows.len(), id_at));
 //!         Ok(Rows {
 //!             session: session.map(row),
 //!             user: user_key(&target).and_then(|key| maps.users.get(&key)).cloned(),
 //!             app: maps.apps.get(&target.app_name).cloned(),
-//!             events: events.into_iter().map(|row| row.text.clone()).collect(),
+//!             events: positions.into_iter().flatten().map(|at| rows[at].text.clone()).collect(),
+//!             edges,
 //!         })
 //!     }
 //!
@@ -191,7 +193,7 @@
 
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
-pub use crate::core::read::{ListRequest, Listing, Rows, Window};
+pub use crate::core::read::{EventPage, ListRequest, Listing, PageEdges, PageEnd, Rows, Window};
 pub use crate::core::write::{
     Changes, EventChange, EventRow, Found, Plan, ScopeSet, SessionChange, SessionRow, SharedChange,
     SharedRevisions, SharedRow, Target, Write,

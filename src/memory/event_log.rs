@@ -1,8 +1,10 @@
 //! The events of one session: appended at the end, replaced in place, looked up by id.
 
+use std::rc::Rc;
+
 use crate::core::event::EventText;
 use crate::core::names::Index;
-use crate::core::read::Window;
+use crate::core::read::{PageEdges, Window};
 use crate::core::session::Revision;
 use crate::core::write::EventRow;
 use crate::memory::blocks::{Blocks, Span};
@@ -160,20 +162,19 @@ impl EventLog {
         rows
     }
 
-    /// Returns the texts of the events in a window, by `seq`.
-    pub(super) fn window(&self, window: Window) -> Vec<EventText> {
-        let limit = window.last.unwrap_or(usize::MAX);
-        let mut texts = Vec::new();
-        for entry in self.chunks.iter().rev().flat_map(|chunk| chunk.iter().rev()) {
-            if texts.len() == limit {
-                break;
-            }
-            if window.admits(entry.timestamp) {
-                texts.push(self.blocks.get(entry.text).into());
-            }
-        }
-        texts.reverse();
-        texts
+    /// Returns the texts of the events in a window, by `seq`, and the edges of a page.
+    pub(super) fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
+        let time_at = |position| self.entry(position).map_or(0.0, |entry| entry.timestamp);
+        let positions = window.positions(self.len(), |id| self.position(id), time_at);
+        let Some(positions) = positions else {
+            return (Vec::new(), None);
+        };
+        let id_at = |position| -> Option<Rc<str>> {
+            self.entry(position).map(|entry| self.blocks.with(entry.id, |id| id.into()))
+        };
+        let edges = window.page.as_ref().map(|_| PageEdges::of(&positions, self.len(), id_at));
+        let entries = positions.into_iter().filter_map(|position| self.entry(position));
+        (entries.map(|entry| self.blocks.get(entry.text).into()).collect(), edges)
     }
 }
 
@@ -209,8 +210,8 @@ mod tests {
             assert_eq!(log.get(&format!("event-{seq}")).unwrap().seq, seq);
         }
         assert!(log.get("event-0").is_none());
-        let last = log.window(Window { last: Some(2), after: None });
-        assert_eq!(texts(last), ["text 4999", "text 5000"]);
+        let last = log.window(&Window { limit: Some(2), ..Window::ALL });
+        assert_eq!(texts(last.0), ["text 4999", "text 5000"]);
     }
 
     #[test]
@@ -221,7 +222,7 @@ mod tests {
         }
         log.write(row("2", 2, 5, "new"));
         log.write(row("2", 2, 6, "newer"));
-        assert_eq!(texts(log.window(Window::ALL)), ["old", "newer", "old", "old"]);
+        assert_eq!(texts(log.window(&Window::ALL).0), ["old", "newer", "old", "old"]);
         let changed: Vec<_> = log.changed(3).iter().map(|row| (row.seq, row.revision)).collect();
         assert_eq!(changed, [(2, 6), (4, 4)]);
         assert!(log.changed(6).is_empty());

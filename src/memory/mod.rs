@@ -87,7 +87,7 @@ impl MemoryStorage {
         }
     }
 
-    pub(crate) fn rows(&self, target: &Target, window: Window) -> Result<Rows, Error> {
+    pub(crate) fn rows(&self, target: &Target, window: &Window) -> Result<Rows, Error> {
         self.contents.borrow().read(target, window)
     }
 
@@ -117,7 +117,7 @@ impl Storage for MemoryStorage {
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        self.rows(&target, window)
+        self.rows(&target, &window)
     }
 
     async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
@@ -182,16 +182,19 @@ impl Contents {
         Ok(())
     }
 
-    fn read(&self, target: &Target, window: Window) -> Result<Rows, Error> {
+    fn read(&self, target: &Target, window: &Window) -> Result<Rows, Error> {
         let (app, user) = self.user(target);
         let session = user
             .zip(target.session_id.as_deref())
             .and_then(|(user, id)| user.sessions.get(id).map(|session| (id, session)));
         let len = session.map_or(0, |(_, session)| session.events.len());
         // A growing list briefly exists twice: the old copy is half as large as the new one.
-        require_room(len.min(window.last.unwrap_or(len)) * 3 * size_of::<EventText>())?;
+        require_room(len.min(window.limit.unwrap_or(len)) * 3 * size_of::<EventText>())?;
+        let (events, edges) =
+            session.map_or_else(Default::default, |(_, session)| session.events.window(window));
         Ok(Rows {
-            events: session.map_or_else(Vec::new, |(_, session)| session.events.window(window)),
+            events,
+            edges,
             session: session.zip(target.user_id.as_deref()).map(|((id, session), user_id)| {
                 SessionRow {
                     key: key_of(&target.app_name, user_id, id),

@@ -7,10 +7,13 @@
 //! whose `create` and `get` are shaped as in adk-rust. Bindings to other languages call the methods of
 //! the type itself, whose `create_session` and `get_session` take revisions, the time and JSON texts.
 
+mod events;
 mod session_service;
 
+pub use events::{EventCursor, StoredEvents};
 pub use session_service::{
-    CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService,
+    CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
+    SessionService,
 };
 
 use crate::core::error::Error;
@@ -211,7 +214,7 @@ impl<S: Storage> StoredSessionService<S> {
         window: Window,
     ) -> Answer<Option<StoredSession>, S> {
         let rows = self.storage.read(key.into(), window).await.map_err(Refusal::Storage)?;
-        let Rows { session, user, app, events } = rows;
+        let Rows { session, user, app, events, .. } = rows;
         let shared = Shared { user: user.as_ref(), app: app.as_ref() };
         Ok(session.map(|row| seen(row, shared, events)).transpose()?)
     }

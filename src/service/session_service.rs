@@ -1,6 +1,7 @@
 //! The session service for Rust programs, in adk-rust's form.
 
 mod deep;
+mod events;
 mod session;
 #[cfg(test)]
 #[cfg(not(target_arch = "wasm32"))]
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+pub use self::events::{EventsPage, ListEventsRequest};
 pub use self::session::Session;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText, NewEvent};
@@ -165,6 +167,19 @@ pub trait SessionService {
         Err(Error::Unsupported("list the sessions of all users"))
     }
 
+    /// Reads a page of a session's events, of any age. The default implementation fails with
+    /// `unsupported`. [`ListEventsRequest`] has an example.
+    ///
+    /// # Errors
+    /// - `not_found` if the session does not exist or its id is invalid
+    /// - `invalid_argument` if a name or the limit is invalid, or if a cursor belongs to another
+    ///   session, or to a deleted one of the same id
+    /// - `corrupt_record` if a stored record cannot be read
+    async fn list_events(&self, request: ListEventsRequest) -> Result<EventsPage, Error> {
+        let _ = request;
+        Err(Error::Unsupported("list the events of a session"))
+    }
+
     /// Deletes a session and its events. A missing session is no error. App and user state stay.
     ///
     /// # Errors
@@ -231,7 +246,7 @@ where
 
     async fn get(&self, request: GetRequest) -> Result<Session, Error> {
         let window = Window::from_numbers(None, request.after)?;
-        let window = Window { last: request.num_recent_events, ..window };
+        let window = Window { limit: request.num_recent_events, ..window };
         check_owner(&request.app_name, &request.user_id)?;
         let missing = || Error::NotFound { session_id: request.session_id.clone() };
         let key = SessionKey::new(request.app_name, request.user_id, request.session_id.as_str())
@@ -257,6 +272,10 @@ where
         let page = Page { offset: offset.unwrap_or(0), limit };
         let listed = self.list_sessions(app_name.to_owned(), None, false, page).await?;
         listed.sessions.into_iter().map(Session::read).collect()
+    }
+
+    async fn list_events(&self, request: ListEventsRequest) -> Result<EventsPage, Error> {
+        events::list_events(self, request).await
     }
 
     async fn delete(&self, request: DeleteRequest) -> Result<(), Error> {

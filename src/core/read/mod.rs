@@ -1,7 +1,9 @@
 //! Reads: the part of a history or of a list that a read returns, and the rows of both.
 
+mod event_page;
 mod window;
 
+pub use event_page::{EventPage, PageEdges, PageEnd, check_event_limit};
 pub use window::{Page, PagePosition, Window, check_count};
 
 use crate::core::event::EventText;
@@ -18,6 +20,9 @@ pub struct Rows {
     pub app: Option<SharedRow>,
     /// The texts of the events in the window, by `seq`.
     pub events: Vec<EventText>,
+    /// Where these events stand, if the window has a [`Window::page`]. `None` also if no event has
+    /// the id that the page begins or ends at.
+    pub edges: Option<PageEdges>,
 }
 
 /// The sessions that `list` returns, ordered by last update, then by id, then by user. Ids compare

@@ -1,6 +1,7 @@
 //! The part of a session's events that a read returns, and the part of a list.
 
 use crate::core::error::Error;
+use crate::core::read::event_page::{EventPage, PageEnd};
 
 /// The largest integer that JavaScript holds exactly.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
@@ -16,20 +17,23 @@ pub fn check_count(argument: &'static str, number: f64, least: usize) -> Result<
     Err(Error::invalid(argument, format!("must be a whole number from {least} up")))
 }
 
-/// A part of a session's events: first the filter by time, then the last events of the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// A part of a session's events: first the filter by time, then the last events of the rest, or
+/// those at another end.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Window {
-    /// The last `last` events in append order; `None` for all.
-    pub last: Option<usize>,
+    /// The most events, counted from the window's end; `None` for all.
+    pub limit: Option<usize>,
     /// Only events with this timestamp (milliseconds) or a later one, in any position.
     pub after: Option<f64>,
+    /// The end of a page, which is read with its edges. `None`: the last events, without edges.
+    pub page: Option<EventPage>,
 }
 
 impl Window {
     /// All events.
-    pub const ALL: Self = Self { last: None, after: None };
+    pub const ALL: Self = Self { limit: None, after: None, page: None };
     /// No event at all.
-    pub const NONE: Self = Self { last: Some(0), after: None };
+    pub const NONE: Self = Self { limit: Some(0), after: None, page: None };
 
     /// Checks numbers from a caller.
     ///
@@ -40,12 +44,40 @@ impl Window {
         if after.is_some_and(f64::is_nan) {
             return Err(Error::invalid("afterTimestamp", "must be a number, but is NaN"));
         }
-        Ok(Self { last, after })
+        Ok(Self { limit: last, after, page: None })
     }
 
     /// Whether an event with this timestamp passes the filter.
     pub fn admits(&self, timestamp: f64) -> bool {
         self.after.is_none_or(|after| timestamp >= after)
+    }
+
+    /// Returns the positions of the window's events among the `len` events of a session, which are
+    /// ordered by `seq`. `None` if no event has the id that the page begins or ends at.
+    ///
+    /// For storages that can reach each event by its position.
+    pub fn positions(
+        &self,
+        len: usize,
+        position_of: impl Fn(&str) -> Option<usize>,
+        time_at: impl Fn(usize) -> f64,
+    ) -> Option<Vec<usize>> {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let admitted = |position: &usize| self.admits(time_at(*position));
+        let first = match self.page.as_ref().map(|page| &page.end) {
+            Some(PageEnd::First) => 0,
+            Some(PageEnd::After(id)) => position_of(id)?.saturating_add(1),
+            end => {
+                let end = match end {
+                    Some(PageEnd::Before(id)) => position_of(id)?,
+                    _ => len,
+                };
+                let mut last: Vec<_> = (0..end).rev().filter(admitted).take(limit).collect();
+                last.reverse();
+                return Some(last);
+            }
+        };
+        Some((first..len).filter(admitted).take(limit).collect())
     }
 }
 

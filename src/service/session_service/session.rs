@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::deep;
 use crate::core::error::Error;
-use crate::core::event::Event;
+use crate::core::event::{Event, EventText};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::{State, StateMap};
 use crate::core::template::TemplateContext;
@@ -97,15 +97,23 @@ impl Session {
             Ok(_) => return Err(corrupt_state("it is no object".to_owned())),
             Err(error) => return Err(corrupt_state(error.to_string())),
         };
-        let mut events = Vec::with_capacity(stored.events.len());
-        for (number, text) in stored.events.into_iter().enumerate() {
-            let event = text
-                .with(read_event)
-                .map_err(|reason| corrupt(format!("event {number} of session {id:?}"), reason))?;
-            events.push(event);
-        }
+        let events = read_events(id, stored.events)?;
         Ok(Self { state, events, head: stored.head, key: stored.key })
     }
+}
+
+/// Reads events of the session with that id.
+///
+/// # Errors
+/// Fails with `corrupt_record` naming the event that cannot be read.
+pub(super) fn read_events(session_id: &str, texts: Vec<EventText>) -> Result<Vec<Event>, Error> {
+    let events = texts.into_iter().enumerate().map(|(number, text)| {
+        text.with(read_event).map_err(|reason| {
+            let record = format!("event {number} of session {session_id:?}");
+            Error::CorruptRecord { record, reason }
+        })
+    });
+    events.collect()
 }
 
 fn read_event(text: &str) -> Result<Event, String> {

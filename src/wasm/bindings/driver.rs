@@ -81,7 +81,7 @@ impl Driver {
         finish: fn(Rows) -> Answer,
     ) -> Answer {
         match self {
-            Self::Memory(memory) => finish(memory.rows(&target, window)?),
+            Self::Memory(memory) => finish(memory.rows(&target, &window)?),
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move { finish(rows(storage.read_records(target, window).await?)?) })

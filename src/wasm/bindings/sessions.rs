@@ -8,7 +8,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::event::TextSlice;
 use crate::core::read::{ListRequest, Rows};
-use crate::core::read::{Page, Window};
+use crate::core::read::{Page, PageEnd, Window, check_event_limit};
 use crate::core::session::{SessionKey, check_id};
 use crate::core::state::Delta;
 use crate::core::storage::Deletion;
@@ -19,7 +19,7 @@ use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::driver::{Answer, Driver, later};
 use crate::wasm::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
-    revisions_to_javascript, session_to_javascript, state_to_javascript,
+    page_to_javascript, revisions_to_javascript, session_to_javascript, state_to_javascript,
 };
 use crate::wasm::indexed_db::AbortCheck;
 use crate::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
@@ -113,6 +113,31 @@ impl SessionCore {
             return Ok(JsValue::UNDEFINED);
         };
         self.driver.read(key.into(), window, session_to_javascript)
+    }
+
+    /// Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
+    /// after the event with that id (`forward`), or the last ones before it. Without an id, the
+    /// first or last ones of all.
+    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
+    pub fn page(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        forward: bool,
+        event_id: Option<String>,
+        limit: Option<f64>,
+        with_count: bool,
+    ) -> Result<JsValue, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let end = match (forward, event_id) {
+            (false, None) => PageEnd::Last,
+            (true, None) => PageEnd::First,
+            (false, Some(id)) => PageEnd::Before(id.into()),
+            (true, Some(id)) => PageEnd::After(id.into()),
+        };
+        let window = Window::page(end, check_event_limit(limit)?, with_count);
+        self.driver.read(key.into(), window, page_to_javascript)
     }
 
     /// Returns a page of sessions, as `listing_to_javascript` lays it out.

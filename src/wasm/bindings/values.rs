@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::read::Rows;
-use crate::core::read::{Page, Window};
+use crate::core::read::{Page, PageEdges, Window, check_event_limit};
 use crate::core::session::{SessionHead, SessionKey};
 use crate::core::state::Shared;
 use crate::core::storage::is_same_json;
@@ -59,7 +59,7 @@ fn fragments(texts: Vec<EventText>) -> Array {
 /// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments]`, or
 /// `undefined`.
 pub(super) fn session_to_javascript(rows: Rows) -> Answer {
-    let Rows { session: Some(row), user, app, events } = rows else {
+    let Rows { session: Some(row), user, app, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
     let user = user.as_ref().map(|row| &row.state);
@@ -68,7 +68,36 @@ pub(super) fn session_to_javascript(rows: Rows) -> Answer {
     Ok(opened(row.head, &state, &fragments(events)).into())
 }
 
-/// Returns the new session in the same form, followed by the new revisions of user and app state.
+/// Returns the page of events that was read, as `[created, fragments, hasOlder, first, last, count]`.
+/// The ids of its first and last event are `undefined` if it is empty, and `count` if it was not
+/// requested. Returns only `[created]` if no event has the id of the page's end, and `undefined`
+/// if there is no session.
+pub(super) fn page_to_javascript(rows: Rows) -> Answer {
+    let Rows { session: Some(row), events, edges, .. } = rows else {
+        return Ok(JsValue::UNDEFINED);
+    };
+    let page = Array::of1(&JsValue::from_f64(row.head.created as f64));
+    if let Some(PageEdges { first, last, has_older, count }) = edges {
+        page.push(&fragments(events));
+        page.push(&has_older.into());
+        for id in [first, last] {
+            page.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
+        }
+        page.push(&count.map_or(JsValue::UNDEFINED, |count| JsValue::from_f64(count as f64)));
+    }
+    Ok(page.into())
+}
+
+/// Returns the number of events on a page.
+///
+/// # Errors
+/// Fails with `invalid_argument` if the number is out of range.
+#[wasm_bindgen]
+pub fn event_limit(limit: Option<f64>) -> Result<f64, JsValue> {
+    Ok(check_event_limit(limit)? as f64)
+}
+
+/// Returns the new session as [`session_to_javascript`] does, followed by the new revisions of user and app state.
 /// Fails with `already_exists` if the key was taken.
 pub(super) fn created_to_javascript(write: Write) -> Answer {
     let Target { app_name, user_id, session_id } = write.plan().target.clone();

@@ -114,7 +114,7 @@ impl IndexedDbStorage {
         target: Target,
         window: Window,
     ) -> Result<JsValue, JsValue> {
-        Ok(reading::read(&self.access, &target, window).await?)
+        Ok(reading::read(&self.access, &target, &window).await?)
     }
 
     /// Reads records for [`listed_texts`], as the verb `list` does.
@@ -191,13 +191,13 @@ impl Storage for IndexedDbStorage {
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, JsValue> {
         let records = self.read_records(target, window).await?;
-        let Rows { session, user, app, events: records } = rows(records)?;
+        let Rows { session, user, app, events: records, edges } = rows(records)?;
         let mut events = Vec::new();
         for record in records {
             let page = Page::read(JsValue::from(record).unchecked_ref())?;
             events.extend(page.rows.into_iter().map(|row| row.text));
         }
-        Ok(Rows { session, user, app, events })
+        Ok(Rows { session, user, app, events, edges })
     }
 
     async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {

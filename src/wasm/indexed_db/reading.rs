@@ -1,12 +1,12 @@
 //! Reads a session with a window of its events. Only the records that hold those events are read.
 
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::read::Rows;
-use crate::core::read::Window;
+use crate::core::read::{PageEdges, Rows, Window};
 use crate::core::session::Revision;
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
@@ -14,15 +14,15 @@ use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
-use crate::wasm::indexed_db::records::page::{admitted, cut};
-use crate::wasm::indexed_db::records::schema::{BY_TIME, EVENTS, SESSIONS, STATES};
+use crate::wasm::indexed_db::records::page::{Part, admitted, cut, edge_of, seq_of};
+use crate::wasm::indexed_db::records::schema::{BY_ID, BY_TIME, EVENTS, SESSIONS, STATES};
 
 /// Reads the records of the app's state, the user's state, the session and its events. Event
 /// records are cut to the window. Returns a list for [`rows`].
 pub(super) async fn read(
     access: &Access,
     target: &Target,
-    window: Window,
+    window: &Window,
 ) -> Result<JsValue, Failure> {
     access.twice(&|| Box::pin(read_once(access, target, window))).await
 }
@@ -31,11 +31,13 @@ pub(super) async fn read(
 pub(super) fn rows(read: JsValue) -> Result<Rows, Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
     let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
+    let edges = read.next().and_then(edges_of);
     let mut events = Vec::new();
     for record in read {
         events.push(record.into());
     }
     Ok(Rows {
+        edges,
         session: session.as_ref().map(Record::session_row).transpose()?,
         user: user.as_ref().map(Record::shared_row).transpose()?.flatten(),
         app: app.as_ref().map(Record::shared_row).transpose()?.flatten(),
@@ -43,11 +45,11 @@ pub(super) fn rows(read: JsValue) -> Result<Rows, Failure> {
     })
 }
 
-async fn read_once(access: &Access, target: &Target, window: Window) -> Result<JsValue, Failure> {
+async fn read_once(access: &Access, target: &Target, window: &Window) -> Result<JsValue, Failure> {
     let Target { app_name, user_id, session_id } = target;
     let user_id = user_id.as_deref();
     let key = user_id.zip(session_id.as_deref());
-    let wants_events = key.is_some() && window.last != Some(0);
+    let wants_events = key.is_some() && window.limit != Some(0);
     let stores: &[&str] = match (key, wants_events) {
         (None, _) => &[STATES],
         (Some(_), false) => &[SESSIONS, STATES],
@@ -71,57 +73,150 @@ async fn read_once(access: &Access, target: &Target, window: Window) -> Result<J
     Ok(found.into())
 }
 
+/// Returns the edges of a page, or `undefined`, and then the records.
 async fn read_events(
     transaction: &Transaction,
     session: &Record,
-    window: Window,
+    window: &Window,
 ) -> Result<Array, Failure> {
-    let records = match window.after {
-        None => last_of(transaction, session, window.last).await?,
-        Some(after) => admitted_of(transaction, session, window, after).await?,
+    let mut part = Part { after: window.after, ..Part::ALL };
+    let mut place = None;
+    let mut count = JsValue::UNDEFINED;
+    if let Some(page) = &window.page {
+        let number = session.count("number");
+        let id = page.end.place().map(|id| JsValue::from_str(&keys::event_id(number, id)));
+        let index = transaction.index(EVENTS, BY_ID);
+        if page.with_count {
+            let range = keys::event_ids(number);
+            transaction.ask(index.clone().and_then(|index| index.count_with_key(&range)));
+        }
+        if let Some(id) = &id {
+            transaction.ask(index.and_then(|index| index.get(id)));
+        }
+        let answers = transaction.answered().await?;
+        if page.with_count {
+            count = answers.get(0);
+        }
+        if let Some(id) = id {
+            let Some(record) = Record::found(answers.get(u32::from(page.with_count))) else {
+                return Ok(Array::of1(&JsValue::UNDEFINED));
+            };
+            let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
+            let bound = if page.end.is_forward() { &mut part.above } else { &mut part.below };
+            *bound = seq;
+            place = Some(record);
+        }
+    }
+    let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
+    let follows = place.is_some() && is_forward;
+    // A page is read with one event more, which tells whether there are older ones.
+    let limit = window.limit.map(|limit| limit.saturating_add(usize::from(window.page.is_some())));
+    let records = match part.after {
+        Some(after) => admitted_of(transaction, session, part, limit, after).await?,
+        None if is_forward => first_of(transaction, session, part, limit, place).await?,
+        None => last_of(transaction, session, part, limit, place).await?,
     };
-    let mut skip = match window.last {
-        None => 0,
-        Some(last) => count(&records, window).saturating_sub(last),
-    };
-    let events = Array::new();
+    let mut take = window.limit.unwrap_or(usize::MAX);
+    let mut skip = if is_forward { 0 } else { admitted_in(&records, part).saturating_sub(take) };
+    let has_older = follows || skip > 0;
+    let events = Array::of1(&JsValue::UNDEFINED);
     for record in records.iter().filter_map(Record::found) {
-        let admitted = admitted(&record, window);
+        let admitted = admitted(&record, part);
         let skipped = skip.min(admitted);
         skip -= skipped;
-        if let Some(rest) = cut(record, window, skipped) {
+        let taken = take.min(admitted - skipped);
+        take -= taken;
+        if let Some(rest) = cut(record, part, skipped, taken) {
             events.push(&rest);
         }
+    }
+    if window.page.is_some() {
+        let edges = Array::of2(&has_older.into(), &count);
+        for (place, is_last) in [(1, false), (events.length() - 1, true)] {
+            let id = edge_of(&events.get(place), is_last);
+            edges.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
+        }
+        events.set(0, edges.into());
     }
     Ok(events)
 }
 
-/// Returns the records that hold the last `last` events and perhaps some more, or all records.
+/// Reads the edges that [`read_events`] returned.
+fn edges_of(edges: JsValue) -> Option<PageEdges> {
+    let edges: Array = edges.dyn_into().ok()?;
+    let id = |place| edges.get(place).as_string().map(Rc::from);
+    Some(PageEdges {
+        has_older: edges.get(0).is_truthy(),
+        count: edges.get(1).as_f64().map(|count| count as usize),
+        first: id(2),
+        last: id(3),
+    })
+}
+
+/// Returns the records that hold the last `limit` events of the part and perhaps some more, or all
+/// of its records. `place` is the record with the event that the part ends at.
 ///
-/// Each event has a revision of its own as its `seq`. So the last `n` revisions hold at most `n`
-/// events, and exactly `n` if each change added one. If they hold too few, the reach is doubled. A
-/// record's key is the `seq` of its last event, so the range includes the record that it begins in.
+/// Each event has a revision of its own as its `seq`. So `n` revisions hold at most `n` events, and
+/// exactly `n` if each change added one. If they hold too few, the reach is doubled. A record's key
+/// is the `seq` of its last event, so the range includes the record that it begins in.
 async fn last_of(
     transaction: &Transaction,
     session: &Record,
-    last: Option<usize>,
+    part: Part,
+    limit: Option<usize>,
+    place: Option<Record>,
 ) -> Result<Array, Failure> {
     let number = session.count("number");
-    let mut records = Array::new();
-    let mut reach = last.map_or(f64::INFINITY, |last| last as f64);
-    let mut end = f64::INFINITY;
-    loop {
-        let start = (session.count("revision") - reach + 1.0).max(0.0);
+    let newest = session.count("revision").min(part.below - 1.0);
+    let mut end = place.as_ref().map_or(f64::INFINITY, |place| place.count("seq") - 1.0);
+    let mut records: Array = place.into_iter().collect();
+    let mut reach = limit.map_or(f64::INFINITY, |limit| limit as f64);
+    let is_enough =
+        |records: &Array| limit.is_some_and(|limit| admitted_in(records, part) >= limit);
+    while end >= session.count("created") && !is_enough(&records) {
+        let start = (newest - reach + 1.0).max(0.0);
         transaction.get_all(EVENTS, &keys::span(number, start, end), None);
         let earlier: Array = transaction.answered().await?.get(0).unchecked_into();
         records = earlier.concat(&records);
-        let is_enough = last.is_none_or(|last| count(&records, Window::ALL) >= last);
-        if is_enough || start < session.count("created") {
-            return Ok(records);
-        }
         end = start - 1.0;
         reach *= 2.0;
     }
+    Ok(records)
+}
+
+/// Returns the records that hold the first `limit` events of the part and perhaps some more, or all
+/// of its records. `place` is the record with the event that the part begins after.
+///
+/// It reaches as far as [`last_of`]. One record more has the events that the range ends within.
+async fn first_of(
+    transaction: &Transaction,
+    session: &Record,
+    part: Part,
+    limit: Option<usize>,
+    place: Option<Record>,
+) -> Result<Array, Failure> {
+    let number = session.count("number");
+    let mut start = place.as_ref().map_or(session.count("created"), |place| place.count("seq"));
+    let mut records: Array = place.into_iter().collect();
+    let mut reach = limit.map_or(f64::INFINITY, |limit| limit as f64);
+    let is_enough =
+        |records: &Array| limit.is_some_and(|limit| admitted_in(records, part) >= limit);
+    while !is_enough(&records) {
+        let end = start + reach;
+        transaction.get_all(EVENTS, &keys::span(number, start + 1.0, end), None);
+        transaction.get_all(EVENTS, &keys::from(number, end + 1.0), Some(1));
+        let [within, next]: [Array; 2] = {
+            let answers = transaction.answered().await?;
+            [0, 1].map(|round| answers.get(round).unchecked_into())
+        };
+        records = records.concat(&within).concat(&next);
+        let Some(last) = Record::found(next.get(0)) else {
+            break;
+        };
+        start = last.count("seq");
+        reach *= 2.0;
+    }
+    Ok(records)
 }
 
 /// Returns the records that hold events of that time or later, as far back as the window's limit
@@ -129,11 +224,12 @@ async fn last_of(
 async fn admitted_of(
     transaction: &Transaction,
     session: &Record,
-    window: Window,
+    part: Part,
+    limit: Option<usize>,
     after: f64,
 ) -> Result<Array, Failure> {
     let range = keys::from(session.count("number"), after);
-    let Some(last) = window.last else {
+    let Some(limit) = limit else {
         transaction.find(EVENTS, BY_TIME, &range);
         return Ok(by_seq(transaction.answered().await?.get(0), "seq"));
     };
@@ -145,7 +241,7 @@ async fn admitted_of(
     let mut end = keys.length();
     // Each record holds at least one such event, and a page may hold many.
     let mut size = 4;
-    while end > 0 && count(&records, window) < last {
+    while end > 0 && admitted_in(&records, part) < limit {
         let start = end.saturating_sub(size);
         for index in start..end {
             transaction.get(EVENTS, &keys.get(index));
@@ -157,11 +253,11 @@ async fn admitted_of(
     Ok(records)
 }
 
-/// Returns how many events of the records the window admits.
-fn count(records: &Array, window: Window) -> usize {
+/// Returns how many events of the records the part admits.
+fn admitted_in(records: &Array, part: Part) -> usize {
     let mut count = 0;
     for record in records.iter().filter_map(Record::found) {
-        count += admitted(&record, window);
+        count += admitted(&record, part);
     }
     count
 }

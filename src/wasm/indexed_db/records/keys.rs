@@ -35,6 +35,13 @@ pub(crate) fn event_id(number: f64, id: &str) -> String {
     format!("{}/{id}", number as u64)
 }
 
+/// Returns the range of the index keys of all events of a session.
+pub(crate) fn event_ids(number: f64) -> JsValue {
+    // `0` follows `/`.
+    let number = number as u64;
+    between(&format!("{number}/").into(), &format!("{number}0").into())
+}
+
 /// Returns the event id of an index key.
 pub(crate) fn plain_id(id: &str) -> &str {
     id.split_once('/').map_or(id, |(_, id)| id)

@@ -4,10 +4,11 @@
 //! once. `marks` holds four numbers for each event; the last one is the end of its text. Moving
 //! events between pages never parses their texts, so the texts never change.
 
+use std::rc::Rc;
+
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
-use crate::core::read::Window;
 use crate::core::session::Revision;
 use crate::core::write::EventRow;
 use crate::wasm::indexed_db::records::failure::Failure;
@@ -160,36 +161,57 @@ fn size_of(marks: Option<&Float64Array>) -> usize {
     marks.map_or(1, |marks| (marks.length() / MARKS).max(1) as usize)
 }
 
-/// Returns how many events of a record the window admits; a damaged event counts as admitted.
-pub(crate) fn admitted(record: &Record, window: Window) -> usize {
+/// The events that a window takes from, before its limit: those of a time and of a range of `seq`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Part {
+    /// Only events with this timestamp or a later one.
+    pub(crate) after: Option<f64>,
+    /// Only events with a greater `seq`.
+    pub(crate) above: f64,
+    /// Only events with a smaller `seq`.
+    pub(crate) below: f64,
+}
+
+impl Part {
+    /// All events.
+    pub(crate) const ALL: Self = Self { after: None, above: -1.0, below: f64::INFINITY };
+
+    fn admits(&self, seq: f64, timestamp: f64) -> bool {
+        self.above < seq && seq < self.below && self.after.is_none_or(|after| timestamp >= after)
+    }
+}
+
+/// Returns how many events of a record the part admits; a damaged event counts as admitted.
+pub(crate) fn admitted(record: &Record, part: Part) -> usize {
     let marks = marks_of(record);
-    if window.after.is_none() {
+    if part == Part::ALL {
         return size_of(marks.as_ref());
     }
+    let admits = |seq, time| part.admits(seq, time) || !is_counter(seq) || !is_time(time);
     let Some(marks) = marks else {
-        return usize::from(record.number("time").is_none_or(|time| window.admits(time)));
+        let [seq, time] = ["seq", "time"].map(|name| record.number(name).unwrap_or(f64::NAN));
+        return usize::from(admits(seq, time));
     };
     let mut admitted = usize::from(marks.length() < MARKS);
     for index in (2..marks.length()).step_by(MARKS as usize) {
-        let time = marks.get_index(index);
-        admitted += usize::from(window.admits(time) || !is_time(time));
+        admitted += usize::from(admits(marks.get_index(index - 2), marks.get_index(index)));
     }
     admitted
 }
 
-/// Returns the record with only the events that the window admits, without the first `skip` of
-/// them. Returns `None` if no event remains. If a record is too damaged to be cut, its text is
-/// removed, so that its reader reports the damage.
-pub(crate) fn cut(record: Record, window: Window, skip: usize) -> Option<Record> {
-    let admitted = admitted(&record, window);
-    if admitted <= skip {
+/// Returns the record with only the events that the part admits: without the first `skip` of them,
+/// and at most `take`. Returns `None` if no event remains. If a record is too damaged to be cut,
+/// its text is removed, so that its reader reports the damage.
+pub(crate) fn cut(record: Record, part: Part, skip: usize, take: usize) -> Option<Record> {
+    let admitted = admitted(&record, part);
+    if admitted <= skip || take == 0 {
         return None;
     }
     let size = size_of(marks_of(&record).as_ref());
     // A page that lost its marks looks like a single event.
     let is_one = |ids: Array| ids.length() as usize == size;
-    let is_whole = window == Window::ALL || record.get("ids").dyn_into().is_ok_and(is_one);
-    if skip == 0 && admitted == size && is_whole {
+    let is_whole = part == Part::ALL || ids_of(&record).is_some_and(is_one);
+    if skip == 0 && admitted == size && admitted <= take && is_whole {
         return Some(record);
     }
     let Some(mut page) = Page::rows_of(&record, false) else {
@@ -198,11 +220,36 @@ pub(crate) fn cut(record: Record, window: Window, skip: usize) -> Option<Record>
     };
     let mut place = 0;
     page.rows.retain(|row| {
-        let is_admitted = window.admits(row.timestamp);
+        let is_admitted = part.admits(row.seq as f64, row.timestamp);
         place += usize::from(is_admitted);
-        is_admitted && place > skip
+        is_admitted && place > skip && place - skip <= take
     });
     (!page.rows.is_empty()).then(|| page.record())
+}
+
+/// Returns the `seq` of the event with that key in the index of ids; `None` if the record is
+/// damaged.
+pub(crate) fn seq_of(record: &Record, id: &JsValue) -> Option<f64> {
+    let seq = match marks_of(record) {
+        None => record.counter("seq")?,
+        Some(marks) => {
+            let place = u32::try_from(ids_of(record)?.index_of(id, 0)).ok()?;
+            let mark = place.saturating_mul(MARKS);
+            (mark < marks.length()).then(|| marks.get_index(mark))?
+        }
+    };
+    is_counter(seq).then_some(seq)
+}
+
+/// Returns the id of the first event of a record, or of its `last` one; `None` if it is damaged.
+pub(crate) fn edge_of(record: &JsValue, last: bool) -> Option<Rc<str>> {
+    let ids = ids_of(record.unchecked_ref())?;
+    let place = if last { ids.length().saturating_sub(1) } else { 0 };
+    Some(keys::plain_id(&ids.get(place).as_string()?).into())
+}
+
+fn ids_of(record: &Record) -> Option<Array> {
+    record.get("ids").dyn_into().ok()
 }
 
 fn string_of(row: &EventRow) -> JsString {

@@ -1,0 +1,108 @@
+//! Pages of a session's events: windows whose end is an event.
+
+use std::rc::Rc;
+
+use crate::core::error::Error;
+use crate::core::read::window::{Window, check_count};
+
+/// The number of events on a page, if the request does not say.
+const DEFAULT_LIMIT: usize = 50;
+/// The most events of a page.
+const MAX_LIMIT: usize = 1000;
+
+/// Checks the number of events that a caller wants on a page.
+///
+/// # Errors
+/// Fails with `invalid_argument` unless it is an integer from 1 to 1,000.
+pub fn check_event_limit(limit: Option<f64>) -> Result<usize, Error> {
+    let limit = limit.map(|limit| check_count("limit", limit, 1)).transpose()?;
+    match limit.unwrap_or(DEFAULT_LIMIT) {
+        limit if limit > MAX_LIMIT => {
+            Err(Error::invalid("limit", format!("must not be greater than {MAX_LIMIT}")))
+        }
+        limit => Ok(limit),
+    }
+}
+
+/// A page of events: its end, and whether the session's events are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventPage {
+    /// Where the page begins or ends.
+    pub end: PageEnd,
+    /// Whether [`PageEdges::count`] is requested.
+    pub with_count: bool,
+}
+
+/// The end of a session's events from which a page takes its events. An event keeps its place when
+/// it is replaced, so its id names the same place for as long as the session exists.
+///
+/// `Place` names an event: its id, or a cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PageEnd<Place = Rc<str>> {
+    /// The page has the last events.
+    #[default]
+    Last,
+    /// The page has the first events.
+    First,
+    /// The page has the last events before this one.
+    Before(Place),
+    /// The page has the first events after this one.
+    After(Place),
+}
+
+impl<Place> PageEnd<Place> {
+    /// Returns the event that the page begins or ends at.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Last | Self::First => None,
+            Self::Before(place) | Self::After(place) => Some(place),
+        }
+    }
+
+    /// Returns the same end with another name for its event.
+    pub fn map<Other>(self, name: impl FnOnce(Place) -> Other) -> PageEnd<Other> {
+        match self {
+            Self::Last => PageEnd::Last,
+            Self::First => PageEnd::First,
+            Self::Before(place) => PageEnd::Before(name(place)),
+            Self::After(place) => PageEnd::After(name(place)),
+        }
+    }
+
+    /// Whether the page takes the first events from its end on, and not the last ones up to it.
+    pub fn is_forward(&self) -> bool {
+        matches!(self, Self::First | Self::After(_))
+    }
+}
+
+impl Window {
+    /// The window of a page of at most `limit` events.
+    pub fn page(end: PageEnd, limit: usize, with_count: bool) -> Self {
+        Self { limit: Some(limit), after: None, page: Some(EventPage { end, with_count }) }
+    }
+}
+
+/// Where the events of a page stand among those of their session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageEdges {
+    /// The id of the page's first event; `None` for a page without events.
+    pub first: Option<Rc<str>>,
+    /// The id of the page's last event; `None` for a page without events.
+    pub last: Option<Rc<str>>,
+    /// Whether the session has events before the page's first one.
+    pub has_older: bool,
+    /// The number of all events of the session, if it is requested.
+    pub count: Option<usize>,
+}
+
+impl PageEdges {
+    /// Returns the edges of a page whose events stand at these positions among `len` events.
+    pub fn of(positions: &[usize], len: usize, id_at: impl Fn(usize) -> Option<Rc<str>>) -> Self {
+        Self {
+            first: positions.first().and_then(|position| id_at(*position)),
+            last: positions.last().and_then(|position| id_at(*position)),
+            has_older: positions.first().is_some_and(|position| *position > 0),
+            count: Some(len),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Pages of a session's events, with their cursors.
+
+use std::rc::Rc;
+
+use crate::core::error::Error;
+use crate::core::event::EventText;
+use crate::core::read::{PageEnd, Rows, Window};
+use crate::core::session::{Revision, SessionKey};
+use crate::core::storage::Storage;
+use crate::service::{Answer, Refusal, StoredSessionService};
+
+/// The place of an event in its session. It stays valid while others append and replace events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventCursor {
+    key: SessionKey,
+    created: Revision,
+    event_id: Box<str>,
+}
+
+/// A page of events as read from a storage, in append order.
+#[derive(Debug, Clone)]
+pub struct StoredEvents {
+    /// The texts of the events.
+    pub events: Vec<EventText>,
+    /// For [`PageEnd::Before`]: the events before this page. `None` if there are none.
+    pub before: Option<EventCursor>,
+    /// For [`PageEnd::After`]: the events after this page, also those that are yet to be appended.
+    /// `None` if the page has no events and was requested without a cursor.
+    pub after: Option<EventCursor>,
+    /// The number of all events of the session, if it was requested.
+    pub event_count: Option<usize>,
+}
+
+impl<S: Storage> StoredSessionService<S> {
+    /// Reads a page of a session's events.
+    ///
+    /// # Errors
+    /// Fails with `not_found` if the session does not exist, and with `invalid_argument` if the
+    /// cursor belongs to another session, or to a deleted one with the same key.
+    pub async fn get_events(
+        &self,
+        key: SessionKey,
+        end: PageEnd<EventCursor>,
+        limit: usize,
+        with_count: bool,
+    ) -> Answer<StoredEvents, S> {
+        let foreign = || Error::invalid("end", "must have a cursor of this session");
+        let cursor = end.place().cloned();
+        if cursor.as_ref().is_some_and(|cursor| cursor.key != key) {
+            return Err(foreign().into());
+        }
+        let is_forward = end.is_forward();
+        let window = Window::page(end.map(|cursor| cursor.event_id.into()), limit, with_count);
+        let rows = self.storage.read(key.clone().into(), window).await;
+        let Rows { session, events, edges, .. } = rows.map_err(Refusal::Storage)?;
+        let missing = || Error::NotFound { session_id: key.session_id.clone() };
+        let created = session.ok_or_else(missing)?.head.created;
+        if cursor.as_ref().is_some_and(|cursor| cursor.created != created) {
+            return Err(foreign().into());
+        }
+        let edges = edges.ok_or_else(foreign)?;
+        let cursor_at = |id: Rc<str>| {
+            let event_id = Box::from(&*id);
+            EventCursor { key: key.clone(), created, event_id }
+        };
+        Ok(StoredEvents {
+            events,
+            before: edges.first.filter(|_| edges.has_older).map(cursor_at),
+            after: edges.last.map(cursor_at).or(cursor.filter(|_| is_forward)),
+            event_count: edges.count.filter(|_| with_count),
+        })
+    }
+}
