@@ -67,6 +67,12 @@ export type { SessionServiceOptions } from './service/service_options.js';
 export type { StalePolicy } from './append/append_rules.js';
 export type { StoredSessionService } from './service/stored_session_service.js';
 export type {
+  EventsPage,
+  EventsRequest,
+  ListEventsRequest,
+  PagedEvents,
+} from './model/event_page.js';
+export type {
   Abortable,
   AppendEventRequest,
   AppendEventsRequest,
@@ -116,10 +122,12 @@ export type {
   Deleted,
   Found,
   Listing,
+  PageRows,
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
   StorageListRequest,
+  StoragePageRequest,
   StorageReadRequest,
   StorageWrite,
   StorageWriteRequest,

@@ -134,6 +134,12 @@ export class SessionCore {
      */
     open(): any;
     /**
+     * Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
+     * after the event with that id (`forward`), or the last ones before it. Without an id, the
+     * first or last ones of all.
+     */
+    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number | null | undefined, with_count: boolean): any;
+    /**
      * Returns the JSON object of a user's state, or of an app's.
      */
     shared_state(app_name: string, user_id?: string | null): any;
@@ -166,6 +172,14 @@ export function delete_database(name: string, blocked_timeout: number): any;
  * offset, suggestions}]}`. `keys` are the keys that have a value.
  */
 export function describe_missing(text: string, positions: Uint32Array | number[], keys: Array<any>): any;
+
+/**
+ * Returns the number of events on a page.
+ *
+ * # Errors
+ * Fails with `invalid_argument` if the number is out of range.
+ */
+export function event_limit(limit?: number | null): number;
 
 /**
  * Whether so many bytes can be allocated, with some to spare.

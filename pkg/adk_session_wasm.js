@@ -514,6 +514,46 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
+     * Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
+     * after the event with that id (`forward`), or the last ones before it. Without an id, the
+     * first or last ones of all.
+     * @param {string} app_name
+     * @param {string} user_id
+     * @param {string} session_id
+     * @param {boolean} forward
+     * @param {string | null | undefined} event_id
+     * @param {number | null | undefined} limit
+     * @param {boolean} with_count
+     * @returns {any}
+     */
+    page(app_name, user_id, session_id, forward, event_id, limit, with_count) {
+        const val5 = +forward;
+        const val6 = +(isLikeNone(limit) ? 0 : limit);
+        const val7 = +with_count;
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
+        try {
+            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len2 = WASM_VECTOR_LEN;
+            ptr3 = isLikeNone(event_id) ? 0 : passStringToWasm0(event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len3 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, !isLikeNone(limit), val6, val7);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
      * Returns the JSON object of a user's state, or of an app's.
      * @param {string} app_name
      * @param {string | null} [user_id]
@@ -650,6 +690,22 @@ export function describe_missing(text, positions, keys) {
 }
 
 /**
+ * Returns the number of events on a page.
+ *
+ * # Errors
+ * Fails with `invalid_argument` if the number is out of range.
+ * @param {number | null} [limit]
+ * @returns {number}
+ */
+export function event_limit(limit) {
+    const ret = wasm.event_limit(!isLikeNone(limit), isLikeNone(limit) ? 0 : limit);
+    if (ret[2]) {
+        throw takeFromExternrefTable0(ret[1]);
+    }
+    return ret[0];
+}
+
+/**
  * Whether so many bytes can be allocated, with some to spare.
  * @param {number} bytes
  * @returns {boolean}
@@ -772,6 +828,10 @@ function __wbg_get_imports() {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
+        __wbg___wbindgen_is_falsy_d864b623500ae65d: function(arg0) {
+            const ret = !arg0;
+            return ret;
+        },
         __wbg___wbindgen_is_function_741ff2bb612836f5: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
@@ -873,6 +933,10 @@ function __wbg_get_imports() {
             const ret = arg0.concat(arg1);
             return ret;
         },
+        __wbg_count_5a7d72882fd2624b: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.count(arg1);
+            return ret;
+        }, arguments); },
         __wbg_createIndex_40dc5bd2e5a23975: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
@@ -917,6 +981,10 @@ function __wbg_get_imports() {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
+        __wbg_get_4fb2239603ad3127: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.get(arg1);
+            return ret;
+        }, arguments); },
         __wbg_get_d7176cfb76d71114: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
@@ -937,6 +1005,10 @@ function __wbg_get_imports() {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
+        __wbg_indexOf_60c95f6e9124857d: function(arg0, arg1, arg2) {
+            const ret = arg0.indexOf(arg1, arg2);
+            return ret;
+        },
         __wbg_index_2e86e1bb441793d5: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;

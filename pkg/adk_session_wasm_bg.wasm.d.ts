@@ -21,6 +21,7 @@ export const artifact_message: (a: number, b: number, c: number, d: number) => [
 export const check_window: (a: number, b: number, c: number, d: number) => [number, number];
 export const delete_database: (a: number, b: number, c: number) => [number, number, number];
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
+export const event_limit: (a: number, b: number) => [number, number, number];
 export const has_room: (a: number) => number;
 export const merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
 export const page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
@@ -36,6 +37,7 @@ export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number
 export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
 export const sessioncore_memory: () => number;
 export const sessioncore_open: (a: number) => [number, number, number];
+export const sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
 export const sessioncore_shared_state: (a: number, b: number, c: number, d: number, e: number) => [number, number, number];
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;

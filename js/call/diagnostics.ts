@@ -121,6 +121,7 @@ function rowsOf(method: ServiceMethod, result: unknown): number | undefined {
   switch (method) {
     case 'getSession':
     case 'getOrCreateSession':
+    case 'listEvents':
       return (result as { readonly events: readonly unknown[] } | undefined)?.events.length ?? 0;
     case 'listSessions':
       return (result as { readonly sessions: readonly unknown[] }).sessions.length;

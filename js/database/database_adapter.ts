@@ -32,7 +32,9 @@ import type {
   Deleted,
   StorageDeleteRequest,
   Listing,
+  PageRows,
   StorageListRequest,
+  StoragePageRequest,
   StorageReadRequest,
   Rows,
   StorageWrite,
@@ -57,7 +59,7 @@ import type { Layout } from './tables/layout.js';
 import { list, listStatements } from './verbs/list.js';
 import type { OpenedTables } from './tables/opening.js';
 import type { Steps } from './transactions/prepared.js';
-import { read, readParsed, readStatements } from './verbs/read.js';
+import { read, readPage, readParsed, readStatements } from './verbs/read.js';
 import { Revisions } from './tables/revisions.js';
 import { KnownFailure } from './engines/failure.js';
 import type { Waits } from './transactions/waits.js';
@@ -168,6 +170,16 @@ export class DatabaseAdapter implements OwnAdapter {
       readParsed(statements, this.#revisions, request),
     );
     return found ?? this.read(request);
+  }
+
+  readPage(request: StoragePageRequest): PageRows | Promise<PageRows> {
+    const { engine } = this.#parts;
+    const { key, eventId } = request;
+    if (!fitsKey(engine, key)) return {};
+    if (eventId !== undefined) checkIds(engine, { key, eventIds: [eventId] });
+    return this.#run('read', request, ({ statements }) =>
+      readPage(statements, this.#revisions, request),
+    );
   }
 
   list(request: StorageListRequest): Listing | Promise<Listing> {

@@ -70,6 +70,12 @@ export class Handles {
     return record;
   }
 
+  /** Returns the revision at which a handle's session was created; `otherwise` if it is not known. */
+  createdRevisionOf(state: object, otherwise: number): number {
+    const { createdRevision = NaN } = this.#records.get(state) ?? {};
+    return Number.isNaN(createdRevision) ? otherwise : createdRevision;
+  }
+
   /** Returns the revision of a handle; `undefined` if it is not known. */
   revisionOf(state: object): number | undefined {
     const record = this.#records.get(state);

@@ -15,6 +15,8 @@ export type ServiceMethod =
   | 'getSession'
   | 'getOrCreateSession'
   | 'listSessions'
+  | 'listEvents'
+  | 'loadOlder'
   | 'deleteSession'
   | 'appendEvent'
   | 'appendEvents'

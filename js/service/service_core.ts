@@ -28,7 +28,8 @@ import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
-import { SessionReader } from '../read/session_reader.js';
+import { EventPages } from '../read/event_pages.js';
+import { type ReaderParts, SessionReader } from '../read/session_reader.js';
 import { takeNewSession } from './new_session.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { ServiceFeed } from '../watch/service_feed.js';
@@ -47,6 +48,7 @@ export class ServiceCore {
   readonly feed: ServiceFeed;
   readonly appender: Appender;
   readonly reader: SessionReader;
+  readonly pages: EventPages;
   readonly #parts: ServiceParts;
   readonly #schema: StateSchema | undefined;
   readonly #clock: () => number;
@@ -66,12 +68,14 @@ export class ServiceCore {
     this.#clock = checkedClock(clock);
     this.#newId = checkedIds(newId);
     const { handles } = this;
-    this.reader = new SessionReader({
+    const readerParts: ReaderParts = {
       call: (signal, call) => this.#call(signal, call),
       handles,
       parseEvents: parts.parseEvents,
       history: options.history,
-    });
+    };
+    this.reader = new SessionReader(readerParts);
+    this.pages = new EventPages(readerParts);
     this.appender = new Appender({
       handles,
       rules: { writer: orderedWriter, policy: policyOf(stale) },

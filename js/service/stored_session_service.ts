@@ -1,4 +1,10 @@
-import type { AppendedEvent, NewEvent } from '../model/event.js';
+import type { AppendedEvent, Event, NewEvent } from '../model/event.js';
+import type {
+  EventsPage,
+  EventsRequest,
+  ListEventsRequest,
+  PagedEvents,
+} from '../model/event_page.js';
 import { requireId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
 import type {
@@ -28,6 +34,7 @@ import { codeOf } from '../call/diagnostics.js';
 import { makeDisposable } from '../call/disposable.js';
 import { after } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
+import { walkEvents } from '../read/event_pages.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
 import type {
   ListenOptions,
@@ -52,7 +59,7 @@ import { closeTimeoutOf } from './service_options.js';
  * ```
  */
 export class StoredSessionService<S extends object = StateShape>
-  implements BaseSessionService<S>, Watchable
+  implements BaseSessionService<S>, PagedEvents<S>, Watchable
 {
   /** Closes the service at the end of an `await using` block. */
   declare [Symbol.asyncDispose]: () => Promise<void>;
@@ -96,6 +103,24 @@ export class StoredSessionService<S extends object = StateShape>
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
     return this.#core.calls.run('listSessions', request, (request) =>
       this.#core.reader.list(request),
+    );
+  }
+
+  listEvents(request: ListEventsRequest): Promise<EventsPage> {
+    return this.#core.calls.run('listEvents', request, (request) => this.#core.pages.list(request));
+  }
+
+  events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
+    const { calls, pages } = this.#core;
+    return walkEvents(calls.begin(request), (page, forward) =>
+      calls.run('listEvents', page, (page) => pages.list(page, forward)),
+    );
+  }
+
+  loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {
+    const request = { ...options, session, limit };
+    return this.#core.calls.run('loadOlder', request, ({ session, limit, signal }) =>
+      this.#core.pages.addOlder(session, limit, signal),
     );
   }
 

@@ -194,6 +194,57 @@ export interface Rows extends SharedRows {
 }
 
 /**
+ * The request of a page of a session's events.
+ *
+ * @example
+ * ```ts
+ * import type { StoragePageRequest } from 'adk-session-wasm';
+ *
+ * const last20: StoragePageRequest = {
+ *   key: { appName: 'shop', userId: 'ada', sessionId: 's1' },
+ *   direction: 'before',
+ *   limit: 20,
+ * };
+ * ```
+ */
+export interface StoragePageRequest {
+  /** The key of the session. */
+  readonly key: Required<StorageKey>;
+  /**
+   * `'before'`: the last events before that with `eventId`, or the last of all. `'after'`: the first events
+   * after it, or the first of all.
+   */
+  readonly direction: 'before' | 'after';
+  /** The id of a stored event; it is not itself on the page. */
+  readonly eventId?: string;
+  /** The most events. */
+  readonly limit: number;
+  /** `false` if {@link PageRows.eventCount} is not needed. */
+  readonly withCount?: false;
+  /** See {@link StorageWriteRequest.signal}. */
+  readonly signal?: HostAbortSignal | undefined;
+}
+
+/**
+ * A page of a session's events.
+ *
+ * @example
+ * ```ts
+ * import type { PageRows } from 'adk-session-wasm';
+ *
+ * const noSession: PageRows = {};
+ * ```
+ */
+export interface PageRows {
+  /** The session, if it is stored. */
+  readonly session?: SessionRow | undefined;
+  /** Ordered by `seq`, in both directions. Absent if no event of the session has the `eventId`. */
+  readonly events?: readonly EventRow[] | undefined;
+  /** The number of all events of the session. Leave it out if counting is not cheap. */
+  readonly eventCount?: number | undefined;
+}
+
+/**
  * The request of a page of sessions. Sessions are ordered by `lastUpdateTime`, ties by `sessionId`
  * and then by `userId`, compared as by JavaScript's `<`. `'desc'` is the exact reverse.
  *
@@ -361,6 +412,11 @@ export interface StorageAdapter {
   readonly appendMany?: ((writes: readonly StorageWrite[]) => void | Promise<void>) | undefined;
   /** Returns a session with a window of its events, or the state of a user or an app. */
   read(request: StorageReadRequest): Rows | Promise<Rows>;
+  /**
+   * Optional: returns a page of a session's events at the cost of what it returns. Without it the service
+   * reads all events of the session for each page.
+   */
+  readPage?(request: StoragePageRequest): PageRows | Promise<PageRows>;
   /** Returns a page of sessions, without their events. */
   list(request: StorageListRequest): Listing | Promise<Listing>;
   /** Deletes a session, a user, or a state. May return the floor after it. */

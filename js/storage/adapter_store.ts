@@ -2,6 +2,7 @@ import {
   AdapterWrite,
   callCore,
   checkWindow,
+  eventLimit,
   mergeStates,
   pageNumbers,
   requireRoom,
@@ -16,7 +17,9 @@ import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type {
   StorageDeleteRequest,
   StorageListRequest,
+  StoragePageRequest,
   StorageReadRequest,
+  PageRows,
   Rows,
   StorageAdapter,
   StorageWriteRequest,
@@ -33,6 +36,7 @@ import {
   requireString,
   requireCounter,
 } from './checked_rows.js';
+import { readAndCut } from './cut_page.js';
 import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import { scopeOf, scopesOf, type StateOwner } from './scopes.js';
@@ -40,9 +44,11 @@ import type {
   AppendRequest,
   CreatedSession,
   CreateRequest,
+  EventPageRequest,
   Floor,
   ListedTuple,
   PageRequest,
+  ReadEvents,
   ReadPage,
   ReadSession,
   SessionStore,
@@ -172,6 +178,44 @@ export class AdapterStore implements SessionStore {
     // Rows and not texts: the error about a damaged text then names the event's id.
     const fragments = parsed === undefined ? events : ([parsed] as const);
     return [created, revision, lastUpdateTime, merged, fragments];
+  }
+
+  async page(
+    key: Required<StorageKey>,
+    { isForward, eventId, limit, withCount }: EventPageRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadEvents | undefined> {
+    const wanted = eventLimit(limit);
+    const given: StoragePageRequest = {
+      key,
+      direction: isForward ? 'after' : 'before',
+      // One event more tells whether there are older ones.
+      limit: isForward ? wanted : wanted + 1,
+      ...(eventId !== undefined && { eventId }),
+      ...(!withCount && { withCount }),
+    };
+    const request = requestOf(given, signal);
+    const adapter = this.#adapter;
+    const hasVerb = memberOf(adapter, 'readPage') !== undefined;
+    const verb = hasVerb ? 'readPage' : 'read';
+    return settled(verb, signal, async () => {
+      const read = hasVerb ? adapter.readPage!(request) : readAndCut(adapter, request);
+      const rows: PageRows = await untilAborted(signal, read);
+      requireObject(verb, 'a result', rows);
+      const session = optionalTuple(memberOf(rows, 'session'), (row) =>
+        sessionTuple(verb, 'session', row),
+      );
+      if (session === undefined) return undefined;
+      const [created] = session;
+      const found = memberOf(rows, 'events');
+      if (found === undefined) return [created];
+      const events = requireArray(verb, 'events', found).slice(isForward ? 0 : -wanted);
+      for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
+      const count = memberOf(rows, 'eventCount');
+      if (count !== undefined) requireCounter(verb, '', 'eventCount', count);
+      const hasOlder = isForward ? eventId !== undefined : found.length > wanted;
+      return [created, events, hasOlder, events[0]?.id, events.at(-1)?.id, count];
+    });
   }
 
   async sharedState(owner: StateOwner, signal: AbortSignal | undefined): Promise<string> {

@@ -8,8 +8,10 @@ import type {
   AppendRequest,
   CreatedSession,
   CreateRequest,
+  EventPageRequest,
   Floor,
   PageRequest,
+  ReadEvents,
   ReadPage,
   ReadSession,
   SessionStore,
@@ -51,6 +53,15 @@ export class CoreStore implements SessionStore {
     after: number | undefined,
   ): MaybePromise<ReadSession | undefined> {
     return this.#answer(() => this.core.get(appName, userId, sessionId, last, after));
+  }
+
+  page(
+    { appName, userId, sessionId }: Required<StorageKey>,
+    { isForward, eventId, limit, withCount }: EventPageRequest,
+  ): MaybePromise<ReadEvents | undefined> {
+    return this.#answer(() =>
+      this.core.page(appName, userId, sessionId, isForward, eventId, limit, withCount),
+    );
   }
 
   list(

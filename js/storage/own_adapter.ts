@@ -1,7 +1,14 @@
 import type { SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event.js';
 import type { Abortable } from '../model/session.js';
-import type { Found, StorageReadRequest, Rows, StorageAdapter } from './adapter.js';
+import type {
+  Found,
+  PageRows,
+  Rows,
+  StorageAdapter,
+  StoragePageRequest,
+  StorageReadRequest,
+} from './adapter.js';
 import type { SharedRows, StorageKey } from './rows.js';
 import type { CreatedSession, CreateRequest, SessionStore } from './session_store.js';
 
@@ -29,6 +36,7 @@ export interface OwnAdapter extends StorageAdapter {
   ): Promise<CreatedSession | undefined>;
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
+  readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;
   /** Opens the storage, or asks whether it still answers. */
   open(request: Abortable): Promise<void>;
   /**

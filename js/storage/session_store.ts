@@ -87,6 +87,28 @@ export interface CreateRequest extends NewSession {
   readonly signal: HostAbortSignal | undefined;
 }
 
+/** The page of events to read. The caller gave `limit`. */
+export interface EventPageRequest {
+  /** Whether the page has the first events after `eventId`, or of all; else the last ones. */
+  readonly isForward: boolean;
+  readonly eventId: string | undefined;
+  readonly limit: number | undefined;
+  readonly withCount: boolean;
+}
+
+/**
+ * A page of events; see `page_to_javascript` in `src/wasm/bindings/values.rs`. Only `created` if no event
+ * has the id that was asked for.
+ */
+export type ReadEvents = [
+  created: number,
+  fragments?: Fragments,
+  hasOlder?: boolean,
+  first?: string | undefined,
+  last?: string | undefined,
+  count?: number | undefined,
+];
+
 /** Events to append to one session, all or none. */
 export interface AppendRequest extends Append {
   readonly signal: HostAbortSignal | undefined;
@@ -119,6 +141,13 @@ export interface SessionStore {
     after: number | undefined,
     signal: HostAbortSignal | undefined,
   ): MaybePromise<ReadSession | undefined>;
+
+  /** Reads a page of a session's events; `undefined` if there is no session. */
+  page(
+    key: Required<StorageKey>,
+    page: EventPageRequest,
+    signal: HostAbortSignal | undefined,
+  ): MaybePromise<ReadEvents | undefined>;
 
   /** Lists a page of a user's sessions; without `userId` of all sessions of the app. */
   list(

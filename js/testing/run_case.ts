@@ -3,8 +3,10 @@ import {
   type BaseSessionService,
   type CreateSessionRequest,
   type Event,
+  type EventsPage,
   isSessionError,
   openSessionService,
+  type PagedEvents,
   type Session,
   type SessionServiceOptions,
   type StorageAdapter,
@@ -33,7 +35,8 @@ import type { VerbCase } from './verb_cases.js';
 export type OpenStorage = (
   options: Required<Pick<SessionServiceOptions, 'clock' | 'stale'>>,
 ) => OpenedStorage | Promise<OpenedStorage>;
-type OpenedStorage = 'memory' | StorageAdapter | BaseSessionService;
+type Service = BaseSessionService & PagedEvents;
+type OpenedStorage = 'memory' | StorageAdapter | Service;
 
 /** Runs a case. Throws an error with the failed step, its call, and the hint of the case. */
 export async function runCase(testCase: Case, openStorage: OpenStorage): Promise<void> {
@@ -77,8 +80,8 @@ function callOf(step: Step): string {
   return (call.length > 200 ? `${call.slice(0, 200)}…` : call) + through;
 }
 
-function isService(storage: OpenedStorage): storage is BaseSessionService {
-  return typeof (storage as Partial<BaseSessionService>).createSession === 'function';
+function isService(storage: OpenedStorage): storage is Service {
+  return typeof (storage as Partial<Service>).createSession === 'function';
 }
 
 const APP = { appName: 'app' };
@@ -86,11 +89,12 @@ const USER = { ...APP, userId: 'user' };
 const KEY = { ...USER, sessionId: 'session' };
 
 class Run {
-  readonly #service: BaseSessionService & Partial<Pick<Watchable, 'revisionOf'>>;
+  readonly #service: Service & Partial<Pick<Watchable, 'revisionOf'>>;
   readonly #clock: { now: number };
   readonly #handles = new Map<string, Session>();
+  readonly #pages = new Map<string, EventsPage>();
 
-  constructor(service: BaseSessionService, clock: { now: number }) {
+  constructor(service: Service, clock: { now: number }) {
     this.#service = service;
     this.#clock = clock;
   }
@@ -165,6 +169,14 @@ class Run {
           value: await service.listSessions(withDefaults(APP, call.with)),
           compare: expectPage,
         };
+      case 'listEvents':
+        return this.#listEvents(call);
+      case 'events': {
+        const events = [];
+        const request = withDefaults(KEY, call.with);
+        for await (const event of service.events(request)) events.push(event);
+        return { value: { events }, compare: expectSession };
+      }
       case 'getUserState':
         return {
           value: await service.getUserState(withDefaults(USER, call.with)),
@@ -210,6 +222,25 @@ class Run {
       default:
         throw new Error(`there is no op ${JSON.stringify(call.op)}`);
     }
+  }
+
+  /** Lists a page of events, whose cursors `as` keeps and later pages take by its name. */
+  async #listEvents(call: Call) {
+    const { before, after, ...request } = call.with as { before?: string; after?: string };
+    const cursors = {
+      ...(before !== undefined && { before: this.#cursor(before, 'before') }),
+      ...(after !== undefined && { after: this.#cursor(after, 'after') }),
+    };
+    const page = await this.#service.listEvents({ ...withDefaults(KEY, request), ...cursors });
+    if (call.as !== undefined) this.#pages.set(call.as, page);
+    const has = { before: page.before !== undefined, after: page.after !== undefined };
+    return { value: { ...page, ...has }, compare: expectSession };
+  }
+
+  #cursor(name: string, end: 'before' | 'after'): string {
+    const cursor = this.#pages.get(name)?.[end];
+    if (cursor === undefined) throw new Error(`page ${JSON.stringify(name)} has no cursor ${end}`);
+    return cursor;
   }
 
   #storeHandle(call: Call, session: Session | undefined) {

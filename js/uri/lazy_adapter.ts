@@ -3,10 +3,12 @@ import type {
   Decide,
   Deleted,
   Listing,
+  PageRows,
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
   StorageListRequest,
+  StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
 } from '../storage/adapter.js';
@@ -55,6 +57,10 @@ export class LazyAdapter implements OwnAdapter {
 
   read(request: StorageReadRequest): Rows | Promise<Rows> {
     return this.#call((adapter) => adapter.read(request));
+  }
+
+  readPage(request: StoragePageRequest): PageRows | Promise<PageRows> {
+    return this.#call((adapter) => adapter.readPage(request));
   }
 
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows> {

@@ -23,9 +23,11 @@ import { SessionError } from '../errors/errors.js';
 import type {
   Decide,
   Listing,
+  PageRows,
   Rows,
   StorageDeleteRequest,
   StorageListRequest,
+  StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
 } from '../storage/adapter.js';
@@ -40,7 +42,7 @@ import { deleteSession, deleteUser } from './verbs/delete_sessions.js';
 import type { EngineAddresses } from './rest/engine_address.js';
 import { listSessions } from './verbs/list_sessions.js';
 import { NewestFirstSupport } from './events/newest_first.js';
-import { readSession } from './verbs/read_session.js';
+import { readEventPage, readSession } from './verbs/read_session.js';
 import { readStates } from './verbs/read_states.js';
 import { type Connection, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
@@ -93,6 +95,17 @@ export class VertexAdapter implements OwnAdapter {
       const address = sessions.addressOf({ appName, userId, sessionId });
       const rows = address && (await readSession(sessions, address, { window }));
       return { ...NO_ROWS, ...rows };
+    });
+  }
+
+  /**
+   * Reads back from the newest event to the page: a new version of an event is posted last, and the page has
+   * to show it.
+   */
+  readPage({ signal, ...page }: StoragePageRequest): Promise<PageRows> {
+    return this.#call(signal, async (sessions) => {
+      const address = sessions.addressOf(page.key);
+      return (address && (await readEventPage(sessions, address, page))) ?? {};
     });
   }
 

@@ -11,6 +11,7 @@ import {
   check_window,
   delete_database,
   describe_missing,
+  event_limit,
   has_room,
   initSync,
   merge_states,
@@ -320,6 +321,15 @@ export function mergeStates(
  */
 export function checkWindow(last: number | undefined, after: number | undefined): void {
   callCore(() => check_window(last, after));
+}
+
+/**
+ * Returns the number of events of a page, the default one if `limit` is absent.
+ *
+ * @throws SessionError `invalid_argument` if it is out of range
+ */
+export function eventLimit(limit: number | undefined): number {
+  return callCore(() => event_limit(limit));
 }
 
 /** The position and size of a page, computed from the numbers of a request. */

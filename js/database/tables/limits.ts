@@ -25,7 +25,10 @@ function fits(id: string, most: number): boolean {
 }
 
 /** @throws SessionError `invalid_argument` if an id is too long or contains NUL */
-export function checkIds(engine: Engine, { key, eventIds }: StorageWriteRequest): void {
+export function checkIds(
+  engine: Engine,
+  { key, eventIds }: Pick<StorageWriteRequest, 'key' | 'eventIds'>,
+): void {
   if (!engine.limitsIds) return;
   for (const [name, id] of Object.entries(key) as [string, string][])
     requireFitting(engine, name, id, MAX_ID);

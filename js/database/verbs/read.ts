@@ -1,7 +1,12 @@
-import type { Compilable, SelectQueryBuilder } from 'kysely';
+import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Event } from '../../model/event.js';
 import { MAX_TIMESTAMP } from '../../model/snapshot.js';
-import type { StorageReadRequest, Rows } from '../../storage/adapter.js';
+import type {
+  PageRows,
+  Rows,
+  StoragePageRequest,
+  StorageReadRequest,
+} from '../../storage/adapter.js';
 import type { SharedRow, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS, type OwnRows } from '../../storage/own_adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
@@ -11,6 +16,7 @@ import { Prepared, type Query, type Steps, together } from '../transactions/prep
 import type { Revisions } from '../tables/revisions.js';
 import {
   adkEventRow,
+  type EventColumns,
   type EventDataColumns,
   eventRow,
   sharedRow,
@@ -20,6 +26,8 @@ import {
   inOrder,
   type Key,
   type MergedColumns,
+  countEvents,
+  selectEvent,
   selectEventData,
   selectEventDataInOrder,
   selectEvents,
@@ -48,14 +56,51 @@ export function readStatements(database: Database, engine: Engine, { service }: 
       ),
     ),
   });
+  const selectRows: Select<EventColumns> = (value) => selectEvents(database, engine, value);
+  const page = (direction: 'before' | 'after', isAtEvent: boolean) =>
+    new Prepared<PageValues, EventColumns>((value) => {
+      const rows = selectRows(value);
+      const beside = isAtEvent
+        ? rows.where(isBeside(engine, selectEvent(database, value), direction, value('event')))
+        : rows;
+      return inOrder(engine, beside, direction === 'after' ? 'asc' : 'desc').limit(value('limit'));
+    });
+  const pages = (isAtEvent: boolean) => ({
+    before: page('before', isAtEvent),
+    after: page('after', isAtEvent),
+  });
   return {
+    pages: { atEvent: pages(true), atEnd: pages(false) },
+    event: new Prepared<Key & { event: string }, { id: string }>((value) =>
+      selectEvent(database, value).select('id'),
+    ),
+    eventCount: new Prepared<Key, { count: number | string | bigint }>((value) =>
+      countEvents(database, value),
+    ),
     eventRow: service === '@google/adk' ? adkEventRow : eventRow,
-    rows: windows((value) => selectEvents(database, engine, value)),
+    rows: windows(selectRows),
     jsons: windows(
       (value) => selectEventData(database, engine, value),
       (value) => selectEventDataInOrder(database, engine, value),
     ),
   };
+}
+
+type PageValues = Key & { event: string; limit: number };
+
+/** The condition that an event stands before or after another one of its session. */
+function isBeside(
+  { eventOrder: [first, second] }: Engine,
+  place: ReturnType<typeof selectEvent>,
+  direction: 'before' | 'after',
+  id: string,
+): RawBuilder<boolean> {
+  const comparison = sql.raw(direction === 'before' ? '<' : '>');
+  const firstOfPlace = place.select(sql`${first}`.as('place'));
+  if (second === undefined) return sql`${first} ${comparison} (${firstOfPlace})`;
+  // The first condition alone is a range of the index.
+  return sql`${first} ${comparison}= (${firstOfPlace})
+    and (${first} ${comparison} (${firstOfPlace}) or ${second} ${comparison} ${id})`;
 }
 
 interface WindowStatements<Columns> {
@@ -81,6 +126,36 @@ export function* read(
   return {
     ...sessionRows(revisions, { appName, userId, sessionId }, row),
     events: within(window, columns.map(statements.eventRow)),
+  };
+}
+
+/** Reads a page of a session's events. */
+export function* readPage(
+  statements: SessionStatements & ReadStatements,
+  revisions: Revisions,
+  { key, direction, eventId = '', limit, withCount }: StoragePageRequest,
+): Steps<PageRows> {
+  const values = keyOf(key);
+  const isAtEvent = eventId !== '';
+  const pages = isAtEvent ? statements.pages.atEvent : statements.pages.atEnd;
+  const [[row], place, columns, counts] = yield* together(
+    [
+      statements.merged.of(values),
+      isAtEvent ? statements.event.of({ ...values, event: eventId }) : undefined,
+      pages[direction].of({ ...values, event: eventId, limit }),
+      withCount === false ? undefined : statements.eventCount.of(values),
+    ],
+    true,
+  );
+  if (row === undefined) return {};
+  const { session } = sessionRows(revisions, key, row);
+  if (isAtEvent && place.length === 0) return { session };
+  const events = columns.map(statements.eventRow);
+  const count = counts[0]?.count;
+  return {
+    session,
+    events: direction === 'after' ? events : events.reverse(),
+    eventCount: count === undefined ? undefined : Number(count),
   };
 }
 

@@ -132,6 +132,18 @@ export function selectEventDataInOrder(
     .orderBy('id');
 }
 
+/** Counts the events of a session. */
+export function countEvents(database: Database, value: (name: keyof Key) => string) {
+  return eventsOfSession(database, value).select((of) =>
+    of.fn.countAll<number | string | bigint>().as('count'),
+  );
+}
+
+/** Selects the event of a session with an id. */
+export function selectEvent(database: Database, value: (name: keyof Key | 'event') => string) {
+  return eventsOfSession(database, value).where('id', '=', value('event'));
+}
+
 function eventsOfSession(database: Database, value: (name: keyof Key) => string) {
   return database
     .selectFrom('events')

@@ -2,7 +2,8 @@
 import { LAST_MICROS } from '../../python/micros.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
 import type { EventRow, SessionRow } from '../../storage/rows.js';
-import type { StorageReadRequest } from '../../storage/adapter.js';
+import type { PageRows, StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
+import { cutPage } from '../../storage/cut_page.js';
 import { settleBoth } from './settle_both.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
 import type { PostedEvent } from '../events/event_resource.js';
@@ -48,6 +49,50 @@ export async function readSession(
   const session = sessionRow(address.appName, resource, latestRevision(rows));
   sessions.seen.record(address.url, session.created, rows);
   return { session, events: selectWindow(rows, window) };
+}
+
+/**
+ * Reads a page of events.
+ *
+ * @returns `undefined` if the session does not exist or belongs to another user
+ */
+export async function readEventPage(
+  sessions: Sessions,
+  address: SessionAddress,
+  page: Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>,
+): Promise<PageRows | undefined> {
+  const [resource, posted] = await settleBoth(
+    sessions.find(address),
+    sessions.unlessNotFound(readBackToPage(sessions, address, page)),
+  );
+  if (resource === undefined || posted === undefined || !isOwnedBy(resource, address.userId)) {
+    return undefined;
+  }
+  const rows = toEventRows(posted);
+  const session = sessionRow(address.appName, resource, latestRevision(rows));
+  sessions.seen.record(address.url, session.created, rows);
+  return { session, events: cutPage(rows, page) };
+}
+
+/** Reads the events of the page and all later ones. */
+async function readBackToPage(
+  { events }: Sessions,
+  { url }: SessionAddress,
+  { direction, eventId, limit }: Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>,
+): Promise<readonly PostedEvent[]> {
+  let posted: PostedEvent[] = [];
+  const pageSize = eventId === undefined ? Math.min(MAX_PAGE_SIZE, limit + 1) : MAX_PAGE_SIZE;
+  for await (const page of events.backwards(url, 0, pageSize)) {
+    posted = [...page, ...posted];
+    // The next page may hold the first version of an event that stands earlier than this one does.
+    const from = posted[0]?.postedAt ?? 0;
+    const rows = toEventRows(posted).filter(({ seq }) => seq > from);
+    if (direction === 'after' && eventId === undefined) continue;
+    const wanted = direction === 'after' ? 0 : limit;
+    const found = eventId === undefined ? rows.length : rows.findIndex(({ id }) => id === eventId);
+    if (found >= wanted) break;
+  }
+  return posted;
 }
 
 function selectWindow(rows: EventRow[], { last, after }: StorageReadRequest['window']): EventRow[] {

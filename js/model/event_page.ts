@@ -1,0 +1,168 @@
+import type { Event } from './event.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { Abortable, CompositeSessionKey, Session } from './session.js';
+
+/**
+ * The request of a page of a session's events. Without `before` and `after`: the last events.
+ *
+ * @example
+ * ```ts
+ * import type { ListEventsRequest } from 'adk-session-wasm';
+ *
+ * const last20: ListEventsRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', limit: 20 };
+ * ```
+ */
+export interface ListEventsRequest extends CompositeSessionKey, Abortable {
+  /** A cursor: the page has the last events before this place. */
+  before?: string | undefined;
+  /** A cursor: the page has the first events after this place. */
+  after?: string | undefined;
+  /** The most events of the page, 1 to 1,000; default 50. */
+  limit?: number | undefined;
+  /**
+   * `false`: the page has no `eventCount`. An SQL database counts all events of the session for it,
+   * which takes longer than to read a page of a long session. Default `true`.
+   */
+  withCount?: boolean | undefined;
+  /** Leaves out events whose stored record cannot be read. By default such an event fails the call. */
+  skipCorrupt?: boolean | undefined;
+}
+
+/**
+ * A page of a session's events.
+ *
+ * Its cursors are texts without a meaning of their own. They stay valid while events are appended
+ * and replaced, and end with their session.
+ *
+ * @example
+ * ```ts
+ * import type { EventsPage } from 'adk-session-wasm';
+ *
+ * const hasOlder = ({ before }: EventsPage): boolean => before !== undefined;
+ * ```
+ */
+export interface EventsPage {
+  /** The events, in append order. */
+  events: Event[];
+  /** The cursor to the events before this page; absent if there are none. */
+  before?: string | undefined;
+  /**
+   * The cursor to the events after this page, those included that are yet to be appended. So a page
+   * at the end has it too. Absent if there was neither an event nor a cursor in the request.
+   */
+  after?: string | undefined;
+  /**
+   * The number of all events of the session. Absent with `withCount: false`, and if the storage
+   * cannot count: Vertex AI, or an adapter whose `readPage` does not.
+   */
+  eventCount?: number | undefined;
+}
+
+/**
+ * The request to go through a session's events, page by page.
+ *
+ * @example
+ * ```ts
+ * import type { EventsRequest } from 'adk-session-wasm';
+ *
+ * const newestFirst: EventsRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', order: 'desc' };
+ * ```
+ */
+export interface EventsRequest extends CompositeSessionKey, Abortable {
+  /** `'asc'`: in append order. `'desc'`: the newest event first. Default `'asc'`. */
+  order?: 'asc' | 'desc' | undefined;
+  /** Only with `'desc'`, a cursor: begins before this place. */
+  before?: string | undefined;
+  /** Only with `'asc'`, a cursor: begins after this place. */
+  after?: string | undefined;
+  /** The most events that are read at once, 1 to 1,000; default 50. */
+  limit?: number | undefined;
+  /** See {@link ListEventsRequest.skipCorrupt}. */
+  skipCorrupt?: boolean | undefined;
+}
+
+/**
+ * Pages of a session's events. All services of this package have them, those of `adk-session-wasm/adk`
+ * excepted.
+ *
+ * @example
+ * ```ts
+ * import type { CompositeSessionKey, PagedEvents } from 'adk-session-wasm';
+ *
+ * async function countEvents(service: PagedEvents, key: CompositeSessionKey) {
+ *   return (await service.listEvents({ ...key, limit: 1 })).eventCount;
+ * }
+ * ```
+ */
+export interface PagedEvents<S extends object = StateShape> {
+  /**
+   * Reads a page of a session's events, of any age. Each page costs about the same, apart from
+   * `eventCount`.
+   *
+   * @throws SessionError `not_found`; `invalid_argument` for a cursor of another session or a limit out of
+   * range
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const session = await service.createSession(key);
+   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id } });
+   *
+   * const last = await service.listEvents({ ...key, limit: 2 });
+   * console.log(last.events.map(({ id }) => id), last.eventCount); // ['e2', 'e3'] 3
+   * const older = await service.listEvents({ ...key, limit: 2, before: last.before });
+   * console.log(older.events.map(({ id }) => id), older.before); // ['e1'] undefined
+   * ```
+   */
+  listEvents(request: ListEventsRequest): Promise<EventsPage>;
+  /**
+   * Goes through a session's events in either direction, and reads them page by page. Events that are
+   * appended meanwhile come too, if they lie ahead; none comes twice.
+   *
+   * @throws SessionError (at the first step) as {@link PagedEvents.listEvents} does
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const session = await service.createSession(key);
+   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id } });
+   *
+   * for await (const { id } of service.events({ ...key, order: 'desc' })) console.log(id); // e3 e2 e1
+   * ```
+   */
+  events(request: EventsRequest): AsyncGenerator<Event, void, undefined>;
+  /**
+   * Puts older events before those of a handle, whose `events` stay the same array. The handle may have
+   * been read with `config.numRecentEvents`. Appends through it go on as before.
+   *
+   * @param limit the most events, 1 to 1,000; default 50
+   * @returns whether there are still older events
+   * @throws SessionError `not_found` if the session was deleted; `invalid_argument` if the handle cannot be
+   * changed, or does not begin with a stored event
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const created = await service.createSession(key);
+   * for (const id of ['e1', 'e2', 'e3']) {
+   *   await service.appendEvent({ session: created, event: { id } });
+   * }
+   *
+   * const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
+   * if (session) {
+   *   console.log(await service.loadOlder(session, 1)); // true
+   *   console.log(session.events.map(({ id }) => id)); // ['e2', 'e3']
+   * }
+   * ```
+   */
+  loadOlder(session: Session<S>, limit?: number, options?: Abortable): Promise<boolean>;
+}

@@ -1,0 +1,145 @@
+import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
+import { after, describeValue, type MaybePromise } from '../call/call.js';
+import { type Handles, snapshotHandle } from '../handle/handle.js';
+import type { Event } from '../model/event.js';
+import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
+import type { HostAbortSignal } from '../model/host.js';
+import { isId, optionalNumber, requireId } from '../model/ids.js';
+import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
+import { cursorText, foreignCursor, readCursor } from './event_cursor.js';
+import type { ReaderParts } from './session_reader.js';
+import { parseEvents } from './stored_events.js';
+
+/** Reads pages of a session's events. */
+export class EventPages {
+  readonly #parts: Pick<ReaderParts, 'call' | 'parseEvents'> & { readonly handles: Handles };
+
+  constructor(parts: ReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** @param forward whether a page without a cursor has the first events */
+  list(request: ListEventsRequest, forward = false): MaybePromise<EventsPage> {
+    const { appName, userId, sessionId, before, after: newer, withCount = true, signal } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    if (before !== undefined && newer !== undefined) {
+      throw invalid('after', 'must not be given together with before');
+    }
+    const limit = optionalNumber('limit', request.limit);
+    if (typeof (withCount as unknown) !== 'boolean') {
+      throw invalid('withCount', `must be a boolean; it is ${describeValue(withCount)}`);
+    }
+    const [name, text] = newer === undefined ? (['before', before] as const) : ['after', newer];
+    const key = { appName, userId, sessionId };
+    const place = text === undefined ? undefined : readCursor(name, key, text);
+    const eventId = place?.eventId;
+    const page = { isForward: forward || newer !== undefined, eventId, limit, withCount };
+    return after(this.#read(key, page, signal), (read) => {
+      const [created, fragments, hasOlder, first, last, eventCount] = read;
+      if (fragments === undefined || (place !== undefined && place.created !== created)) {
+        throw foreignCursor(name);
+      }
+      const events = this.#parse(fragments, sessionId, request.skipCorrupt === true);
+      const cursor = (eventId: string): string => cursorText(key, { created, eventId });
+      const lastId = last ?? (page.isForward ? eventId : undefined);
+      return {
+        events,
+        ...(hasOlder === true && first !== undefined && { before: cursor(first) }),
+        ...(lastId !== undefined && { after: cursor(lastId) }),
+        ...(eventCount !== undefined && withCount && { eventCount }),
+      };
+    });
+  }
+
+  /**
+   * Puts events before those of a handle.
+   *
+   * @returns whether there are still older ones
+   */
+  addOlder(
+    session: Session,
+    limit: unknown,
+    signal: HostAbortSignal | undefined,
+  ): MaybePromise<boolean> {
+    const { appName, userId, id: sessionId, events, state } = snapshotHandle(session);
+    const eventId = (events as readonly (Event | null | undefined)[])[0]?.id;
+    const key = { appName, userId, sessionId };
+    const page = {
+      isForward: false,
+      eventId,
+      limit: optionalNumber('limit', limit),
+      withCount: false,
+    };
+    return after(this.#read(key, page, signal), ([created, fragments, hasOlder]) => {
+      if (created !== this.#parts.handles.createdRevisionOf(state, created)) {
+        throw notFound(sessionId);
+      }
+      if (fragments === undefined) {
+        throw invalid(
+          'session',
+          'must begin with a stored event, but its first event is not stored',
+        );
+      }
+      const older = this.#parse(fragments, sessionId, false);
+      if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
+      const known = new Set(events.map(({ id }) => id));
+      events.unshift(...older.filter(({ id }) => !known.has(id)));
+      return hasOlder === true;
+    });
+  }
+
+  #read(
+    key: CompositeSessionKey,
+    page: EventPageRequest,
+    signal: HostAbortSignal | undefined,
+  ): MaybePromise<ReadEvents> {
+    if (!isId(key.sessionId)) throw notFound(key.sessionId);
+    const read = this.#parts.call<ReadEvents | undefined>(signal, (store) =>
+      store.page(key, page, signal),
+    );
+    return after(read, (read) => {
+      if (read === undefined) throw notFound(key.sessionId);
+      return read;
+    });
+  }
+
+  #parse(fragments: NonNullable<ReadEvents[1]>, sessionId: string, skipCorrupt: boolean): Event[] {
+    return (this.#parts.parseEvents ?? parseEvents)(fragments, sessionId, skipCorrupt);
+  }
+}
+
+/**
+ * Goes through a session's events.
+ *
+ * @param list reads a page; without a cursor the first one if `forward`
+ */
+export async function* walkEvents(
+  { order = 'asc', before, after, ...request }: EventsRequest,
+  list: (request: ListEventsRequest, forward: boolean) => Promise<EventsPage>,
+): AsyncGenerator<Event, void, undefined> {
+  if (order !== 'asc' && order !== 'desc') {
+    throw invalid('order', `must be 'asc' or 'desc'; it is ${describeValue(order)}`);
+  }
+  const isForward = order === 'asc';
+  if (isForward ? before !== undefined : after !== undefined) {
+    throw invalid(isForward ? 'before' : 'after', `cannot be given with order '${order}'`);
+  }
+  let cursor = isForward ? after : before;
+  for (;;) {
+    const place = isForward ? { after: cursor } : { before: cursor };
+    const page = await list({ ...request, ...place, withCount: false }, isForward);
+    yield* isForward ? page.events : page.events.reverse();
+    const next = isForward ? page.after : page.before;
+    // After the last event, a page has the cursor of its request.
+    if (next === undefined || next === cursor) return;
+    cursor = next;
+  }
+}
+
+function notFound(sessionId: unknown): SessionError {
+  const message = `Session ${JSON.stringify(sessionId)} does not exist (any more); create it, or get it again.`;
+  return new SessionError('not_found', message);
+}

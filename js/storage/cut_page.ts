@@ -1,0 +1,32 @@
+import type { PageRows, StorageAdapter, StoragePageRequest } from './adapter.js';
+import type { EventRow } from './rows.js';
+
+type Place = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>;
+
+/**
+ * Cuts a page out of rows.
+ *
+ * @param rows ordered by `seq`
+ * @returns `undefined` if no row has the id `eventId`
+ */
+export function cutPage(
+  rows: readonly EventRow[],
+  { direction, eventId, limit }: Place,
+): readonly EventRow[] | undefined {
+  const isForward = direction === 'after';
+  const found = rows.findIndex(({ id }) => id === eventId);
+  if (eventId !== undefined && found < 0) return undefined;
+  if (isForward) return rows.slice(found + 1, found + 1 + limit);
+  const end = eventId === undefined ? rows.length : found;
+  return rows.slice(Math.max(0, end - limit), end);
+}
+
+/** Reads a page through an adapter without `readPage`: reads the whole session. */
+export async function readAndCut(
+  adapter: StorageAdapter,
+  request: StoragePageRequest,
+): Promise<PageRows> {
+  const { key, signal } = request;
+  const { session, events } = await adapter.read({ key, window: {}, signal });
+  return { session, events: cutPage(events, request), eventCount: events.length };
+}
