@@ -262,11 +262,46 @@ export const verbCases: readonly VerbCase[] = [
     },
   },
   {
+    name: 'verbs: readPage, if there is one, returns the events beside an event, in their order',
+    rule: 6,
+    run: readsPages,
+  },
+  {
     name: 'verbs: appendMany, if there is one, decides and stores appends to several sessions',
     rule: 1,
     run: storesGroups,
   },
 ];
+
+async function readsPages(adapter: StorageAdapter): Promise<void> {
+  if (adapter.readPage === undefined) return;
+  const all = ['e1', 'e2', 'e3', 'e4', 'e5'];
+  const none = await adapter.readPage({ key: KEY, direction: 'before', limit: 2 });
+  expectEqual('the session', undefined, none.session ?? undefined);
+  await create(adapter, filled(5, ...all));
+  const pages: [direction: 'before' | 'after', eventId: string | undefined, ids: string[]][] = [
+    ['before', undefined, ['e4', 'e5']],
+    ['before', 'e4', ['e2', 'e3']],
+    ['before', 'e2', ['e1']],
+    ['before', 'e1', []],
+    ['after', undefined, ['e1', 'e2']],
+    ['after', 'e2', ['e3', 'e4']],
+    ['after', 'e5', []],
+  ];
+  for (const [direction, eventId, ids] of pages) {
+    const place = eventId === undefined ? {} : { eventId };
+    const { session, events } = await adapter.readPage({ key: KEY, direction, limit: 2, ...place });
+    expectEqual('the session', [1, 5, 1000.25], head(session));
+    expectEqual(
+      `the page ${direction} ${eventId ?? 'the end'}`,
+      ids,
+      events?.map(({ id }) => id),
+    );
+  }
+  const request = { key: KEY, direction: 'after', eventId: 'e0', limit: 2 } as const;
+  const { events } = await adapter.readPage(request);
+  expectEqual('the page beside an event that is not stored', undefined, events ?? undefined);
+}
 
 async function storesGroups(adapter: StorageAdapter): Promise<void> {
   if (adapter.appendMany === undefined) return;

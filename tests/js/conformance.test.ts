@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 
 import { mapAdapter } from '../../js/examples/map_adapter.js';
 import { type Found, InMemorySessionService, type StorageAdapter } from '../../js/index.js';
+import { cutPage } from '../../js/storage/cut_page.js';
 import type { Case } from '../../js/testing/case.js';
 import { type OpenStorage, runCase, runVerbCase } from '../../js/testing/run_case.js';
 import { verbCases } from '../../js/testing/verb_cases.js';
@@ -52,6 +53,18 @@ function retrying(): StorageAdapter {
   return { ...adapter, create: write, append: write };
 }
 
+/** Reads pages of events by a verb of its own. */
+function paging(): StorageAdapter {
+  const adapter = mapAdapter();
+  return {
+    ...adapter,
+    async readPage(request) {
+      const { session, events } = await adapter.read({ key: request.key, window: {} });
+      return { session, events: cutPage(events, request), eventCount: events.length };
+    },
+  };
+}
+
 /** Stores appends of several sessions together. Now and then it leaves one to be stored alone, or fails. */
 function grouping(adapter: StorageAdapter, isMoody: boolean): StorageAdapter {
   let count = 0;
@@ -73,6 +86,7 @@ conforms('memory, as a service', (options) => new InMemorySessionService(options
 conforms('a map that answers at once', mapAdapter);
 conforms('a map that answers late', late);
 conforms('a map that starts writes over', retrying);
+conforms('a map that reads pages of events', paging);
 conforms('a map that stores groups', () => grouping(mapAdapter(), false));
 conforms('a map that stores groups and answers late', () => grouping(late(), false));
 conforms('a map that stores parts of groups', () => grouping(mapAdapter(), true));
