@@ -109,7 +109,7 @@ export interface PagedEvents<S extends object = StateShape> {
    * const service = new InMemorySessionService();
    * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
    * const session = await service.createSession(key);
-   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id } });
+   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id, invocationId: 'i1' } });
    *
    * const last = await service.listEvents({ ...key, limit: 2 });
    * console.log(last.events.map(({ id }) => id), last.eventCount); // ['e2', 'e3'] 3
@@ -131,7 +131,7 @@ export interface PagedEvents<S extends object = StateShape> {
    * const service = new InMemorySessionService();
    * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
    * const session = await service.createSession(key);
-   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id } });
+   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id, invocationId: 'i1' } });
    *
    * for await (const { id } of service.events({ ...key, order: 'desc' })) console.log(id); // e3 e2 e1
    * ```
@@ -154,7 +154,7 @@ export interface PagedEvents<S extends object = StateShape> {
    * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
    * const created = await service.createSession(key);
    * for (const id of ['e1', 'e2', 'e3']) {
-   *   await service.appendEvent({ session: created, event: { id } });
+   *   await service.appendEvent({ session: created, event: { id, invocationId: 'i1' } });
    * }
    *
    * const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });

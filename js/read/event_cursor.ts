@@ -31,7 +31,7 @@ export function cursorText(key: CompositeSessionKey, { created, eventId }: Event
  * @throws SessionError `invalid_argument` with that member as `key`
  */
 export function readCursor(name: string, key: CompositeSessionKey, text: unknown): EventPlace {
-  const [, created, eventId] = (typeof text === 'string' && FORM.exec(text)) || [];
+  const [, created, eventId] = typeof text === 'string' ? (FORM.exec(text) ?? []) : [];
   if (created !== undefined && eventId !== undefined) {
     const place = { created: Number(created), eventId };
     if (cursorText(key, place) === text) return place;

@@ -9,8 +9,7 @@ import {
 } from '../wasm/core.js';
 import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
-import { abortedError, after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import { onAbort } from '../call/on_abort.js';
+import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
@@ -36,6 +35,7 @@ import {
   requireString,
   requireCounter,
 } from './checked_rows.js';
+import { requestOf, settled, untilAborted } from './adapter_calls.js';
 import { readAndCut } from './cut_page.js';
 import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
@@ -55,7 +55,7 @@ import type {
   SharedStates,
 } from './session_store.js';
 import { WriteGroup } from './write_group.js';
-import { adapterError, writeThrough, type WriteVerb } from './write_through.js';
+import { writeThrough, type WriteVerb } from './write_through.js';
 
 /**
  * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
@@ -399,46 +399,6 @@ interface WriteParts<Verb extends WriteVerb> {
   readonly lastUpdateTime?: number | undefined;
   /** The last event of a handle whose position is not known. */
   readonly lastEventId?: string | undefined;
-}
-
-/** Runs a verb of the adapter. Whatever it throws becomes a `SessionError`. */
-async function settled<T>(
-  verb: string,
-  signal: AbortSignal | undefined,
-  run: () => Promise<T>,
-): Promise<T> {
-  try {
-    // The signal may have fired between two verbs of one call.
-    requireNotAborted(signal);
-    return await run();
-  } catch (cause) {
-    throw adapterError(verb, cause);
-  }
-}
-
-/** A request without prototype: the adapter reads no member that someone put on `Object.prototype`. */
-function requestOf<Request extends object>(
-  given: Request,
-  signal: AbortSignal | undefined,
-): Request & { readonly signal?: AbortSignal } {
-  return ownMembers({ ...given, ...(signal !== undefined && { signal }) });
-}
-
-/** Stops waiting when the signal fires. Only for reads, which change nothing. */
-async function untilAborted<T>(
-  signal: AbortSignal | undefined,
-  answer: MaybePromise<T>,
-): Promise<T> {
-  if (signal === undefined) return answer;
-  let ignore = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    ignore = onAbort(signal, () => reject(abortedError(signal)));
-  });
-  try {
-    return await Promise.race([answer, aborted]);
-  } finally {
-    ignore();
-  }
 }
 
 function storageKey({

@@ -21,7 +21,12 @@ const named = (from: number, to: number) =>
 
 async function withEvents(service: StoredSessionService, count: number, sessionId = key.sessionId) {
   const session = await service.createSession({ ...key, sessionId });
-  const events = named(1, count).map((id) => ({ id, author: 'user', timestamp: 1000 }));
+  const events = named(1, count).map((id) => ({
+    id,
+    invocationId: 'i',
+    author: 'user',
+    timestamp: 1000,
+  }));
   await service.appendEvents({ session, events });
   return session;
 }
@@ -240,12 +245,15 @@ describe('loadOlder', () => {
       const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
       const other = await service.getSession(key);
       assert.ok(session && other);
-      await service.appendEvent({ session: other, event: { id: 'other' } });
-      await service.appendEvent({ session: other, event: { id: 'e2', author: 'again' } });
+      await service.appendEvent({ session: other, event: { invocationId: 'i', id: 'other' } });
+      await service.appendEvent({
+        session: other,
+        event: { invocationId: 'i', id: 'e2', author: 'again' },
+      });
       await service.loadOlder(session, 2);
       assert.deepEqual(ids(session.events), named(2, 4));
       assert.equal(session.events[0]?.author, 'again');
-      const append = service.appendEvent({ session, event: { id: 'own' } });
+      const append = service.appendEvent({ session, event: { invocationId: 'i', id: 'own' } });
       if (stale === 'reject') {
         await assert.rejects(append, refusal('stale_session'));
         continue;
@@ -253,7 +261,10 @@ describe('loadOlder', () => {
       await append;
       const missed = stale === 'merge' ? ['other'] : [];
       assert.deepEqual(ids(session.events), [...named(2, 4), ...missed, 'own']);
-      await service.appendEvent({ session, event: { id: 'e3', author: 'replaced' } });
+      await service.appendEvent({
+        session,
+        event: { invocationId: 'i', id: 'e3', author: 'replaced' },
+      });
       assert.equal(session.events[1]?.author, 'replaced');
     }
   });
@@ -318,9 +329,13 @@ async function walkAgainstModel(storage: 'memory' | StorageAdapter, seed: number
       const action = random(6);
       if (action === 0 && model.length < 120) {
         model.push(`e${model.length + 1}`);
-        await service.appendEvent({ session, event: { id: model.at(-1)! } });
+        await service.appendEvent({ session, event: { invocationId: 'i', id: model.at(-1)! } });
       } else if (action === 1 && model.length > 0) {
-        const event = { id: model[random(model.length)]!, author: `replaced ${seed}` };
+        const event = {
+          invocationId: 'i',
+          id: model[random(model.length)]!,
+          author: `replaced ${seed}`,
+        };
         await service.appendEvent({ session, event });
       }
     }

@@ -1,0 +1,45 @@
+/** Calls of an adapter's verbs: their requests, their errors, and the end of waiting. */
+import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { onAbort } from '../call/on_abort.js';
+import { ownMembers } from '../members/own.js';
+import { adapterError } from './write_through.js';
+
+/** Runs a verb of the adapter. Whatever it throws becomes a `SessionError`. */
+export async function settled<T>(
+  verb: string,
+  signal: AbortSignal | undefined,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    // The signal may have fired between two verbs of one call.
+    requireNotAborted(signal);
+    return await run();
+  } catch (cause) {
+    throw adapterError(verb, cause);
+  }
+}
+
+/** A request without prototype: the adapter reads no member that someone put on `Object.prototype`. */
+export function requestOf<Request extends object>(
+  given: Request,
+  signal: AbortSignal | undefined,
+): Request & { readonly signal?: AbortSignal } {
+  return ownMembers({ ...given, ...(signal !== undefined && { signal }) });
+}
+
+/** Stops waiting when the signal fires. Only for reads, which change nothing. */
+export async function untilAborted<T>(
+  signal: AbortSignal | undefined,
+  answer: MaybePromise<T>,
+): Promise<T> {
+  if (signal === undefined) return answer;
+  let ignore = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    ignore = onAbort(signal, () => reject(abortedError(signal)));
+  });
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    ignore();
+  }
+}
