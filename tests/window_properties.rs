@@ -9,7 +9,7 @@
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
-use adk_session_wasm::read::{Page, Window};
+use adk_session_wasm::read::{Page, PageEnd, Window};
 use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
 use adk_session_wasm::session::{MAX_TIMESTAMP, SessionKey};
 use adk_session_wasm::state::Delta;
@@ -102,6 +102,51 @@ proptest! {
                 expected.drain(..expected.len() - last);
                 prop_assert_eq!(texts, expected);
                 prop_assert_eq!(read.head, head);
+            }
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn pages_of_events_join_to_the_history_in_both_directions(
+        appends in prop::collection::vec((0u8..40, times(), 0u8..3), 0..60),
+        limit in 1usize..9,
+    ) {
+        block_on(async {
+            let service = InMemorySessionService::new();
+            let key = SessionKey::new("app", "user", "s").unwrap();
+            service.create_session(key.clone(), NewSession::new(Delta::default(), 2.0)).await.unwrap();
+            let mut naive: Vec<Given> = Vec::new();
+            for given in appends {
+                match naive.iter_mut().find(|event| event.0 == given.0) {
+                    Some(replaced) => *replaced = given,
+                    None => naive.push(given),
+                }
+                let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+                let events = vec![new_event(given)];
+                service.append_events(key.clone(), position, policy, events, 2.0).await.unwrap();
+            }
+            for is_forward in [true, false] {
+                let mut end = if is_forward { PageEnd::First } else { PageEnd::Last };
+                let mut texts: Vec<String> = Vec::new();
+                loop {
+                    let page = service.get_events(key.clone(), end, limit, true).await.unwrap();
+                    prop_assert_eq!(page.event_count, Some(naive.len()));
+                    prop_assert!(page.events.len() <= limit);
+                    let found = page.events.len();
+                    let read = page.events.into_iter().map(String::from);
+                    texts.extend(if is_forward { read.collect() } else { read.rev().collect::<Vec<_>>() });
+                    end = match if is_forward { page.after } else { page.before } {
+                        Some(cursor) if !is_forward => PageEnd::Before(cursor),
+                        Some(cursor) if found > 0 => PageEnd::After(cursor),
+                        _ => break,
+                    };
+                }
+                if !is_forward {
+                    texts.reverse();
+                }
+                let expected: Vec<String> = naive.iter().map(|event| text_of(*event)).collect();
+                prop_assert_eq!(texts, expected);
             }
             Ok(())
         })?;

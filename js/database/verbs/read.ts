@@ -27,7 +27,7 @@ import {
   type Key,
   type MergedColumns,
   countEvents,
-  selectEvent,
+  selectPlace,
   selectEventData,
   selectEventDataInOrder,
   selectEvents,
@@ -60,9 +60,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   const page = (direction: 'before' | 'after', isAtEvent: boolean) =>
     new Prepared<PageValues, EventColumns>((value) => {
       const rows = selectRows(value);
-      const beside = isAtEvent
-        ? rows.where(isBeside(engine, selectEvent(database, value), direction, value('event')))
-        : rows;
+      const beside = isAtEvent ? rows.where(isBeside(engine, direction, value)) : rows;
       return inOrder(engine, beside, direction === 'after' ? 'asc' : 'desc').limit(value('limit'));
     });
   const pages = (isAtEvent: boolean) => ({
@@ -71,8 +69,8 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   });
   return {
     pages: { atEvent: pages(true), atEnd: pages(false) },
-    event: new Prepared<Key & { event: string }, { id: string }>((value) =>
-      selectEvent(database, value).select('id'),
+    place: new Prepared<Key & { event: string }, { place: StoredTime }>((value) =>
+      selectPlace(database, engine, value),
     ),
     eventCount: new Prepared<Key, { count: number | string | bigint }>((value) =>
       countEvents(database, value),
@@ -86,21 +84,23 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   };
 }
 
-type PageValues = Key & { event: string; limit: number };
+type PageValues = Key & { place: StoredTime; event: string; limit: number };
 
-/** The condition that an event stands before or after another one of its session. */
+/**
+ * The condition that an event stands before or after the one at a place. The place is a value and no subquery:
+ * MariaDB would then read all events of the session.
+ */
 function isBeside(
   { eventOrder: [first, second] }: Engine,
-  place: ReturnType<typeof selectEvent>,
   direction: 'before' | 'after',
-  id: string,
+  value: (name: 'place' | 'event') => unknown,
 ): RawBuilder<boolean> {
   const comparison = sql.raw(direction === 'before' ? '<' : '>');
-  const firstOfPlace = place.select(sql`${first}`.as('place'));
-  if (second === undefined) return sql`${first} ${comparison} (${firstOfPlace})`;
+  const place = value('place');
+  if (second === undefined) return sql`${first} ${comparison} ${place}`;
   // The first condition alone is a range of the index.
-  return sql`${first} ${comparison}= (${firstOfPlace})
-    and (${first} ${comparison} (${firstOfPlace}) or ${second} ${comparison} ${id})`;
+  return sql`${first} ${comparison}= ${place}
+    and (${first} ${comparison} ${place} or ${second} ${comparison} ${value('event')})`;
 }
 
 interface WindowStatements<Columns> {
@@ -133,23 +133,26 @@ export function* read(
 export function* readPage(
   statements: SessionStatements & ReadStatements,
   revisions: Revisions,
-  { key, direction, eventId = '', limit, withCount }: StoragePageRequest,
+  { key, direction, eventId, limit, withCount }: StoragePageRequest,
 ): Steps<PageRows> {
   const values = keyOf(key);
-  const isAtEvent = eventId !== '';
-  const pages = isAtEvent ? statements.pages.atEvent : statements.pages.atEnd;
-  const [[row], place, columns, counts] = yield* together(
-    [
-      statements.merged.of(values),
-      isAtEvent ? statements.event.of({ ...values, event: eventId }) : undefined,
-      pages[direction].of({ ...values, event: eventId, limit }),
-      withCount === false ? undefined : statements.eventCount.of(values),
-    ],
-    true,
-  );
+  const head = [
+    statements.merged.of(values),
+    withCount === false ? undefined : statements.eventCount.of(values),
+  ] as const;
+  const atEnd = statements.pages.atEnd[direction].of({ ...values, limit, event: '', place: 0 });
+  const isAtEvent = eventId !== undefined;
+  const at = isAtEvent ? statements.place.of({ ...values, event: eventId }) : atEnd;
+  const [[row], counts, found] = yield* together([...head, at], !isAtEvent);
   if (row === undefined) return {};
   const { session } = sessionRows(revisions, key, row);
-  if (isAtEvent && place.length === 0) return { session };
+  let columns = found as readonly EventColumns[];
+  if (isAtEvent) {
+    const [first] = found as readonly { place: StoredTime }[];
+    if (first === undefined) return { session };
+    const place = { ...values, limit, event: eventId, place: first.place };
+    [columns] = yield* together([statements.pages.atEvent[direction].of(place)], true);
+  }
   const events = columns.map(statements.eventRow);
   const count = counts[0]?.count;
   return {

@@ -139,9 +139,16 @@ export function countEvents(database: Database, value: (name: keyof Key) => stri
   );
 }
 
-/** Selects the event of a session with an id. */
-export function selectEvent(database: Database, value: (name: keyof Key | 'event') => string) {
-  return eventsOfSession(database, value).where('id', '=', value('event'));
+/** Selects the place of an event in the order of events, without its id. */
+export function selectPlace(
+  database: Database,
+  { eventOrder: [first, second], time }: Engine,
+  value: (name: keyof Key | 'event') => string,
+) {
+  const place = second === undefined ? sql<StoredTime>`${first}` : time(first!);
+  return eventsOfSession(database, value)
+    .where('id', '=', value('event'))
+    .select(place.as('place'));
 }
 
 function eventsOfSession(database: Database, value: (name: keyof Key) => string) {

@@ -62,22 +62,26 @@ impl Window {
         position_of: impl Fn(&str) -> Option<usize>,
         time_at: impl Fn(usize) -> f64,
     ) -> Option<Vec<usize>> {
-        let limit = self.limit.unwrap_or(usize::MAX);
-        let admitted = |position: &usize| self.admits(time_at(*position));
-        let first = match self.page.as_ref().map(|page| &page.end) {
-            Some(PageEnd::First) => 0,
-            Some(PageEnd::After(id)) => position_of(id)?.saturating_add(1),
-            end => {
-                let end = match end {
-                    Some(PageEnd::Before(id)) => position_of(id)?,
-                    _ => len,
-                };
-                let mut last: Vec<_> = (0..end).rev().filter(admitted).take(limit).collect();
-                last.reverse();
-                return Some(last);
-            }
+        let end = self.page.as_ref().map(|page| &page.end);
+        let is_forward = end.is_some_and(PageEnd::is_forward);
+        let mut range = match end {
+            Some(PageEnd::Before(id)) => 0..position_of(id)?,
+            Some(PageEnd::After(id)) => position_of(id)?.saturating_add(1)..len,
+            _ => 0..len,
         };
-        Some((first..len).filter(admitted).take(limit).collect())
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let mut positions = Vec::new();
+        while positions.len() < limit {
+            let next = if is_forward { range.next() } else { range.next_back() };
+            let Some(position) = next else { break };
+            if self.admits(time_at(position)) {
+                positions.push(position);
+            }
+        }
+        if !is_forward {
+            positions.reverse();
+        }
+        Some(positions)
     }
 }
 

@@ -113,8 +113,7 @@ async fn read_events(
     let limit = window.limit.map(|limit| limit.saturating_add(usize::from(window.page.is_some())));
     let records = match part.after {
         Some(after) => admitted_of(transaction, session, part, limit, after).await?,
-        None if is_forward => first_of(transaction, session, part, limit, place).await?,
-        None => last_of(transaction, session, part, limit, place).await?,
+        None => records_of(transaction, session, part, limit, place, is_forward).await?,
     };
     let mut take = window.limit.unwrap_or(usize::MAX);
     let mut skip = if is_forward { 0 } else { admitted_in(&records, part).saturating_sub(take) };
@@ -153,67 +152,53 @@ fn edges_of(edges: JsValue) -> Option<PageEdges> {
     })
 }
 
-/// Returns the records that hold the last `limit` events of the part and perhaps some more, or all
-/// of its records. `place` is the record with the event that the part ends at.
+/// Returns the records that hold the last `limit` events of the part, or its first ones
+/// (`is_forward`), and perhaps some more, or all of its records. `place` is the record with the event
+/// that the part ends or begins at.
 ///
 /// Each event has a revision of its own as its `seq`. So `n` revisions hold at most `n` events, and
 /// exactly `n` if each change added one. If they hold too few, the reach is doubled. A record's key
-/// is the `seq` of its last event, so the range includes the record that it begins in.
-async fn last_of(
+/// is the `seq` of its last event, so a range includes the record that it begins in. The record that
+/// it ends in is requested too.
+async fn records_of(
     transaction: &Transaction,
     session: &Record,
     part: Part,
     limit: Option<usize>,
     place: Option<Record>,
+    is_forward: bool,
 ) -> Result<Array, Failure> {
-    let number = session.count("number");
+    let [number, created] = ["number", "created"].map(|name| session.count(name));
     let newest = session.count("revision").min(part.below - 1.0);
-    let mut end = place.as_ref().map_or(f64::INFINITY, |place| place.count("seq") - 1.0);
+    let edge = place.as_ref().map(|place| place.count("seq"));
+    let mut start = edge.unwrap_or(created);
+    let mut end = edge.map_or(f64::INFINITY, |edge| edge - 1.0);
     let mut records: Array = place.into_iter().collect();
     let mut reach = limit.map_or(f64::INFINITY, |limit| limit as f64);
-    let is_enough =
-        |records: &Array| limit.is_some_and(|limit| admitted_in(records, part) >= limit);
-    while end >= session.count("created") && !is_enough(&records) {
-        let start = (newest - reach + 1.0).max(0.0);
+    while limit.is_none_or(|limit| admitted_in(&records, part) < limit) {
+        if is_forward {
+            end = start + reach;
+            start += 1.0;
+            transaction.get_all(EVENTS, &keys::from(number, end + 1.0), Some(1));
+        } else {
+            start = (newest - reach + 1.0).max(0.0);
+        }
         transaction.get_all(EVENTS, &keys::span(number, start, end), None);
-        let earlier: Array = transaction.answered().await?.get(0).unchecked_into();
-        records = earlier.concat(&records);
-        end = start - 1.0;
-        reach *= 2.0;
-    }
-    Ok(records)
-}
-
-/// Returns the records that hold the first `limit` events of the part and perhaps some more, or all
-/// of its records. `place` is the record with the event that the part begins after.
-///
-/// It reaches as far as [`last_of`]. One record more has the events that the range ends within.
-async fn first_of(
-    transaction: &Transaction,
-    session: &Record,
-    part: Part,
-    limit: Option<usize>,
-    place: Option<Record>,
-) -> Result<Array, Failure> {
-    let number = session.count("number");
-    let mut start = place.as_ref().map_or(session.count("created"), |place| place.count("seq"));
-    let mut records: Array = place.into_iter().collect();
-    let mut reach = limit.map_or(f64::INFINITY, |limit| limit as f64);
-    let is_enough =
-        |records: &Array| limit.is_some_and(|limit| admitted_in(records, part) >= limit);
-    while !is_enough(&records) {
-        let end = start + reach;
-        transaction.get_all(EVENTS, &keys::span(number, start + 1.0, end), None);
-        transaction.get_all(EVENTS, &keys::from(number, end + 1.0), Some(1));
-        let [within, next]: [Array; 2] = {
-            let answers = transaction.answered().await?;
-            [0, 1].map(|round| answers.get(round).unchecked_into())
+        let answers = transaction.answered().await?;
+        let within: Array = answers.pop().unchecked_into();
+        let is_last = if is_forward {
+            let next: Array = answers.get(0).unchecked_into();
+            records = records.concat(&within).concat(&next);
+            start = Record::found(next.get(0)).map_or(f64::INFINITY, |next| next.count("seq"));
+            start == f64::INFINITY
+        } else {
+            records = within.concat(&records);
+            end = start - 1.0;
+            end < created
         };
-        records = records.concat(&within).concat(&next);
-        let Some(last) = Record::found(next.get(0)) else {
+        if is_last {
             break;
-        };
-        start = last.count("seq");
+        }
         reach *= 2.0;
     }
     Ok(records)
