@@ -1,5 +1,6 @@
 /** The members of each method's request. */
 import type { ServiceMethod } from '../model/diagnostic.js';
+import type { EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type {
   Abortable,
   AppendEventRequest,
@@ -9,6 +10,7 @@ import type {
   DeleteSessionRequest,
   GetSessionRequest,
   ListSessionsPageRequest,
+  Session,
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
@@ -20,6 +22,9 @@ interface Requests {
   getOrCreateSession: CreateSessionRequest;
   getSession: GetSessionRequest;
   listSessions: ListSessionsPageRequest;
+  listEvents: ListEventsRequest;
+  events: EventsRequest;
+  loadOlder: Abortable & { session: Session; limit: number | undefined };
   deleteSession: DeleteSessionRequest;
   appendEvent: AppendEventRequest;
   appendEvents: AppendEventsRequest;
@@ -48,8 +53,10 @@ const CREATE: KnownOptions<CreateSessionRequest> = {
   lastUpdateTime: true,
 };
 
+const PAGES = { ...KEY, before: true, after: true, limit: true, skipCorrupt: true } as const;
+
 export const REQUEST_MEMBERS: {
-  readonly [Method in ServiceMethod]: KnownOptions<Requests[Method]>;
+  readonly [Method in ServiceMethod | 'events']: KnownOptions<Requests[Method]>;
 } = {
   createSession: CREATE,
   getOrCreateSession: CREATE,
@@ -63,6 +70,9 @@ export const REQUEST_MEMBERS: {
     stateKeys: true,
     withTotal: true,
   },
+  listEvents: { ...PAGES, withCount: true },
+  events: { ...PAGES, order: true },
+  loadOlder: { session: true, limit: true, signal: true },
   deleteSession: KEY,
   appendEvent: { session: true, event: true, expectedRevision: true, signal: true },
   appendEvents: { session: true, events: true, expectedRevision: true, signal: true },

@@ -108,6 +108,9 @@ const requests: Record<string, (service: InMemorySessionService, request: object
   getSessionSync: (service, request) => service.getSessionSync({ ...key, ...request }),
   listSessions: (service, request) => service.listSessions({ ...user, ...request }),
   listSessionsSync: (service, request) => service.listSessionsSync({ ...user, ...request }),
+  listEvents: (service, request) => service.listEvents({ ...key, ...request }),
+  events: (service, request) => service.events({ ...key, ...request }).next(),
+  loadOlder: (service, request) => service.loadOlder(session, 1, request),
   deleteSession: (service, request) => service.deleteSession({ ...key, ...request }),
   deleteSessionSync: (service, request) => service.deleteSessionSync({ ...key, ...request }),
   appendEvent: (service, request) =>
