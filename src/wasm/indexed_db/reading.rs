@@ -132,7 +132,7 @@ async fn read_events(
     if window.page.is_some() {
         let edges = Array::of2(&has_older.into(), &count);
         for (place, is_last) in [(1, false), (events.length() - 1, true)] {
-            let id = edge_of(&events.get(place), is_last);
+            let id = edge_of(events.get(place), is_last);
             edges.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
         }
         events.set(0, edges.into());

@@ -241,9 +241,10 @@ pub(crate) fn seq_of(record: &Record, id: &JsValue) -> Option<f64> {
     is_counter(seq).then_some(seq)
 }
 
-/// Returns the id of the first event of a record, or of its `last` one; `None` if it is damaged.
-pub(crate) fn edge_of(record: &JsValue, last: bool) -> Option<Rc<str>> {
-    let ids = ids_of(record.unchecked_ref())?;
+/// Returns the id of the first event of a record, or of its `last` one. Returns `None` if there is
+/// no record or if it is damaged.
+pub(crate) fn edge_of(record: JsValue, last: bool) -> Option<Rc<str>> {
+    let ids = ids_of(&Record::found(record)?)?;
     let place = if last { ids.length().saturating_sub(1) } else { 0 };
     Some(keys::plain_id(&ids.get(place).as_string()?).into())
 }
