@@ -89,6 +89,8 @@ export type {
   RevisionCheck,
   Session,
   SessionsPage,
+  SessionChanges,
+  UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from './model/session.js';
@@ -129,6 +131,7 @@ export type {
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
+  StorageDescribeRequest,
   StorageWrite,
   StorageWriteRequest,
 } from './storage/adapter.js';
@@ -145,6 +148,7 @@ export type {
   ResyncNotice,
   SessionNotice,
   StateChangedNotice,
+  UpdatedNotice,
   StopWatching,
   Watchable,
   WatchOptions,

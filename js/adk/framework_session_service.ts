@@ -13,7 +13,9 @@ import type {
   ListSessionsRequest,
   RevisionCheck,
   Session as OurSession,
+  SessionChanges,
   SessionsPage,
+  UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
@@ -100,6 +102,7 @@ export interface FrameworkSessionsPage extends Omit<SessionsPage, 'sessions'> {
 type OurMembers = Pick<
   OurService,
   | 'storage'
+  | 'updateSession'
   | 'updateState'
   | 'getUserState'
   | 'getAppState'
@@ -230,6 +233,10 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       } catch {
         // Ignored: the service reads the same member next, and reports why it cannot.
       }
+    }
+
+    updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void> {
+      return this.#service.updateSession(key, changes);
     }
 
     updateState(request: UpdateStateRequest): Promise<void> {

@@ -11,6 +11,7 @@ import type {
   GetSessionRequest,
   ListSessionsPageRequest,
   Session,
+  UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
@@ -28,6 +29,7 @@ interface Requests {
   deleteSession: DeleteSessionRequest;
   appendEvent: AppendEventRequest;
   appendEvents: AppendEventsRequest;
+  updateSession: UpdateSessionRequest;
   updateState: UpdateStateRequest;
   getUserState: UserRequest;
   getAppState: AppRequest;
@@ -51,6 +53,8 @@ const CREATE: KnownOptions<CreateSessionRequest> = {
   events: true,
   sharedState: true,
   lastUpdateTime: true,
+  title: true,
+  labels: true,
 };
 
 const PAGES = { ...KEY, before: true, after: true, limit: true, skipCorrupt: true } as const;
@@ -76,6 +80,7 @@ export const REQUEST_MEMBERS: {
   deleteSession: KEY,
   appendEvent: { session: true, event: true, expectedRevision: true, signal: true },
   appendEvents: { session: true, events: true, expectedRevision: true, signal: true },
+  updateSession: KEY,
   updateState: { ...KEY, stateDelta: true },
   getUserState: KEY,
   getAppState: KEY,

@@ -31,7 +31,7 @@ export function schemaSql(
   const names = requireTableNames(kind, options);
   const engine = ENGINES[kind];
   const dialect = { ...engine.dialect, createDriver: () => new DummyDriver() };
-  const database = withTableNames(new Kysely<Tables>({ dialect }), names, true);
+  const database = withTableNames(new Kysely<Tables>({ dialect }), names);
   const schema = { engine, layout: DATABASE_LAYOUT, names };
   const isMariadb = name === 'mariadb';
   const collation = isMariadb ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;

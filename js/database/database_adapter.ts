@@ -7,6 +7,7 @@
  * | a session's `revision` | `sessions.update_time`, in microseconds since 1970; see `revisions.ts` for sessions where Python left it or set it back |
  * | `created` | `create_time`, likewise |
  * | `lastUpdateTime` | `update_time`; if that had to be later, a row of the side table `adk_session_wasm_sessions` |
+ * | `title`, `labels` | a row of our table `adk_session_wasm_details`; see its type in `tables.ts` |
  * | an event's `seq` | `events.timestamp`, in microseconds |
  * | an event's `revision` | the same; for a replaced event a number in `event_data` |
  * | an event's `timestamp` and `text` | `event_data` |
@@ -31,6 +32,7 @@ import type {
   Decide,
   Deleted,
   StorageDeleteRequest,
+  StorageDescribeRequest,
   Listing,
   PageRows,
   StorageListRequest,
@@ -49,6 +51,7 @@ import type { Abortable } from '../model/session.js';
 import { NO_ROWS, type OwnAdapter, type OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove } from './verbs/delete.js';
+import { describe, describeStatements } from './verbs/describe.js';
 import type { Engine } from './engines/engine.js';
 import { databaseError, failureKind } from './engines/failure.js';
 import { readFloor } from './verbs/current_rows.js';
@@ -104,6 +107,7 @@ function allStatements(database: Database, usual: Engine, layout: Layout) {
     ...writeStatements(database, engine),
     ...deleteStatements(database, engine, layout),
     ...listStatements(database, engine),
+    ...describeStatements(database, engine),
   };
 }
 
@@ -186,6 +190,12 @@ export class DatabaseAdapter implements OwnAdapter {
     const { engine } = this.#parts;
     if (!fitsKey(engine, request)) return { sessions: [], users: [], app: undefined, total: 0 };
     return this.#run('read', request, ({ statements }) => list(statements, request));
+  }
+
+  describe(request: StorageDescribeRequest): boolean | Promise<boolean> {
+    const { engine } = this.#parts;
+    if (!fitsKey(engine, request.key)) return false;
+    return this.#run('write', request, ({ statements }) => describe(engine, statements, request));
   }
 
   delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {

@@ -131,7 +131,7 @@ export class ReadOnlyDatabase {
   async #query<T>(work: (database: Database) => Promise<T>): Promise<T> {
     await this.#adapter.open();
     const { database } = await this.#connect();
-    const named = withTableNames(database, this.#names, true);
+    const named = withTableNames(database, this.#names);
     return inKyselyTransaction(named, this.#engine, 'read', work);
   }
 

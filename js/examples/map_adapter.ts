@@ -72,6 +72,15 @@ export function mapAdapter(): StorageAdapter {
       return { sessions: page, users, app: states.get(keyText(appName)), total: rows.length };
     },
 
+    describe({ key: { appName, userId, sessionId }, title, labels }) {
+      const name = keyText(appName, userId, sessionId);
+      const session = sessions.get(name);
+      if (session === undefined) return false;
+      const changed = { title: title ?? session.title, labels: labels ?? session.labels };
+      sessions.set(name, { ...session, ...changed });
+      return true;
+    },
+
     delete({ what, key }) {
       requireKnown(what);
       const { appName, userId, sessionId }: StorageKey = key;

@@ -20,6 +20,7 @@ export type ServiceMethod =
   | 'deleteSession'
   | 'appendEvent'
   | 'appendEvents'
+  | 'updateSession'
   | 'updateState'
   | 'getUserState'
   | 'getAppState'

@@ -43,6 +43,10 @@ export interface Session<S extends object = StateShape> {
   events: Event[];
   /** Milliseconds since 1970. */
   lastUpdateTime: number;
+  /** Absent without a title. */
+  title?: string;
+  /** Absent without labels. */
+  labels?: Record<string, string>;
 }
 
 /**
@@ -126,7 +130,40 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
    * with any `sharedState`.
    */
   stateDelta?: StateDelta<S> | undefined;
+  /** 1 to 128 characters, without control characters. */
+  title?: string | undefined;
+  /** At most 64. A key or value has at most 64 lower-case letters, digits, `_` and `-`. */
+  labels?: Readonly<Record<string, string>> | undefined;
 }
+
+/**
+ * Changes of a session that make no event: an absent member stays as it is, and `null` removes it.
+ *
+ * @example
+ * ```ts
+ * import type { SessionChanges } from 'adk-session-wasm';
+ *
+ * const renamed: SessionChanges = { title: 'Green tea', labels: { pinned: 'yes' } };
+ * ```
+ */
+export interface SessionChanges {
+  /** See {@link CreateSessionRequest.title}. */
+  title?: string | null | undefined;
+  /** Replaces all labels. See {@link CreateSessionRequest.labels}. */
+  labels?: Readonly<Record<string, string>> | null | undefined;
+}
+
+/**
+ * The key of the session to update.
+ *
+ * @example
+ * ```ts
+ * import type { UpdateSessionRequest } from 'adk-session-wasm';
+ *
+ * const request: UpdateSessionRequest = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface UpdateSessionRequest extends CompositeSessionKey, Abortable {}
 
 /**
  * Selects the events that a read returns.

@@ -12,7 +12,9 @@ import type {
   ListSessionsRequest,
   ListSessionsResponse,
   Session,
+  SessionChanges,
   SessionsPage,
+  UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from './session.js';
@@ -150,6 +152,13 @@ export interface BaseSessionService<S extends object = StateShape> {
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>>;
   /** Stores all events or none, in order. */
   appendEvents<E extends NewEvent>(request: AppendEventsRequest<S, E>): Promise<AppendedEvent<E>[]>;
+  /**
+   * Changes the title and the labels of a session. It makes no event, and the session keeps its time and its
+   * place in lists.
+   *
+   * @throws SessionError `not_found`; `invalid_argument`; `unsupported` if the storage keeps no titles
+   */
+  updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void>;
   /** Changes state: of a session by an event, without `sessionId` of the user or the app. */
   updateState(request: UpdateStateRequest<S>): Promise<void>;
   /** Returns the user's state. Its keys have no prefix. */

@@ -7,6 +7,7 @@ import { pickMembers } from '../json/pick_members.js';
 import { defineMember } from '../members/member.js';
 import { memberOf } from '../members/own.js';
 import { APP_PREFIX, isShared, type SharedScope, USER_PREFIX } from '../state/scope.js';
+import { setDescription } from '../model/description.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { isTime } from '../model/snapshot.js';
@@ -67,7 +68,9 @@ export function makeHandles<S extends object>(
       for (const key of Object.keys(keys ?? {})) defineMember(state, key, copy(keys?.[key]));
     }
     const head = [created, revision, lastUpdateTime] as const;
-    return handles.openParsed<S>(appName, userId, sessionId, head, state as Partial<S>, []);
+    const own = state as Partial<S>;
+    const handle = handles.openParsed<S>(appName, userId, sessionId, head, own, []);
+    return setDescription(handle, memberOf(record, 'title'), memberOf(record, 'labels'));
   });
 }
 
@@ -76,8 +79,9 @@ function isTuple(listed: ListedSession | ListedTuple): listed is ListedTuple {
 }
 
 function toRecord(listed: ListedTuple): ListedSession {
-  const [sessionId, userId, created, revision, lastUpdateTime, state] = listed;
-  return { sessionId, userId, number: 0, created, revision, lastUpdateTime, state };
+  const [sessionId, userId, created, revision, lastUpdateTime, state, title, labels] = listed;
+  const times = { created, revision, lastUpdateTime };
+  return { sessionId, userId, number: 0, ...times, state, title, labels };
 }
 
 /** Parses the state of a user or an app, and puts the prefix before its keys. */

@@ -1,3 +1,4 @@
+import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
 import type {
@@ -87,7 +88,7 @@ export class SessionReader {
 
   /** Makes a handle on a session that was created. */
   open<S extends object>(
-    { key, events }: NewSession,
+    { key, events, description: { title, labels } }: NewSession,
     [created, revision, lastUpdateTime, state]: CreatedSession,
   ): Session<S> {
     const { appName, userId, sessionId } = key;
@@ -96,7 +97,8 @@ export class SessionReader {
     const texts = events.map(({ text }) => text);
     const parsed = parseEvents(texts, sessionId, false);
     const isWhole = this.#history === undefined;
-    return this.#parts.handles.open<S>(appName, userId, sessionId, head, parsed, isWhole);
+    const handle = this.#parts.handles.open<S>(appName, userId, sessionId, head, parsed, isWhole);
+    return setDescription(handle, title, labels);
   }
 
   /**
@@ -157,10 +159,11 @@ export class SessionReader {
     skipCorrupt: boolean,
     isWhole: boolean,
   ): Session<S> {
-    const [created, revision, lastUpdateTime, state, fragments] = read;
+    const [created, revision, lastUpdateTime, state, fragments, title, labels] = read;
     const events = (this.#parts.parseEvents ?? parseEvents)(fragments, id, skipCorrupt);
     const head = [created, revision, lastUpdateTime, state] as const;
-    return this.#parts.handles.open<S>(appName, userId, id, head, events, isWhole);
+    const handle = this.#parts.handles.open<S>(appName, userId, id, head, events, isWhole);
+    return setDescription(handle, title, labels);
   }
 }
 

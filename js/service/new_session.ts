@@ -1,6 +1,7 @@
 import { describeValue } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../json/rules.js';
+import { takeDescription } from '../model/description.js';
 import { optionalTime, requireId } from '../model/ids.js';
 import type { CreateSessionRequest } from '../model/session.js';
 import {
@@ -49,6 +50,7 @@ export function takeNewSession<S extends object>(
     state: state.text,
     events,
     delta: last.text,
+    description: takeDescription(request),
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
     now: clock(),
     sharesState: appliesSharedState(sharedState),
@@ -58,7 +60,7 @@ export function takeNewSession<S extends object>(
 
 function eventsOf({ events }: { events?: unknown }): readonly never[] {
   if (events === undefined || events === null) return [];
-  if (Array.isArray(events)) return [...events] as never[];
+  if (Array.isArray(events)) return [...(events as never[])];
   throw invalid('events', `must be an array; it is ${kindOf(events)}`);
 }
 

@@ -2,6 +2,7 @@ import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { createEvent, newEventId } from '../model/create_event.js';
 import { ownMembers } from '../members/own.js';
+import { takeDescription } from '../model/description.js';
 import { isId, requireId } from '../model/ids.js';
 import { messageOf } from '../json/rules.js';
 import type {
@@ -9,6 +10,8 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   Session,
+  SessionChanges,
+  UpdateSessionRequest,
   UpdateStateRequest,
 } from '../model/session.js';
 import type { StorageInfo } from '../model/session_service.js';
@@ -21,6 +24,7 @@ import { policyOf } from '../append/append_rules.js';
 import { Appender } from '../append/appender.js';
 import { orderedWriter } from '../append/state_writer.js';
 import { Calls } from '../call/calls.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { type SharedRevisions, STALE_POLICIES } from '../wasm/protocol.js';
@@ -166,6 +170,22 @@ export class ServiceCore {
     return this.appender.appendUnread(key, append, event, request.signal);
   }
 
+  /** Changes the title and the labels of a session. */
+  describe(key: UpdateSessionRequest, changes: SessionChanges): MaybePromise<void> {
+    const { appName, userId, signal } = key;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    const sessionId = requireId('sessionId', key.sessionId);
+    const change = takeDescription(takeOptions(changes, SESSION_CHANGES));
+    const described = this.#call<boolean>(signal, (store) =>
+      store.describe({ key: { appName, userId, sessionId }, ...change, signal }),
+    );
+    return after(described, (isThere) => {
+      if (!isThere) throw notFound(sessionId);
+      this.feed.publishUpdated(appName, userId, sessionId);
+    });
+  }
+
   open(signal: AbortSignal | undefined): MaybePromise<void> {
     return this.#call(signal, (store) => store.open(signal));
   }
@@ -215,6 +235,13 @@ export class ServiceCore {
       return this.#call<T>(signal, call);
     });
   }
+}
+
+const SESSION_CHANGES: KnownOptions<SessionChanges> = { title: true, labels: true };
+
+function notFound(sessionId: string): SessionError {
+  const message = `Session ${JSON.stringify(sessionId)} does not exist; it was deleted or never created.`;
+  return new SessionError('not_found', message);
 }
 
 /** For example, the storage reads from a replica that lags. */

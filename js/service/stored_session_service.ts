@@ -19,7 +19,9 @@ import type {
   ListSessionsRequest,
   ListSessionsResponse,
   Session,
+  SessionChanges,
   SessionsPage,
+  UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
@@ -156,6 +158,10 @@ export class StoredSessionService<S extends object = StateShape>
 
   updateState(request: UpdateStateRequest<S>): Promise<void> {
     return this.#core.calls.run('updateState', request, (request) => this.#core.update(request));
+  }
+
+  updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void> {
+    return this.#core.calls.run('updateSession', key, (key) => this.#core.describe(key, changes));
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {

@@ -357,6 +357,29 @@ export interface Deleted {
 }
 
 /**
+ * The request to change the title and the labels of a session. An absent member stays as it is. An empty text
+ * removes it.
+ *
+ * @example
+ * ```ts
+ * import type { StorageDescribeRequest } from 'adk-session-wasm';
+ *
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const rename: StorageDescribeRequest = { key, title: 'Green tea' };
+ * ```
+ */
+export interface StorageDescribeRequest {
+  /** The key of the session. */
+  readonly key: Required<StorageKey>;
+  /** The new title. */
+  readonly title?: string | undefined;
+  /** JSON text of the new labels. */
+  readonly labels?: string | undefined;
+  /** See {@link StorageWriteRequest.signal}. */
+  readonly signal?: HostAbortSignal | undefined;
+}
+
+/**
  * A storage of your own. Its rules are in `docs/writing_an_adapter.md`; the suite in
  * `adk-session-wasm/testing` checks them. A verb may return its result or a promise. The service
  * calls verbs while others run: the adapter locks or queues.
@@ -410,6 +433,12 @@ export interface StorageAdapter {
    * ```
    */
   readonly appendMany?: ((writes: readonly StorageWrite[]) => void | Promise<void>) | undefined;
+  /**
+   * Optional: changes the title and the labels of a session, and nothing else. Returns whether the session
+   * exists. An adapter with this verb also stores the title and the labels of the rows that `create` and `append`
+   * write. Without it, sessions have neither: a request with one fails with `unsupported`.
+   */
+  readonly describe?: ((request: StorageDescribeRequest) => boolean | Promise<boolean>) | undefined;
   /** Returns a session with a window of its events, or the state of a user or an app. */
   read(request: StorageReadRequest): Rows | Promise<Rows>;
   /**

@@ -10,11 +10,13 @@ import {
 import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import type { Description } from '../model/description.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type {
   StorageDeleteRequest,
+  StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -24,7 +26,9 @@ import type {
   StorageWriteRequest,
 } from './adapter.js';
 import type { StorageKey } from './rows.js';
+import { kindOf } from '../json/rules.js';
 import {
+  contractViolation,
   eventTuple,
   requireArray,
   requireObject,
@@ -44,6 +48,7 @@ import type {
   AppendRequest,
   CreatedSession,
   CreateRequest,
+  DescribeRequest,
   EventPageRequest,
   Floor,
   ListedTuple,
@@ -89,7 +94,9 @@ export class AdapterStore implements SessionStore {
   }
 
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { key, state, events, delta, sharesState, lastUpdateTime, now, signal } = request;
+    const { key, state, events, delta, sharesState, description, lastUpdateTime, now, signal } =
+      request;
+    if (description.title || description.labels) this.#requireDescribe();
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
     const write = callCore(() =>
@@ -102,7 +109,7 @@ export class AdapterStore implements SessionStore {
     const created = await this.#write(
       'create',
       write,
-      { writer: this.#adapter, key, events, lastUpdateTime, now, signal },
+      { writer: this.#adapter, key, events, description, lastUpdateTime, now, signal },
       () => write.created(ifAbsent) as CreatedSession | undefined,
     );
     if (created !== undefined) await this.#requireEvents(request);
@@ -125,6 +132,33 @@ export class AdapterStore implements SessionStore {
     throw new SessionError(
       'unsupported',
       'The storage cannot create a session with events: its create ignores the events of the changes; store them as append does.',
+    );
+  }
+
+  async describe({ key, title, labels, signal }: DescribeRequest): Promise<boolean> {
+    const verb = this.#requireDescribe();
+    const given: StorageDescribeRequest = {
+      key: storageKey(key) as Required<StorageKey>,
+      ...(title !== undefined && { title }),
+      ...(labels !== undefined && { labels }),
+    };
+    const request = requestOf(given, signal);
+    return settled('describe', signal, async () => {
+      const isThere: unknown = await verb.call(this.#adapter, request);
+      if (typeof isThere === 'boolean') return isThere;
+      throw contractViolation(
+        'describe',
+        `gave ${kindOf(isThere)}, not whether the session exists`,
+      );
+    });
+  }
+
+  #requireDescribe(): NonNullable<StorageAdapter['describe']> {
+    const verb = memberOf(this.#adapter, 'describe');
+    if (verb !== undefined) return verb;
+    throw new SessionError(
+      'unsupported',
+      'The storage keeps no titles and no labels: its adapter has no verb describe.',
     );
   }
 
@@ -172,12 +206,12 @@ export class AdapterStore implements SessionStore {
     checkWindow(last, after);
     const { session, shared, parsed, events } = await this.#read(key, last, after, signal);
     if (session === undefined) return undefined;
-    const [created, revision, lastUpdateTime, state] = session;
+    const [created, revision, lastUpdateTime, state, title, labels] = session;
     const [user, app] = [shared.user?.[1], shared.app?.[1]];
     const merged = mergeStates(`state of session "${key.sessionId}"`, state, { user, app });
     // Rows and not texts: the error about a damaged text then names the event's id.
     const fragments = parsed === undefined ? events : ([parsed] as const);
-    return [created, revision, lastUpdateTime, merged, fragments];
+    return [created, revision, lastUpdateTime, merged, fragments, title, labels];
   }
 
   async page(
@@ -374,7 +408,7 @@ export class AdapterStore implements SessionStore {
       lastUpdateTime,
     };
     const written = writeThrough(verb, writer, requestOf(given, signal), (found) =>
-      decide(verb, write, key, events, found),
+      decide(verb, write, key, events, found, parts.description),
     );
     return after(written, () => {
       if (!write.again()) return callCore(end);
@@ -395,6 +429,8 @@ interface WriteParts<Verb extends WriteVerb> {
   /** The time of the write in milliseconds. */
   readonly now?: number;
   readonly events?: readonly EventSnapshot[];
+  /** The title and the labels of a new session. */
+  readonly description?: Description;
   /** See {@link CreateRequest}. */
   readonly lastUpdateTime?: number | undefined;
   /** The last event of a handle whose position is not known. */

@@ -9,7 +9,14 @@ import { isTime } from '../model/snapshot.js';
 import type { SharedScope } from '../state/scope.js';
 import type { EventRow, SharedRow, SessionRow, SharedRows } from './rows.js';
 
-type SessionTuple = [created: number, revision: number, lastUpdateTime: number, state: string];
+type SessionTuple = [
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
+  title: string | undefined,
+  labels: string | undefined,
+];
 type SharedTuple = [revision: number, state: string];
 export type EventTuple = [
   id: string,
@@ -90,7 +97,21 @@ export function sessionTuple(verb: string, path: string, row: SessionRow): Sessi
     requireCounter(verb, path, 'revision', row.revision),
     requireTime(verb, path, 'lastUpdateTime', row.lastUpdateTime),
     requireString(verb, path, 'state', row.state),
+    optionalString(verb, path, 'title', row),
+    optionalString(verb, path, 'labels', row),
   ];
+}
+
+/** Returns a member that may be absent or `null`. */
+function optionalString(
+  verb: string,
+  path: string,
+  field: 'title' | 'labels',
+  row: SessionRow,
+): string | undefined {
+  const value = memberOf(row, field) as unknown;
+  if (value === undefined || value === null) return undefined;
+  return requireString(verb, path, field, value);
 }
 
 export function sharedTuple(verb: string, path: string, row: SharedRow): SharedTuple {

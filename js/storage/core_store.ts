@@ -8,6 +8,7 @@ import type {
   AppendRequest,
   CreatedSession,
   CreateRequest,
+  DescribeRequest,
   EventPageRequest,
   Floor,
   PageRequest,
@@ -38,13 +39,31 @@ export class CoreStore implements SessionStore {
   }
 
   create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined> {
-    const { state, delta, sharesState, signal } = request;
+    const { state, delta, sharesState, description, signal } = request;
+    const { title, labels } = description;
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const check = abortCheck(signal);
     return this.#answer(() =>
-      this.core.create(packed, numbers, texts, state, delta, sharesState, ifAbsent, check),
+      this.core.create(
+        packed,
+        numbers,
+        texts,
+        state,
+        delta,
+        sharesState,
+        title,
+        labels,
+        ifAbsent,
+        check,
+      ),
     );
+  }
+
+  describe({ key, title, labels, signal }: DescribeRequest): MaybePromise<boolean> {
+    const { appName, userId, sessionId } = key;
+    const check = abortCheck(signal);
+    return this.#answer(() => this.core.describe(appName, userId, sessionId, title, labels, check));
   }
 
   get(

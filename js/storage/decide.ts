@@ -1,6 +1,7 @@
 import { type AdapterWrite, callCore, requireRoom } from '../wasm/core.js';
 import { kindOf } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
+import type { Description } from '../model/description.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
 import type { Changes, Found } from './adapter.js';
@@ -20,6 +21,7 @@ import {
  * Computes the rows to write from the rows that an adapter found. The core decides.
  *
  * @param events the events that the write appends
+ * @param description the title and the labels of a new session
  * @returns the rows to write; `undefined` if there is nothing to write
  */
 export function decide(
@@ -28,6 +30,7 @@ export function decide(
   key: StorageKey,
   events: readonly EventSnapshot[],
   found: Found,
+  description: Description = {},
 ): Changes | undefined {
   if (typeof found !== 'object' || (found as unknown) === null) {
     throw contractViolation(verb, `called decide with ${kindOf(found)} in place of the rows`);
@@ -39,7 +42,11 @@ export function decide(
   const { user, app } = sharedTuples(verb, found);
   const stored = rowsOf(verb, 'events', found.events);
   const changed = rowsOf(verb, 'changed', found.changed);
-  const [created, last, time, state] = session ?? [0, ABSENT, 0, '{}'];
+  const [created, last, time, state, title, labels] = session ?? [
+    ...([0, ABSENT, 0, '{}'] as const),
+    description.title,
+    description.labels,
+  ];
   const [userRevision, userState] = user ?? [0, ''];
   const [appRevision, appState] = app ?? [0, ''];
   const scopes = write.scopes();
@@ -76,6 +83,8 @@ export function decide(
             lastUpdateTime: write.number(DECIDED.lastUpdateTime),
             // A state without changes keeps its text.
             state: ofSession === '' ? state : ofSession,
+            ...(title !== undefined && { title }),
+            ...(labels !== undefined && { labels }),
           },
     user: changedState(ofUser, userText),
     app: changedState(ofApp, appText),

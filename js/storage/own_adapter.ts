@@ -6,6 +6,7 @@ import type {
   PageRows,
   Rows,
   StorageAdapter,
+  StorageDescribeRequest,
   StoragePageRequest,
   StorageReadRequest,
 } from './adapter.js';
@@ -29,11 +30,14 @@ export interface OwnAdapter extends StorageAdapter {
    * Present if the storage has no transactions: creates a session that begins with events. If the process ends
    * in between, a session with the first events may remain.
    */
-  createInSteps?(
-    store: SessionStore,
-    request: CreateRequest,
-    ifAbsent: boolean,
-  ): Promise<CreatedSession | undefined>;
+  readonly createInSteps?:
+    | ((
+        store: SessionStore,
+        request: CreateRequest,
+        ifAbsent: boolean,
+      ) => Promise<CreatedSession | undefined>)
+    | undefined;
+  describe(request: StorageDescribeRequest): boolean | Promise<boolean>;
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;

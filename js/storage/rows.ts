@@ -68,6 +68,10 @@ export interface SessionRow {
   readonly lastUpdateTime: number;
   /** JSON text of the session's own state. */
   readonly state: string;
+  /** The title; absent or empty without one. Only adapters with the verb `describe` store it. */
+  readonly title?: string | undefined;
+  /** JSON text of the labels; absent or empty without any. Only adapters with the verb `describe` store it. */
+  readonly labels?: string | undefined;
 }
 
 /**

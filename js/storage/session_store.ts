@@ -4,6 +4,7 @@
  */
 import type { HostAbortSignal } from '../model/host.js';
 import type { MaybePromise } from '../call/call.js';
+import type { Description } from '../model/description.js';
 import type { Event } from '../model/event.js';
 import type { Append, NewSession } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
@@ -27,10 +28,19 @@ export type ReadSession = [
   lastUpdateTime: number,
   state: string,
   fragments: Fragments,
+  title?: string | undefined,
+  labels?: string | undefined,
 ];
 
 /** A session that was created, without events, and the new revisions of user and app state. */
-export type CreatedSession = [...ReadSession, ...SharedRevisions];
+export type CreatedSession = [
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
+  fragments: Fragments,
+  ...SharedRevisions,
+];
 
 /**
  * A session in a list. Over IndexedDB it is the stored record, in which each field except the ids may be
@@ -47,6 +57,8 @@ export interface ListedSession {
   readonly lastUpdateTime?: unknown;
   /** The JSON object of the session's own state. */
   readonly state?: unknown;
+  readonly title?: unknown;
+  readonly labels?: unknown;
 }
 
 /** A {@link ListedSession} as memory returns it. */
@@ -57,6 +69,8 @@ export type ListedTuple = readonly [
   revision: number,
   lastUpdateTime: number,
   state: string,
+  title?: string | undefined,
+  labels?: string | undefined,
 ];
 
 /**
@@ -109,6 +123,12 @@ export type ReadEvents = [
   count?: number | undefined,
 ];
 
+/** A change of the title and the labels of a session. */
+export interface DescribeRequest extends Description {
+  readonly key: Readonly<Required<StorageKey>>;
+  readonly signal: HostAbortSignal | undefined;
+}
+
 /** Events to append to one session, all or none. */
 export interface AppendRequest extends Append {
   readonly signal: HostAbortSignal | undefined;
@@ -130,6 +150,9 @@ export interface SessionStore {
    * with `already_exists`.
    */
   create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined>;
+
+  /** Changes the title and the labels of a session. Returns whether the session exists. */
+  describe(request: DescribeRequest): MaybePromise<boolean>;
 
   /**
    * Reads a session with its `last` newest events of those at or after the time `after` (ms).

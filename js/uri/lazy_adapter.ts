@@ -7,6 +7,7 @@ import type {
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
+  StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -53,6 +54,16 @@ export class LazyAdapter implements OwnAdapter {
     const adapter = this.#adapter;
     if (adapter === undefined || memberOf(adapter, 'appendMany') === undefined) return undefined;
     return (writes) => adapter.appendMany?.(writes);
+  }
+
+  /** Only Vertex AI has no transactions, and its kind is known before the adapter is made. */
+  get createInSteps(): OwnAdapter['createInSteps'] {
+    if (this.kind !== 'vertexai') return undefined;
+    return async (...parameters) => (await this.#load()).createInSteps?.(...parameters);
+  }
+
+  describe(request: StorageDescribeRequest): boolean | Promise<boolean> {
+    return this.#call((adapter) => adapter.describe(request));
   }
 
   read(request: StorageReadRequest): Rows | Promise<Rows> {

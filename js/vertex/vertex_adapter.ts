@@ -6,6 +6,7 @@
  * | a session's `created` | `createTime`, in microseconds since 1970 |
  * | its `revision` | the latest `timestamp` of its events, in microseconds; `createTime` if there are no events |
  * | its `lastUpdateTime` | `updateTime` |
+ * | its `title` and `labels` | `displayName` and `labels` |
  * | its `state`, including the user's and the app's keys | `sessionState` |
  * | an event's `seq` | its `timestamp`, in microseconds |
  * | its `revision` | the `timestamp` of its newest version, in microseconds |
@@ -26,6 +27,7 @@ import type {
   PageRows,
   Rows,
   StorageDeleteRequest,
+  StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -39,6 +41,7 @@ import { CallLimit } from './rest/call_limit.js';
 import { createInSteps } from './verbs/create_in_steps.js';
 import { createSession, requireSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUser } from './verbs/delete_sessions.js';
+import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
 import { listSessions } from './verbs/list_sessions.js';
 import { NewestFirstSupport } from './events/newest_first.js';
@@ -112,6 +115,18 @@ export class VertexAdapter implements OwnAdapter {
   /** Same as `read`: the events arrive in pages, and this package's own events already are JSON text. */
   readParsed(request: StorageReadRequest): Promise<Rows> {
     return this.read(request);
+  }
+
+  describe({ key, title, labels, signal }: StorageDescribeRequest): Promise<boolean> {
+    return this.#call(signal, async (sessions) => {
+      const address = sessions.addressOf(key);
+      if (address === undefined) return false;
+      let isThere = false;
+      await this.#enqueue(sessions, address, async () => {
+        isThere = await describeSession(sessions, address, { title, labels });
+      });
+      return isThere;
+    });
   }
 
   list(request: StorageListRequest): Promise<Listing> {

@@ -1,4 +1,5 @@
 import type { CompositeSessionKey } from '../model/session.js';
+import type { Description } from '../model/description.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { requireRoom } from './core.js';
 import { STALE_POLICIES } from './protocol.js';
@@ -33,6 +34,7 @@ export interface NewSession {
   readonly events: readonly EventSnapshot[];
   /** A JSON object: changes that no event carries. They follow the events' deltas, and are stored in all scopes. */
   readonly delta: string;
+  readonly description: Description;
   /** When a session from elsewhere was last updated, in milliseconds. A later event wins. Absent: `now`. */
   readonly lastUpdateTime: number | undefined;
   /** Milliseconds since 1970. */

@@ -63,6 +63,23 @@ export interface DeletedNotice {
 }
 
 /**
+ * The title or the labels of a session changed. Its revision and its place in lists stay.
+ *
+ * @example
+ * ```ts
+ * import type { Notice, UpdatedNotice } from 'adk-session-wasm';
+ *
+ * function isRenamed(notice: Notice): notice is UpdatedNotice {
+ *   return notice.type === 'updated';
+ * }
+ * ```
+ */
+export interface UpdatedNotice extends CompositeSessionKey {
+  /** The kind of the notice. */
+  type: 'updated';
+}
+
+/**
  * The state of a user or of the app changed, or both did. If a watched session changed with it, the notice is that
  * session's, with these scopes in it.
  *
@@ -132,7 +149,7 @@ export interface ResyncNotice {
  * const changed: ChangeNotice = { type: 'stateChanged', scopes: ['app'], appName: 'shop' };
  * ```
  */
-export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice;
+export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice | UpdatedNotice;
 
 /** A notice that goes to all watchers, in other tabs as well. */
 export type PublishedNotice = ChangeNotice | LostNotice;

@@ -7,6 +7,7 @@ import type {
   PublishedNotice,
   SessionNotice,
   StateChangedNotice,
+  UpdatedNotice,
 } from './notice.js';
 import { stateNoticeOf } from './state_notice.js';
 
@@ -57,6 +58,7 @@ export class PendingNotices {
   push(notice: PublishedNotice): void {
     if (notice.type === 'lost') this.#pushLoss(notice);
     else if (notice.type === 'stateChanged') this.#pushState(notice);
+    else if (notice.type === 'updated') this.#pushUpdate(notice);
     else if (isOneSession(notice)) this.#pushSession(notice);
     else this.#pushUserDeletion(notice);
   }
@@ -93,6 +95,11 @@ export class PendingNotices {
       return notice;
     }
     return undefined;
+  }
+
+  #pushUpdate(notice: UpdatedNotice): void {
+    const { appName, userId, sessionId } = notice;
+    this.#pending.set(noticeKey('updated', appName, userId, sessionId), notice);
   }
 
   #pushState(notice: StateChangedNotice | undefined): void {
@@ -139,7 +146,8 @@ export class PendingNotices {
     const newer: [string, Notice][] = [];
     const dropped: Notice[] = [];
     for (const [key, pending] of this.#pending) {
-      if (!('userId' in pending) || pending.type === 'stateChanged') continue;
+      if (!('userId' in pending)) continue;
+      if (pending.type === 'stateChanged' || pending.type === 'updated') continue;
       if (pending.appName !== appName || pending.userId !== userId) continue;
       this.#pending.delete(key);
       if (pending.revision !== undefined && pending.revision > revision) newer.push([key, pending]);

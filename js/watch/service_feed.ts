@@ -89,6 +89,10 @@ export class ServiceFeed {
     this.#feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
   }
 
+  publishUpdated(appName: string, userId: string, sessionId: string): void {
+    this.#feed.publish([{ type: 'updated', appName, userId, sessionId }]);
+  }
+
   stateChangePublisher(
     appName: string,
     userId: string | undefined,

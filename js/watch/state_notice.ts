@@ -19,7 +19,7 @@ export function stateNoticeOf(
   notice: ChangeNotice,
   userId: string | undefined,
 ): StateChangedNotice | undefined {
-  if (notice.type === 'deleted') return undefined;
+  if (notice.type === 'deleted' || notice.type === 'updated') return undefined;
   const scopes = notice.scopes.filter((scope) => scope === 'app' || userId !== undefined);
   return scopes.length > 0 ? stateNotice(notice.appName, userId, scopes) : undefined;
 }

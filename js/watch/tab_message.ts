@@ -50,6 +50,7 @@ function decodeNotice(value: unknown): PublishedNotice | undefined {
       ...(revision !== undefined && { revision }),
     };
   }
+  if (type === 'updated' && sessionId !== undefined) return { type, appName, userId, sessionId };
   if (type !== 'created' && type !== 'appended') return undefined;
   if (sessionId === undefined || revision === undefined || scopes === undefined) return undefined;
   return { type, appName, userId, sessionId, revision, scopes };

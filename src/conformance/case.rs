@@ -56,6 +56,7 @@ pub(super) enum Op {
     Events,
     AppendEvent,
     AppendEvents,
+    UpdateSession,
     UpdateState,
     GetUserState,
     GetAppState,

@@ -47,7 +47,7 @@ fn compare_session(at: &str, parts: &Map<String, Value>, session: &Map<String, V
                 let named = keys.filter(|key| expected.contains(key));
                 exact(&at, &expected.iter().cloned().collect(), &named.collect())?;
             }
-            ("state", Value::Object(expected)) => match session.get("state") {
+            ("state" | "labels", Value::Object(expected)) => match session.get(part) {
                 Some(Value::Object(actual)) => compare_state(&at, expected, actual)?,
                 other => exact(&at, &expected.clone().into(), other.unwrap_or(&Value::Null))?,
             },

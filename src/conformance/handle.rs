@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::stop::Stop;
 use crate::core::event::{EventText, NewEvent};
-use crate::core::session::{Revision, SessionKey};
+use crate::core::session::{Description, Revision, SessionKey};
 use crate::core::state::{REMOVED, Scope};
 use crate::platform;
 use crate::service::{Appended, HandlePosition, StoredSession};
@@ -57,6 +57,7 @@ pub(super) struct Handle {
     state: Map<String, Value>,
     events: Vec<Value>,
     last_update_time: f64,
+    description: Description,
 }
 
 impl Handle {
@@ -68,6 +69,7 @@ impl Handle {
             state: parse_object(&session.state)?,
             events: parse_events(&session.events)?,
             last_update_time: head.last_update_time,
+            description: session.description,
         })
     }
 
@@ -91,6 +93,7 @@ impl Handle {
             state: written.get("state").and_then(Value::as_object).cloned().unwrap_or_default(),
             events,
             last_update_time: 0.0,
+            description: Description::default(),
         }
     }
 
@@ -155,6 +158,8 @@ impl Handle {
             "state": self.state,
             "events": self.events,
             "lastUpdateTime": javascript_number(self.last_update_time),
+            "title": self.description.title,
+            "labels": self.description.labels.as_deref().map(parse_object).transpose().ok(),
         })
     }
 }

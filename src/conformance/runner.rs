@@ -18,7 +18,7 @@ use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::read::{Page, PageEnd, Window, check_event_limit};
-use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
@@ -143,6 +143,10 @@ where
             Op::Events => return self.walk(with).await,
             Op::AppendEvent | Op::AppendEvents => return self.append(call).await,
             Op::UpdateState => return self.update(with, call.now).await,
+            Op::UpdateSession => {
+                service.describe_session(with.key()?, with.description()).await?;
+                return Ok((Kind::Nothing, Value::Null));
+            }
             Op::GetUserState | Op::GetAppState => {
                 let user_id = match call.op {
                     Op::GetUserState => Some(with.user_id()?),
@@ -400,7 +404,17 @@ impl Request<'_> {
         let last_update_time = self.0.get("lastUpdateTime").and_then(Value::as_f64);
         let shares_state = self.0.get("sharedState").and_then(Value::as_str) != Some("keep");
         let events = events.collect::<Result<_, _>>()?;
-        Ok(NewSession { state, events, delta, last_update_time, now, shares_state })
+        let description = self.description();
+        Ok(NewSession { state, events, delta, last_update_time, now, shares_state, description })
+    }
+
+    fn description(self) -> Description {
+        let labels = self.0.get("labels").map(|labels| match labels.as_object() {
+            Some(labels) if !labels.is_empty() => to_text(labels),
+            _ => String::new(),
+        });
+        let title = self.0.get("title").map(|title| title.as_str().unwrap_or_default().to_owned());
+        Description { title, labels }
     }
 
     fn window(self) -> Result<Window, Stop> {

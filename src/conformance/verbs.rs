@@ -9,7 +9,7 @@ use crate::conformance::Report;
 use crate::core::event::EventText;
 use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::read::{Page, Window};
-use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::{Change, StateChanges};
 use crate::core::storage::{Deletion, Storage, is_same_json};
 use crate::core::write::{
@@ -372,7 +372,7 @@ fn set(members: &[(&str, &str)]) -> StateChanges {
 
 fn session_change(created: Revision, revision: Revision, state: &[(&str, &str)]) -> SessionChange {
     let head = SessionHead { created, revision, last_update_time: 1000.25 };
-    SessionChange { head, state: set(state) }
+    SessionChange { head, state: set(state), description: Description::default() }
 }
 
 /// Returns a write of everything, with `events` events; their revisions count from `created`.

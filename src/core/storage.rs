@@ -19,7 +19,7 @@
 //! use std::collections::{BTreeMap, BTreeSet};
 //!
 //! use adk_session_wasm::service::StoredSessionService;
-//! use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
+//! use adk_session_wasm::session::{Description, Revision, SessionHead, SessionKey};
 //! use adk_session_wasm::state::ScopedState;
 //! use adk_session_wasm::storage::{
 //!     Deletion, EventRow, Found, ListRequest, Listing, PageEdges, Rows, SharedChange, SharedRow, SessionRow,
@@ -31,6 +31,7 @@
 //! struct Stored {
 //!     head: SessionHead,
 //!     state: ScopedState,
+//!     description: Description,
 //!     events: BTreeMap<Revision, EventRow>,
 //! }
 //!
@@ -55,7 +56,8 @@
 //! }
 //!
 //! fn row((key, stored): (&SessionKey, &Stored)) -> SessionRow {
-//!     SessionRow { key: key.clone(), head: stored.head, state: stored.state.clone() }
+//!     let (state, description) = (stored.state.clone(), stored.description.clone());
+//!     SessionRow { key: key.clone(), head: stored.head, state, description }
 //! }
 //!
 //! fn apply(row: &mut SharedRow, change: SharedChange) {
@@ -93,6 +95,7 @@
 //!             let stored = maps.sessions.entry(key).or_default();
 //!             stored.head = change.head;
 //!             stored.state.apply(change.state);
+//!             stored.description.apply(change.description);
 //!             let rows = changes.events.iter().filter_map(|change| write.row(change));
 //!             stored.events.extend(rows.map(|row| (row.seq, row)));
 //!         }

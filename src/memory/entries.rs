@@ -168,5 +168,6 @@ impl StoredSession {
     fn change(&mut self, change: SessionChange) {
         self.head = change.head;
         self.state.apply(change.state);
+        self.description.apply(change.description);
     }
 }

@@ -15,7 +15,7 @@ use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::Window;
 use crate::core::read::{ListRequest, Listing, Rows};
-use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{SessionRow, SharedRow, Target, Write};
@@ -28,8 +28,10 @@ use crate::room::{SPARE, no_room, require_room};
 /// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
 const ROW: usize = 640;
 
-/// Receives each session of a list: the user's id, the session's id, its head and its own state.
-type Visit<'a> = dyn FnMut(&str, &str, SessionHead, &ScopedState) -> Result<(), Error> + 'a;
+/// Receives each session of a list: the user's id, the session's id, its head, its own state, and
+/// its title and labels.
+type Visit<'a> =
+    dyn FnMut(&str, &str, SessionHead, &ScopedState, &Description) -> Result<(), Error> + 'a;
 
 /// A storage in memory: its contents last as long as the storage. Its futures are always ready.
 #[derive(Debug, Default)]
@@ -66,6 +68,7 @@ struct User {
 struct StoredSession {
     head: SessionHead,
     state: ScopedState,
+    description: Description,
     events: EventLog,
 }
 
@@ -122,11 +125,13 @@ impl Storage for MemoryStorage {
 
     async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
         let mut sessions = Vec::new();
-        let listing = self.each_listed(&request, &mut |user_id, session_id, head, state| {
+        let visit = &mut |user_id: &_, session_id: &_, head, state: &_, description: &_| {
             let key = key_of(&request.app_name, user_id, session_id);
-            sessions.push(SessionRow { key, head, state: state.clone() });
+            let (state, description) = (ScopedState::clone(state), Description::clone(description));
+            sessions.push(SessionRow { key, head, state, description });
             Ok(())
-        })?;
+        };
+        let listing = self.each_listed(&request, visit)?;
         let Listing { users, app, total, .. } = listing;
         Ok(Listing { sessions, users, app, total })
     }
@@ -200,6 +205,7 @@ impl Contents {
                     key: key_of(&target.app_name, user_id, id),
                     head: session.head,
                     state: session.state.clone(),
+                    description: session.description.clone(),
                 }
             }),
             user: user.and_then(|user| user.state.clone()),
@@ -229,7 +235,7 @@ impl Contents {
                 continue;
             };
             if let Some(session) = user.sessions.get(session_id) {
-                visit(user_id, session_id, session.head, &session.state)?;
+                visit(user_id, session_id, session.head, &session.state, &session.description)?;
             }
             if let Some(state) = &user.state
                 && seen.get(user_id).is_none()

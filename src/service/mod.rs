@@ -21,7 +21,7 @@ use crate::core::event::{EventText, NewEvent};
 use crate::core::names::Names;
 use crate::core::read::{ListRequest as Listed, Listing};
 use crate::core::read::{Page, PagePosition, Rows, Window};
-use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{Delta, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
 pub use crate::core::write::{Appended, HandlePosition, NewSession, StalePolicy};
@@ -86,6 +86,8 @@ pub struct StoredSession {
     pub state: String,
     /// The texts of the events in the window, in append order.
     pub events: Vec<EventText>,
+    /// Its title and labels.
+    pub description: Description,
     /// The new revisions of the shared states if the call created the session; `None` if it existed.
     pub created: Option<SharedRevisions>,
 }
@@ -194,14 +196,26 @@ impl<S: Storage> StoredSessionService<S> {
         new: NewSession,
     ) -> Answer<Option<StoredSession>, S> {
         let events = new.events.iter().map(|event| event.text.clone()).collect();
+        let description = new.description.clone();
         let write = self.write(Write::create(key.clone(), new)?).await?;
         Ok(write.created()?.map(|(head, state, shared)| StoredSession {
             key,
             head,
             state,
             events,
+            description,
             created: Some(shared),
         }))
+    }
+
+    /// Changes the title and the labels of a session, and neither its revision nor its time.
+    ///
+    /// # Errors
+    /// Fails with `not_found` if the session does not exist.
+    pub async fn describe_session(&self, key: SessionKey, change: Description) -> Answer<(), S> {
+        let session_id = key.session_id.clone();
+        let write = self.write(Write::describe(key, change)).await?;
+        if write.described()? { Ok(()) } else { Err(Error::NotFound { session_id }.into()) }
     }
 
     /// Reads a session; `None` if it does not exist.
@@ -331,5 +345,6 @@ fn seen(
 ) -> Result<StoredSession, Error> {
     let (user, app) = (user.map(|row| &row.state), app.map(|row| &row.state));
     let state = merged(&row.state, Shared { user, app })?;
-    Ok(StoredSession { key: row.key, head: row.head, state, events, created: None })
+    let SessionRow { key, head, description, .. } = row;
+    Ok(StoredSession { key, head, state, events, description, created: None })
 }

@@ -16,7 +16,7 @@ pub use self::session::Session;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText, NewEvent};
 use crate::core::read::{Page, Window};
-use crate::core::session::{Revision, SessionKey, check_id};
+use crate::core::session::{Description, Revision, SessionKey, check_id};
 use crate::core::state::{Delta, Scope};
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
@@ -35,6 +35,8 @@ pub struct CreateRequest {
     pub state: HashMap<String, Value>,
     /// The events that the session begins with. Their deltas change the initial state, in order.
     pub events: Vec<Event>,
+    /// The title and the labels.
+    pub description: Description,
 }
 
 /// A request to read a session and some of its events.
@@ -240,7 +242,8 @@ where
         let state = Delta::parse(&to_json("state", &by_key(&request.state))?)?;
         let stored = request.events.into_iter().filter(|event| !event.partial);
         let events = stored.map(new_event).collect::<Result<_, _>>()?;
-        let new = NewSession { events, ..NewSession::new(state, platform::now()) };
+        let description = request.description;
+        let new = NewSession { events, description, ..NewSession::new(state, platform::now()) };
         Session::read(self.create_session(key, new).await?)
     }
 

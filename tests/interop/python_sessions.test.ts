@@ -78,6 +78,28 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.deepEqual(again?.state, { 'user:n': 1, k: 2 });
     });
 
+    it('a session that Python deletes and makes again under its id inherits no title', async () => {
+      const description = { title: 'Green tea', labels: { pinned: 'yes' } };
+      await service.createSession({ ...KEY, ...description });
+      assert.equal((await python.ask('get', PYTHON_KEY)).events.length, 0);
+      assert.equal((await service.getSession(KEY))?.title, 'Green tea');
+      await python.ask('delete', PYTHON_KEY);
+      await python.ask('create', { ...PYTHON_KEY, state: {} });
+      const bare = await service.getSession(KEY);
+      assert.deepEqual([bare?.title, bare?.labels], [undefined, undefined]);
+      const { sessions } = await service.listSessions({ appName: KEY.appName });
+      assert.deepEqual(
+        sessions.map(({ title }) => title),
+        [undefined],
+      );
+      await service.updateSession(KEY, { labels: { a: '1' } });
+      const again = await service.getSession(KEY);
+      assert.deepEqual([again?.title, again?.labels], [undefined, { a: '1' }]);
+      const appended = await python.ask('append', pythonEvent('one', { k: 2 }));
+      assert.equal(appended.error, undefined);
+      assert.deepEqual((await service.getSession(KEY))?.labels, { a: '1' });
+    });
+
     const writes: Record<string, (session: Session) => Promise<unknown>> = {
       'appended to it': (session) => service.appendEvent({ session, event: userEvent('ours') }),
       'replaced an event of it': (session) => {

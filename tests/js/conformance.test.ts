@@ -37,6 +37,7 @@ function late(): StorageAdapter {
     append: (request, decide) => later(() => adapter.append(request, decide)),
     read: (request) => later(() => adapter.read(request)),
     list: (request) => later(() => adapter.list(request)),
+    describe: (request) => later(() => adapter.describe?.(request) ?? false),
     delete: (request) => later(() => adapter.delete(request)),
   };
 }

@@ -10,7 +10,7 @@ import { type Column, EXACTNESS, isText, isTime } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
-import { OURS, type TableNames } from './table_names.js';
+import { OUR_TABLES, type TableNames } from './table_names.js';
 import type { Waits } from '../transactions/waits.js';
 import { type Database, METADATA, readMetadata } from './tables.js';
 import { inKyselyTransaction } from '../transactions/kysely_transaction.js';
@@ -51,7 +51,7 @@ export async function openTables(
   engine: Engine,
   { names, createTables: isToCreate, waits }: OpeningOptions,
 ): Promise<OpenedTables> {
-  const named = withTableNames(database, names, true);
+  const named = withTableNames(database, names);
   const checked = await inKyselyTransaction(
     named,
     engine,
@@ -70,7 +70,7 @@ export async function openTables(
   if (isWhole) return whole(layout, checked.missing);
   const toRead = (refusal: SessionError): OpenedTables => {
     if (!PYTHON_TABLES.every((table) => tables.has(table))) throw refusal;
-    return { layout, database: withTableNames(database, names, tables.has(OURS)), refusal };
+    return { layout, database: withTableNames(database, names, tables), refusal };
   };
   if (!isToCreate) {
     const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${engine.kind}`;
@@ -119,7 +119,7 @@ export async function openTablesToRead(
   engine: Engine,
   names: TableNames,
 ): Promise<OpenedTables> {
-  const named = withTableNames(database, names, true);
+  const named = withTableNames(database, names);
   return inKyselyTransaction(named, engine, 'read', async (connection) => {
     const looked = await look(connection, engine, names);
     requireLayout(looked, engine);
@@ -137,7 +137,7 @@ export async function openTablesToRead(
     await (layout === ADK_LAYOUT ? toReadOfAdk : toRead)(connection, checked);
     return {
       layout,
-      database: withTableNames(database, names, tables.has(OURS)),
+      database: withTableNames(database, names, tables),
       refusal: refused(engine, 'was opened to be read'),
     };
   });
@@ -188,14 +188,14 @@ async function check(
   const checked = checkedColumns(columns, engine, names);
   await EXACTNESS[engine.kind].toWrite(connection, checked);
   const isWhole =
-    [...PYTHON_TABLES, layout.metadata, OURS].every((table) => tables.has(table)) &&
+    [...PYTHON_TABLES, layout.metadata, ...OUR_TABLES].every((table) => tables.has(table)) &&
     (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
   const missing = isWhole ? await missingIndices(connection, { engine, layout, names }) : [];
   return { layout, tables, isWhole, missing };
 }
 
 function checkedColumns(columns: readonly Column[], engine: Engine, names: TableNames) {
-  const theirs = columns.filter(({ table }) => table !== OURS);
+  const theirs = columns.filter(({ table }) => !OUR_TABLES.includes(table));
   return { names, columns: theirs, refuse: (what: string) => refused(engine, what) };
 }
 
@@ -317,7 +317,7 @@ async function readColumns(
   engine: Engine,
   { schema, prefix }: TableNames,
 ): Promise<Column[]> {
-  const known = [...PYTHON_TABLES, ...METADATA_TABLES, OURS];
+  const known = [...PYTHON_TABLES, ...METADATA_TABLES, ...OUR_TABLES];
   const tables = sql.join(known.map((name) => prefix + name));
   const query = {
     sqlite: sql<Column>`

@@ -1,6 +1,6 @@
 /**
- * Renames the tables in every query: adds a schema and a prefix, and replaces our side table by an empty one
- * if it is missing.
+ * Renames the tables in every query: adds a schema and a prefix, and replaces each of our tables beside the
+ * sessions by an empty one if it is missing.
  */
 import {
   type AliasNode,
@@ -12,11 +12,12 @@ import {
   sql,
   TableNode,
 } from 'kysely';
-import { OURS, type TableNames } from './table_names.js';
+import { DETAILS, OUR_TABLES, OURS, type TableNames } from './table_names.js';
 import type { Database, Tables } from './tables.js';
 
 const ALL: Readonly<Record<keyof Tables, true>> = {
   adk_internal_metadata: true,
+  adk_session_wasm_details: true,
   adk_session_wasm_metadata: true,
   adk_session_wasm_sessions: true,
   app_states: true,
@@ -28,18 +29,23 @@ const ALL: Readonly<Record<keyof Tables, true>> = {
 /**
  * Returns the database with these names in every query that is built with it.
  *
- * @param hasOurs whether our side table exists; if not, queries find no rows in it
+ * @param tables the tables that exist; in a missing one of ours, queries find no rows. Default: all exist.
  */
-export function withTableNames(database: Database, names: TableNames, hasOurs: boolean): Database {
+export function withTableNames(
+  database: Database,
+  names: TableNames,
+  tables: ReadonlySet<string> = new Set(OUR_TABLES),
+): Database {
+  const hasOurs = OUR_TABLES.every((table) => tables.has(table));
   if (names.schema === undefined && names.prefix === '' && hasOurs) return database;
-  return database.withPlugin(new Renaming(names, hasOurs));
+  return database.withPlugin(new Renaming(names, tables));
 }
 
 class Renaming implements KyselyPlugin {
   readonly #transformer: Transformer;
 
-  constructor(names: TableNames, hasOurs: boolean) {
-    this.#transformer = new Transformer(names, hasOurs);
+  constructor(names: TableNames, tables: ReadonlySet<string>) {
+    this.#transformer = new Transformer(names, tables);
   }
 
   transformQuery({ node, queryId }: PluginTransformQueryArgs) {
@@ -53,12 +59,12 @@ class Renaming implements KyselyPlugin {
 
 class Transformer extends OperationNodeTransformer {
   readonly #names: TableNames;
-  readonly #hasOurs: boolean;
+  readonly #tables: ReadonlySet<string>;
 
-  constructor(names: TableNames, hasOurs: boolean) {
+  constructor(names: TableNames, tables: ReadonlySet<string>) {
     super();
     this.#names = names;
-    this.#hasOurs = hasOurs;
+    this.#tables = tables;
   }
 
   protected override transformSchemableIdentifier(
@@ -73,16 +79,24 @@ class Transformer extends OperationNodeTransformer {
   }
 
   protected override transformAlias(node: AliasNode, ...rest: [queryId?: never]): AliasNode {
-    const isAbsent =
-      !this.#hasOurs && TableNode.is(node.node) && node.node.table.identifier.name === OURS;
+    const name = TableNode.is(node.node) ? node.node.table.identifier.name : '';
+    const isAbsent = isOurs(name) && !this.#tables.has(name);
     return super.transformAlias(
-      isAbsent ? { ...node, node: NO_ROWS.toOperationNode() } : node,
+      isAbsent ? { ...node, node: NO_ROWS[name].toOperationNode() } : node,
       ...rest,
     );
   }
 }
 
-/** Our side table without rows. */
-const NO_ROWS = sql`(select app_name, user_id, id as session_id, update_time,
-  update_time as last_update_time, update_time as replaced_at
-  from ${sql.table('sessions')} where 1 = 0)`;
+function isOurs(name: string): name is keyof typeof NO_ROWS {
+  return Object.hasOwn(NO_ROWS, name);
+}
+
+/** Our tables beside the sessions, without rows. */
+const NO_ROWS = {
+  [OURS]: sql`(select app_name, user_id, id as session_id, update_time,
+    update_time as last_update_time, update_time as replaced_at
+    from ${sql.table('sessions')} where 1 = 0)`,
+  [DETAILS]: sql`(select app_name, user_id, id as session_id, create_time, id as title, state as labels
+    from ${sql.table('sessions')} where 1 = 0)`,
+};

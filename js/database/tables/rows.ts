@@ -19,6 +19,9 @@ export interface SessionColumns {
   update_time: StoredTime;
   side_time: StoredTime | null;
   last_update_time: StoredTime | null;
+  /** Absent in rows that a write decides on: a write leaves titles and labels as they are. */
+  title?: string | null;
+  labels?: string | null;
 }
 
 /** The columns of an event from which nearly all of its fields can be read. */
@@ -60,6 +63,8 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
     revision,
     lastUpdateTime: sideTableTime ?? revision / 1000,
     state: pythonJsonToJson(columns.state),
+    title: columns.title ?? undefined,
+    labels: columns.labels ?? undefined,
   };
 }
 

@@ -2,7 +2,7 @@
 import { type Compilable, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../engines/engine.js';
 import type { Layout } from './layout.js';
-import { OURS, type TableNames } from './table_names.js';
+import { DETAILS, OURS, type TableNames } from './table_names.js';
 import { type Database, floorText, METADATA, readMetadata, type Tables } from './tables.js';
 
 /** The only schema version of `DatabaseSessionService` that is written. */
@@ -96,6 +96,21 @@ export function tableStatements(
       .addPrimaryKeyConstraint(named('adk_session_wasm_sessions_pkey'), [...EVENT_SESSION])
       .addForeignKeyConstraint(
         named('adk_session_wasm_sessions_fkey'),
+        [...EVENT_SESSION],
+        'sessions',
+        [...SESSION_KEY],
+        (reference) => reference.onDelete('cascade'),
+      ),
+    table(DETAILS)
+      .addColumn('app_name', id, (column) => column.notNull())
+      .addColumn('user_id', id, (column) => column.notNull())
+      .addColumn('session_id', id, (column) => column.notNull())
+      .addColumn('create_time', time, (column) => column.notNull())
+      .addColumn('title', word)
+      .addColumn('labels', json)
+      .addPrimaryKeyConstraint(named('adk_session_wasm_details_pkey'), [...EVENT_SESSION])
+      .addForeignKeyConstraint(
+        named('adk_session_wasm_details_fkey'),
         [...EVENT_SESSION],
         'sessions',
         [...SESSION_KEY],

@@ -24,6 +24,12 @@ export function fullName({ schema, prefix }: TableNames, table: string, quote: '
 /** Our side table: it holds what Python's tables have no column for. */
 export const OURS = 'adk_session_wasm_sessions';
 
+/** Our second table beside the sessions: titles and labels. */
+export const DETAILS = 'adk_session_wasm_details';
+
+/** Our tables beside the sessions. */
+export const OUR_TABLES: readonly string[] = [OURS, DETAILS];
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Keeps the longest name with this prefix within PostgreSQL's limit of 63 bytes. */
 const MAX_PREFIX = 20;

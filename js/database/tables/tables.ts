@@ -49,6 +49,17 @@ export interface Tables {
     /** The revision at which an event was last replaced. Remains valid after Python's writes. */
     replaced_at: StoredTime | null;
   };
+  /**
+   * What users say about a session. Only sessions that need it have a row. A row counts only while its
+   * `create_time` equals the session's: another one belongs to a session that Python has deleted.
+   */
+  adk_session_wasm_details: SessionColumns & {
+    session_id: string;
+    create_time: StoredTime;
+    title: string | null;
+    /** The JSON of an object. */
+    labels: string | null;
+  };
 }
 
 /** A connection, or a pool of them. */

@@ -30,7 +30,7 @@ interface TimeColumns {
 
 /** @returns the statements that delete one session, or all sessions of a user */
 function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
-  const parts = (table: 'events' | 'adk_session_wasm_sessions') =>
+  const parts = (table: 'events' | 'adk_session_wasm_sessions' | 'adk_session_wasm_details') =>
     new Prepared<Key, never>((value) => {
       const query = database
         .deleteFrom(table)
@@ -60,6 +60,7 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
     }),
     events: parts('events'),
     sideTable: parts('adk_session_wasm_sessions'),
+    details: parts('adk_session_wasm_details'),
     sessions: new Prepared<Key, never>((value) => {
       const query = database
         .deleteFrom('sessions')
@@ -163,10 +164,10 @@ function* removeUser({ statements }: DeleteContext, key: Key): Steps<number[]> {
 }
 
 function* deleteRows(
-  { events, sideTable, sessions }: ReturnType<typeof sessionDeletion>,
+  { events, sideTable, details, sessions }: ReturnType<typeof sessionDeletion>,
   key: Key,
 ): Steps<void> {
-  yield* together([events.of(key), sideTable.of(key), sessions.of(key)]);
+  yield* together([events, sideTable, details, sessions].map((statement) => statement.of(key)));
 }
 
 function revisionsOf(rows: readonly TimeColumns[]): number[] {

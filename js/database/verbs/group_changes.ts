@@ -122,6 +122,12 @@ export class GroupChanges {
     if (found.session === undefined) {
       const insert = { ...values, created: layout.time(created) };
       this.#inserts.push(statements.insertSession.of(insert));
+      const { title = '', labels = '' } = session;
+      if (title !== '' || labels !== '') {
+        const details = { ...key, title: title || null, labels: labels || null };
+        const { deleteDetails, insertDetails, updateDetails } = statements;
+        this.#others.push(deleteDetails.of(key), insertDetails.of(key), updateDetails.of(details));
+      }
     } else if (state === found.session.state) {
       this.#touched.push(values);
     } else {

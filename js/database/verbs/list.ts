@@ -6,7 +6,9 @@ import type { Engine, StoredTime } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
 import {
+  detailsColumns,
   IS_BESIDE,
+  IS_DETAILS,
   type SessionStatements,
   type StateColumns,
   stateColumns,
@@ -43,7 +45,8 @@ interface Stretch extends Times {
 }
 
 /** @param isOfUser whether the sessions of one user are listed; else those of all users of the app */
-function pageStatements(database: Database, { json, time }: Engine, isOfUser: boolean) {
+function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
+  const { json, time } = engine;
   type Value = <N extends keyof Owner>(name: N) => Owner[N];
   const sessionsOf = (value: Value) => {
     const query = database.selectFrom('sessions as s').where('s.app_name', '=', value('app'));
@@ -96,17 +99,26 @@ function pageStatements(database: Database, { json, time }: Engine, isOfUser: bo
     ),
     sessionTimes: { asc: sessionTimes('asc'), desc: sessionTimes('desc') },
     sideTableTimes: { asc: sideTableTimes('asc'), desc: sideTableTimes('desc') },
-    all: new Prepared<Owner, ListedColumns>((value) => withSideTable(value).select(columns)),
+    all: new Prepared<Owner, ListedColumns>((value) =>
+      withSideTable(value)
+        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+        .select(columns)
+        .select(detailsColumns(engine)),
+    ),
     fromSessions: new Prepared<Owner & Times, ListedColumns>((value) =>
       withSideTable(value)
+        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
         .select(columns)
+        .select(detailsColumns(engine))
         .where('k.session_id', 'is', null)
         .where('s.update_time', '>=', value('from'))
         .where('s.update_time', '<=', value('to')),
     ),
     fromSideTable: new Prepared<Owner & Times, ListedColumns>((value) =>
       fromSideTable(value)
+        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
         .select(columns)
+        .select(detailsColumns(engine))
         .where('k.last_update_time', '>=', value('from'))
         .where('k.last_update_time', '<=', value('to')),
     ),

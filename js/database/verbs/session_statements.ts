@@ -44,6 +44,18 @@ export interface MergedColumns extends SessionColumns, StandingColumns {
 /** The condition that joins the side table `k` to the sessions `s`. */
 export const IS_BESIDE = sql<boolean>`k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id`;
 
+/** The condition that joins the table of details `d` to the sessions `s`. */
+export const IS_DETAILS = sql<boolean>`d.app_name = s.app_name and d.user_id = s.user_id
+  and d.session_id = s.id and d.create_time = s.create_time`;
+
+/** The title and the labels in the table of details `d`. */
+export function detailsColumns({ json }: Engine) {
+  return [
+    sql<string | null>`${sql.ref('d.title')}`.as('title'),
+    json(sql.ref<string | null>('d.labels')).as('labels'),
+  ] as const;
+}
+
 /** The columns of {@link StateColumns}. */
 export function stateColumns({ json, time }: Engine) {
   return [
@@ -189,7 +201,9 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
           join.onRef('u.app_name', '=', 's.app_name').onRef('u.user_id', '=', 's.user_id'),
         )
         .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
+        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
         .select(sessionColumns(engine))
+        .select(detailsColumns(engine))
         .select((of) => [
           json(of.ref('a.state')).as('app_state'),
           time(of.ref('a.update_time')).as('app_time'),

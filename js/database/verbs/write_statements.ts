@@ -25,6 +25,9 @@ interface SideTableValues extends Key {
   replaced: StoredTime | null;
 }
 
+/** The changed columns of a session's details. */
+type DetailsValues = Key & { title: string | null; labels: string | null };
+
 /** The columns of a shared state. */
 type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime };
 
@@ -107,6 +110,36 @@ export function writeStatements(database: Database, { readsJsonRows }: Engine) {
           last_update_time: value('time'),
           replaced_at: value('replaced'),
         })
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session')),
+    ),
+    /** Deletes a session's details, also those of an earlier session with its id. */
+    deleteDetails: new Prepared<Key, never>((value) =>
+      database
+        .deleteFrom('adk_session_wasm_details')
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session')),
+    ),
+    /** Inserts details without a title and labels. The time is copied: Python's may be finer than ours. */
+    insertDetails: new Prepared<Key, never>((value) =>
+      database
+        .insertInto('adk_session_wasm_details')
+        .columns(['app_name', 'user_id', 'session_id', 'create_time'])
+        .expression(
+          database
+            .selectFrom('sessions')
+            .select(['app_name', 'user_id', 'id', 'create_time'])
+            .where('app_name', '=', value('app'))
+            .where('user_id', '=', value('user'))
+            .where('id', '=', value('session')),
+        ),
+    ),
+    updateDetails: new Prepared<DetailsValues, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_details')
+        .set({ title: value('title'), labels: value('labels') })
         .where('app_name', '=', value('app'))
         .where('user_id', '=', value('user'))
         .where('session_id', '=', value('session')),

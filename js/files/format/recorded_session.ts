@@ -1,5 +1,7 @@
 import { createEventActions } from '../../model/create_event.js';
+import { takeDescription } from '../../model/description.js';
 import { isId } from '../../model/ids.js';
+import type { SessionChanges } from '../../model/session.js';
 import { isPlainObject, type JsonObject, kindOf } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
 import { MAX_ID_BYTES } from '../../model/snapshot.js';
@@ -14,6 +16,8 @@ export interface RecordedSession {
   readonly state: JsonObject | undefined;
   readonly events: readonly JsonObject[];
   readonly lastUpdateTime: unknown;
+  readonly title: string | undefined;
+  readonly labels: Record<string, string> | undefined;
 }
 
 /** Names that replace those of the file. */
@@ -23,7 +27,9 @@ export interface ReplacementKey {
   readonly sessionId?: string | undefined;
 }
 
-const SESSION_FIELDS = new Set(['id', 'appName', 'userId', 'state', 'events', 'lastUpdateTime']);
+const SESSION_FIELDS = new Set(
+  'id appName userId state events lastUpdateTime title labels'.split(' '),
+);
 
 /**
  * Parses JSON text, with or without a byte order mark.
@@ -63,7 +69,18 @@ export function checkRecordedSession(json: unknown, replacements: ReplacementKey
     state: state === undefined ? undefined : checkObject(state, ['state']),
     events: events.map((event: unknown, at) => checkEvent(event, at, ids)),
     lastUpdateTime,
+    ...checkDescription(file),
   };
+}
+
+/** Checks the title and the labels of a file, of which other ADKs have neither. */
+function checkDescription({
+  title,
+  labels,
+}: JsonObject): Pick<RecordedSession, 'title' | 'labels'> {
+  const given = { title: title ?? undefined, labels: labels ?? undefined } as SessionChanges;
+  takeDescription(given);
+  return given as Pick<RecordedSession, 'title' | 'labels'>;
 }
 
 /** @param ids maps the ids of the events before this one to their indices */

@@ -103,7 +103,7 @@ export function sessionToFile(session: Session, options: SessionDialect = {}): S
   const dialect = takeOptions(options, DIALECT_OPTIONS);
   const casing = requireCasing(dialect.casing ?? 'camel');
   const unit = requireTimeUnit(dialect.timeUnit ?? 'milliseconds');
-  const { id, appName, userId, state, events, lastUpdateTime } = session;
+  const { id, appName, userId, state, events, lastUpdateTime, title, labels } = session;
   const convertTime = (time: unknown): unknown => {
     return unit === 'seconds' && typeof time === 'number' ? toSeconds(time) : time;
   };
@@ -114,6 +114,8 @@ export function sessionToFile(session: Session, options: SessionDialect = {}): S
     state,
     events: events.map((event) => convertTimes({ ...event }, convertTime)),
     lastUpdateTime: convertTime(lastUpdateTime),
+    ...(title !== undefined && { title }),
+    ...(labels !== undefined && { labels }),
   };
   return writeNames(converted, SESSION, casing) as SessionFile;
 }
@@ -157,7 +159,17 @@ export function sessionFromFile(
   // The members that every event needs were checked; other fields may be anything.
   const events = times.events as unknown as Event[];
   const state = recorded.state ?? applyDeltas({}, events);
-  return { id, appName, userId, state, events, lastUpdateTime };
+  const { title, labels } = recorded;
+  return {
+    id,
+    appName,
+    userId,
+    state,
+    events,
+    lastUpdateTime,
+    ...(title !== undefined && { title }),
+    ...(labels !== undefined && { labels }),
+  };
 }
 
 /**

@@ -80,7 +80,7 @@ export async function importSession(
   const policy = requireSharedState(sharedState);
   const session = sessionFromFile(file, readOptions);
   requireStorable(session);
-  const { appName, userId, id: sessionId, events, lastUpdateTime } = session;
+  const { appName, userId, id: sessionId, events, lastUpdateTime, title, labels } = session;
   const mayFill = policy === 'fill' && Object.keys(session.state).some(isShared);
   const storedShared = mayFill ? await readSharedState(service, { appName, userId, signal }) : {};
   return service.createSession({
@@ -90,6 +90,8 @@ export async function importSession(
     sessionId,
     events,
     lastUpdateTime,
+    title,
+    labels,
     signal,
   });
 }

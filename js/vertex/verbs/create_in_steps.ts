@@ -47,14 +47,21 @@ export async function createInSteps(
   return [...(read ?? created.slice(0, 5)), user, app] as CreatedSession;
 }
 
-/** Returns the changes that follow the events' deltas. Without shared state, they undo the events' own ones. */
+/**
+ * Returns the changes that follow the events' deltas, without those that the deltas already make. Without shared
+ * state, they undo the events' own ones.
+ */
 function lastChanges({ events, delta, sharesState }: CreateRequest, state: JsonObject): JsonObject {
+  const fromEvents = new Map(events.flatMap((event) => Object.entries(event.delta)));
   const changes = new Map<string, unknown>();
-  for (const key of sharesState ? [] : events.flatMap((event) => Object.keys(event.delta))) {
+  for (const key of sharesState ? [] : fromEvents.keys()) {
     if (isShared(key)) changes.set(key, Object.hasOwn(state, key) ? state[key] : REMOVED);
   }
-  for (const [key, value] of Object.entries(JSON.parse(delta) as JsonObject))
-    changes.set(key, value);
+  for (const [key, value] of Object.entries(JSON.parse(delta) as JsonObject)) changes.set(key, value);
+  for (const [key, value] of changes) {
+    const isDone = JSON.stringify(fromEvents.get(key)) === JSON.stringify(value);
+    if (isDone) changes.delete(key);
+  }
   return Object.fromEntries(changes);
 }
 

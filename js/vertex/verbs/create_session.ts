@@ -13,6 +13,7 @@ import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { unfinishedError, waitForOperation } from '../rest/operation.js';
 import { Retries } from '../rest/retries.js';
 import { isSameValue } from '../events/same_value.js';
+import { descriptionFields } from './describe_session.js';
 import { isSessionId } from './session_ids.js';
 import {
   createdAt,
@@ -52,8 +53,9 @@ export async function createSession(
   const changes = decide(NO_ROWS);
   if (changes === undefined) return;
   const state = newState(changes);
+  const description = descriptionFields(changes.session ?? {});
   const target = { sessions, address: address };
-  const outcome = await sendCreate(target, state);
+  const outcome = await sendCreate(target, state, description);
   const created = await waitUntilVisible(target);
   const isOurs =
     outcome === 'created' ||
@@ -93,10 +95,12 @@ function decideOnExisting(address: SessionAddress, resource: JsonObject, decide:
 async function sendCreate(
   { sessions, address: address }: CreateTarget,
   state: JsonObject,
+  description: JsonObject,
 ): Promise<'created' | 'unknown' | 'exists'> {
   const { rest } = sessions;
   const { sessionId, userId, listUrl, apiUrl } = address;
-  const body = { userId, ...(Object.keys(state).length > 0 && { sessionState: state }) };
+  const hasState = Object.keys(state).length > 0;
+  const body = { userId, ...description, ...(hasState && { sessionState: state }) };
   const retries = rest.retries();
   let mayHaveCreated = false;
   for (;;) {

@@ -3,6 +3,7 @@ import { parseTime } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
+import type { Description } from '../../model/description.js';
 import { isTemp, SHARED_PREFIXES, type SharedScope, STORED_PREFIXES } from '../../state/scope.js';
 import type { Changes } from '../../storage/adapter.js';
 import type { SharedRow, SessionRow } from '../../storage/rows.js';
@@ -48,6 +49,15 @@ export function sessionRow(
     revision: Math.max(created, newest ?? created),
     lastUpdateTime: Math.floor(updated / 1000),
     state: JSON.stringify(stateOf(resource)),
+    ...descriptionOf(resource),
+  };
+}
+
+function descriptionOf({ displayName, labels }: JsonObject): Description {
+  const isLabelled = isPlainObject(labels) && Object.keys(labels).length > 0;
+  return {
+    ...(typeof displayName === 'string' && { title: displayName }),
+    ...(isLabelled && { labels: JSON.stringify(labels) }),
   };
 }
 

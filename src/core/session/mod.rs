@@ -1,9 +1,11 @@
 //! Sessions: their keys, and the revisions and times that order their changes.
 
+mod description;
 mod key;
 mod revision;
 mod timestamp;
 
+pub use description::Description;
 pub use key::{MAX_ID_BYTES, SessionKey, check_id};
 pub use revision::{NEVER, Revision, SessionHead};
 pub use timestamp::{MAX_TIMESTAMP, check_timestamp};

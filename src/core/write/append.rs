@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{NEVER, Revision, SessionHead};
+use crate::core::session::{Description, NEVER, Revision, SessionHead};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::changes::{
     Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
@@ -290,7 +290,11 @@ impl Append {
         let state = missed_replacement.then(|| stored_state(&found)).transpose();
         let state = state.map_err(AppendFailure::Failed)?;
         let changes = is_written.then(|| Changes {
-            session: Some(SessionChange { head, state: delta.session }),
+            session: Some(SessionChange {
+                head,
+                state: delta.session,
+                description: Description::default(),
+            }),
             user: SharedChange::of(found.user, delta.user, found.floor),
             app: SharedChange::of(found.app, delta.app, found.floor),
             events: written,

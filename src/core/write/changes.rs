@@ -1,6 +1,6 @@
 //! The changes that a write makes.
 
-use crate::core::session::{Revision, SessionHead};
+use crate::core::session::{Description, Revision, SessionHead};
 use crate::core::state::{Shared, StateChanges};
 use crate::core::write::rows::SharedRow;
 
@@ -35,6 +35,8 @@ pub struct SessionChange {
     pub head: SessionHead,
     /// The changed keys of its own state.
     pub state: StateChanges,
+    /// The change of its title and labels.
+    pub description: Description,
 }
 
 /// All changes of one write. An event whose id is stored already replaces the stored event in

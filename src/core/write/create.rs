@@ -5,7 +5,7 @@ use std::mem;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::SessionHead;
+use crate::core::session::{Description, SessionHead};
 use crate::core::state::{Delta, ScopedState, Shared, StateChanges};
 use crate::core::write::changes::{
     Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
@@ -28,6 +28,8 @@ pub struct NewSession {
     pub now: f64,
     /// Whether the `user:` and `app:` keys of the state and of the events are stored.
     pub shares_state: bool,
+    /// Its title and labels.
+    pub description: Description,
 }
 
 impl NewSession {
@@ -40,6 +42,7 @@ impl NewSession {
             last_update_time: None,
             now,
             shares_state: true,
+            description: Description::default(),
         }
     }
 }
@@ -51,6 +54,7 @@ pub(super) struct Create {
     state: Delta,
     last_update_time: f64,
     event_count: usize,
+    description: Description,
     /// `None` until the storage calls `decide`.
     created: Option<Result<Option<Created>, Error>>,
 }
@@ -62,7 +66,8 @@ impl Create {
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
     pub(super) fn new(new: &mut NewSession) -> Result<Self, Error> {
-        let NewSession { state, events, delta, last_update_time, now, shares_state } = new;
+        let NewSession { state, events, delta, last_update_time, now, shares_state, description } =
+            new;
         check_ids(events)?;
         let mut state = mem::take(state);
         let mut last_update_time = last_update_time.unwrap_or(*now);
@@ -75,7 +80,8 @@ impl Create {
             state.app.clear();
         }
         state.extend(mem::take(delta));
-        Ok(Self { state, last_update_time, event_count: events.len(), created: None })
+        let (event_count, description) = (events.len(), mem::take(description));
+        Ok(Self { state, last_update_time, event_count, description, created: None })
     }
 
     /// Returns the new session; `None` if the key was taken.
@@ -110,7 +116,11 @@ impl Create {
                 return None;
             }
         };
-        let session = Some(SessionChange { head, state: self.state.session.clone() });
+        let session = Some(SessionChange {
+            head,
+            state: self.state.session.clone(),
+            description: self.description.clone(),
+        });
         let changes = Changes { session, user, app, events };
         self.created = Some(Ok(Some((head, state, changes.shared_revisions()))));
         Some(changes)

@@ -7,6 +7,7 @@
 mod append;
 mod changes;
 mod create;
+mod describe;
 mod plan;
 mod resolved_position;
 mod rows;
@@ -20,6 +21,7 @@ pub use changes::{Changes, EventChange, SessionChange, SharedChange, SharedRevis
 use create::Create;
 pub(crate) use create::Created;
 pub use create::NewSession;
+use describe::Describe;
 pub use plan::{Plan, ScopeSet, Target};
 use resolved_position::ResolvedPosition;
 pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
@@ -33,7 +35,7 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{NEVER, Revision, SessionKey};
+use crate::core::session::{Description, NEVER, Revision, SessionKey};
 use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
 use crate::room::require_room;
 
@@ -54,6 +56,7 @@ enum Rule {
     Create(Create),
     Append(Append),
     Update(Update),
+    Describe(Describe),
     #[cfg(any(test, feature = "testing"))]
     Script(script::Script),
 }
@@ -148,6 +151,19 @@ impl Write {
         Ok(Self::new(plan, Rule::Update(update), Vec::new()))
     }
 
+    /// Changes the title and the labels of a session.
+    pub(crate) fn describe(key: SessionKey, change: Description) -> Self {
+        let plan = Plan {
+            creates: false,
+            target: key.into(),
+            scopes: ScopeSet::default(),
+            event_ids: Vec::new(),
+            ids_are_new: false,
+            since: NEVER,
+        };
+        Self::new(plan, Rule::Describe(Describe::new(change)), Vec::new())
+    }
+
     /// Returns which rows the storage has to read.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -167,6 +183,7 @@ impl Write {
             Rule::Create(create) => create.decide(&found),
             Rule::Append(append) => append.decide(found, &stored, &self.events),
             Rule::Update(update) => update.decide(&found),
+            Rule::Describe(describe) => describe.decide(&found),
             #[cfg(any(test, feature = "testing"))]
             Rule::Script(script) => script.decide(found),
         }
@@ -231,6 +248,14 @@ impl Write {
     pub(crate) fn appended(self) -> Result<Appended, Error> {
         match (self.rule, self.plan.target.session_id) {
             (Rule::Append(append), Some(session_id)) => append.appended(session_id),
+            _ => Err(never_decided()),
+        }
+    }
+
+    /// Returns whether the session to describe exists.
+    pub(crate) fn described(self) -> Result<bool, Error> {
+        match self.rule {
+            Rule::Describe(describe) => describe.described(),
             _ => Err(never_decided()),
         }
     }

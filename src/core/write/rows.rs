@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::event::EventText;
-use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
 
 /// An event as it is stored.
@@ -39,6 +39,8 @@ pub struct SessionRow {
     pub head: SessionHead,
     /// The session's own state, without user and app keys.
     pub state: ScopedState,
+    /// Its title and labels.
+    pub description: Description,
 }
 
 /// The rows that a write is decided on.

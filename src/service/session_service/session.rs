@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::deep;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText};
-use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{State, StateMap};
 use crate::core::template::TemplateContext;
 use crate::service::StoredSession;
@@ -41,6 +41,7 @@ pub struct Session {
     state: StateMap,
     events: Vec<Event>,
     head: SessionHead,
+    description: Description,
 }
 
 impl Session {
@@ -86,6 +87,11 @@ impl Session {
         self.head.revision
     }
 
+    /// Returns its title and labels.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
     /// # Errors
     /// Fails with `corrupt_record` naming the record that cannot be read.
     pub(super) fn read(stored: StoredSession) -> Result<Self, Error> {
@@ -97,8 +103,9 @@ impl Session {
             Ok(_) => return Err(corrupt_state("it is no object".to_owned())),
             Err(error) => return Err(corrupt_state(error.to_string())),
         };
-        let events = read_events(id, stored.events)?;
-        Ok(Self { state, events, head: stored.head, key: stored.key })
+        let events = read_events(&stored.key.session_id, stored.events)?;
+        let (key, head, description) = (stored.key, stored.head, stored.description);
+        Ok(Self { key, head, state, events, description })
     }
 }
 

@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
-use crate::core::session::SessionHead;
+use crate::core::session::{Description, SessionHead};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::{
     Changes, EventRow, Found, SessionChange, SharedChange, SharedRow, Write, merged,
@@ -57,7 +57,7 @@ impl AdapterWrite {
         shares_state: bool,
     ) -> Result<Self, JsValue> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        Ok(Self::of(appends.creation(state, delta, shares_state)?))
+        Ok(Self::of(appends.creation(state, delta, shares_state, Description::default())?))
     }
 
     /// Begins to append events. For the arguments see `Appends`.
@@ -201,8 +201,10 @@ impl Decided {
             let numbers = [event.index as f64, event.seq as f64, event.revision as f64];
             decided.events.extend(numbers);
         }
-        let session = session
-            .map(|SessionChange { head, state }| SharedChange { revision: head.revision, state });
+        let session = session.map(|SessionChange { head, state, .. }| SharedChange {
+            revision: head.revision,
+            state,
+        });
         let changes = [session, user, app];
         for ((number, row), change) in decided.numbers.iter_mut().zip(stored).zip(changes) {
             if let Some(SharedChange { revision, state: changes }) = change {

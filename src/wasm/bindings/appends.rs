@@ -5,7 +5,7 @@ use wasm_bindgen::JsValue;
 
 use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent, TextSlice};
-use crate::core::session::{SessionKey, check_timestamp};
+use crate::core::session::{Description, SessionKey, check_timestamp};
 use crate::core::state::Delta;
 use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
 use crate::wasm::bindings::parts::Parts;
@@ -55,6 +55,7 @@ impl<'a> Appends<'a> {
         state: &str,
         delta: &str,
         shares_state: bool,
+        description: Description,
     ) -> Result<Write, JsValue> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
         let [.., last_update_time, _, _, _, now, _] = *head;
@@ -65,7 +66,8 @@ impl<'a> Appends<'a> {
         let now = check_timestamp("the clock", now)?;
         let (state, delta) = (Delta::parse(state)?, Delta::parse(delta)?);
         let events = self.events(events)?;
-        let new = NewSession { state, events, delta, last_update_time, now, shares_state };
+        let new =
+            NewSession { state, events, delta, last_update_time, now, shares_state, description };
         Ok(Write::create(key, new)?)
     }
 

@@ -14,7 +14,9 @@ use crate::core::storage::{Deletion, repeat};
 use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
 use crate::room::require_room;
-use crate::wasm::bindings::values::{appended_to_javascript, listing_to_javascript, push2};
+use crate::wasm::bindings::values::{
+    appended_to_javascript, listing_to_javascript, push_description, push2,
+};
 use crate::wasm::guarded::Guarded;
 use crate::wasm::indexed_db::{AbortCheck, IndexedDbStorage, listed_texts, rows};
 
@@ -126,20 +128,22 @@ pub(super) fn later(answer: impl Future<Output = Answer> + 'static) -> Answer {
 }
 
 /// Returns the listed sessions, each as `[sessionId, userId, created, revision, lastUpdateTime,
-/// state]` with its own state; the shared states; and the total.
+/// state, title, labels]` with its own state; the shared states; and the total.
 fn listed_in_memory(
     memory: &MemoryStorage,
     request: &ListRequest,
 ) -> Result<(JsValue, Array, usize), Error> {
     let sessions = Array::new();
-    let listing = memory.each_listed(request, &mut |user_id, session_id, head, state| {
-        let row = Array::of2(&session_id.into(), &user_id.into());
-        push2(&row, head.created as f64, head.revision as f64);
-        row.push(&head.last_update_time.into());
-        row.push(&state.try_to_json()?.into());
-        sessions.push(&row);
-        Ok(())
-    })?;
+    let listing =
+        memory.each_listed(request, &mut |user_id, session_id, head, state, description| {
+            let row = Array::of2(&session_id.into(), &user_id.into());
+            push2(&row, head.created as f64, head.revision as f64);
+            row.push(&head.last_update_time.into());
+            row.push(&state.try_to_json()?.into());
+            push_description(&row, description);
+            sessions.push(&row);
+            Ok(())
+        })?;
     let Listing { users, app, total, .. } = listing;
     let states = app.iter().chain(users.iter().map(|(_, user)| user));
     require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;

@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::event::TextSlice;
 use crate::core::read::{ListRequest, Rows};
 use crate::core::read::{Page, PageEnd, Window, check_event_limit};
-use crate::core::session::{SessionKey, check_id};
+use crate::core::session::{Description, SessionKey, check_id};
 use crate::core::state::Delta;
 use crate::core::storage::Deletion;
 use crate::core::write::{Target, Write};
@@ -84,17 +84,40 @@ impl SessionCore {
         state: &str,
         delta: &str,
         shares_state: bool,
+        title: Option<String>,
+        labels: Option<String>,
         if_absent: bool,
         abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let packed = TextSlice::from(packed);
         let write = packed.with(|text| {
             let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
-            Appends::new(text, numbers, texts).creation(state, delta, shares_state)
+            Appends::new(text, numbers, texts).creation(
+                state,
+                delta,
+                shares_state,
+                Description { title, labels },
+            )
         })?;
         let finish =
             if if_absent { created_if_absent_to_javascript } else { created_to_javascript };
         self.driver.write(write, abort_check, finish)
+    }
+
+    /// Changes the title and the labels of a session, see [`Description`]. Returns whether the session
+    /// exists.
+    pub fn describe(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        title: Option<String>,
+        labels: Option<String>,
+        abort_check: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let write = Write::describe(key, Description { title, labels });
+        self.driver.write(write, abort_check, |write| Ok(write.described()?.into()))
     }
 
     /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.

@@ -8,7 +8,7 @@ use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::read::Rows;
 use crate::core::read::{Page, PageEdges, Window, check_event_limit};
-use crate::core::session::{SessionHead, SessionKey};
+use crate::core::session::{Description, SessionHead, SessionKey};
 use crate::core::state::Shared;
 use crate::core::storage::is_same_json;
 use crate::core::write::{Appended, SharedRevisions, SharedRow, Target, Write, merged};
@@ -56,8 +56,8 @@ fn fragments(texts: Vec<EventText>) -> Array {
     fragments
 }
 
-/// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments]`, or
-/// `undefined`.
+/// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments, title,
+/// labels]`, or `undefined`.
 pub(super) fn session_to_javascript(rows: Rows) -> Answer {
     let Rows { session: Some(row), user, app, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
@@ -65,7 +65,9 @@ pub(super) fn session_to_javascript(rows: Rows) -> Answer {
     let user = user.as_ref().map(|row| &row.state);
     let app = app.as_ref().map(|row| &row.state);
     let state = merged(&row.state, Shared { user, app })?;
-    Ok(opened(row.head, &state, &fragments(events)).into())
+    let session = opened(row.head, &state, &fragments(events));
+    push_description(&session, &row.description);
+    Ok(session.into())
 }
 
 /// Returns the page of events that was read, as `[created, fragments, hasOlder, first, last, count]`.
@@ -97,7 +99,8 @@ pub fn event_limit(limit: Option<f64>) -> Result<f64, JsValue> {
     Ok(check_event_limit(limit)? as f64)
 }
 
-/// Returns the new session as [`session_to_javascript`] does, followed by the new revisions of user and app state.
+/// Returns the new session as [`session_to_javascript`] does, without title and labels, followed by the
+/// new revisions of user and app state.
 /// Fails with `already_exists` if the key was taken.
 pub(super) fn created_to_javascript(write: Write) -> Answer {
     let Target { app_name, user_id, session_id } = write.plan().target.clone();
@@ -118,6 +121,14 @@ pub(super) fn created_if_absent_to_javascript(write: Write) -> Answer {
     let [user, app] = revision_numbers(shared);
     push2(&session, user, app);
     Ok(session.into())
+}
+
+/// Pushes the title and the labels, if there are any.
+pub(super) fn push_description(session: &Array, Description { title, labels }: &Description) {
+    if title.is_some() || labels.is_some() {
+        session.push(&title.as_deref().into());
+        session.push(&labels.as_deref().into());
+    }
 }
 
 fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {

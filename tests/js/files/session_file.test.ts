@@ -201,7 +201,7 @@ describe('A malformed session file is refused with the path', () => {
     ['userId', { ...withTimes(), userId: '' }, /1 to 512 bytes/],
     ['id', { ...withTimes(), id: 7 }, /it is a number/],
     ['state', { ...withTimes(), state: [] }, /must be an object/],
-    ['title', { ...withTimes(), title: 't' }, /not a field of a session/],
+    ['titel', { ...withTimes(), titel: 't' }, /not a field of a session/],
     ['events', { ...withTimes(), events: {} }, /must be a list/],
     ['events', { ...withTimes(), events: null }, /must be a list/],
     ['events[0]', { ...withTimes(), events: ['e'] }, /must be an object; it is a string/],

@@ -46,7 +46,8 @@ overStorages('`onDiagnostic`', (open) => {
     seen.length = 0;
     const names = [
       ...['createSession', 'getSession', 'getOrCreateSession', 'listSessions', 'deleteSession'],
-      ...['appendEvent', 'appendEvents', 'updateState', 'getUserState', 'getAppState'],
+      ...['appendEvent', 'appendEvents', 'updateSession', 'updateState'],
+      ...['getUserState', 'getAppState'],
       ...['deleteUser', 'deleteUserState', 'deleteAppState'],
     ];
     const every = everyCall(service, session, says('x'));

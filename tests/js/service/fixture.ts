@@ -134,6 +134,7 @@ export function everyCall(
     () => service.deleteSession(KEY),
     () => service.appendEvent({ session, event }),
     () => service.appendEvents({ session, events: [event] }),
+    () => service.updateSession(KEY, { title: 'Tea' }),
     () => service.updateState({ ...KEY, stateDelta: {} }),
     () => service.getUserState(USER),
     () => service.getAppState(APP),

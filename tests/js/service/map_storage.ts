@@ -8,6 +8,7 @@ import type {
   SharedRow,
   StorageAdapter,
   StorageDeleteRequest,
+  StorageDescribeRequest,
   StorageKey,
   StorageListRequest,
   StorageReadRequest,
@@ -53,6 +54,16 @@ export class MapStorage implements StorageAdapter {
 
   list(request: StorageListRequest): Listing | Promise<Listing> {
     return this.#alone(() => this.page(request));
+  }
+
+  describe({ key, title, labels }: StorageDescribeRequest): boolean | Promise<boolean> {
+    return this.#alone(() => {
+      const stored = this.sessions.get(sessionName(key));
+      if (stored === undefined) return false;
+      const { row } = stored;
+      stored.row = { ...row, title: title ?? row.title, labels: labels ?? row.labels };
+      return true;
+    });
   }
 
   delete(request: StorageDeleteRequest): void | Promise<void> {

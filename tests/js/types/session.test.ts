@@ -42,6 +42,8 @@ import {
   type StorageInfo,
   type StoredSessionService,
   ToolContext,
+  type SessionChanges,
+  type UpdateSessionRequest,
   type UpdateStateRequest,
   type UserRequest,
 } from '../../../js/index.js';
@@ -275,6 +277,7 @@ describe('BaseSessionService', () => {
         deleteSession = (request: DeleteSessionRequest): Promise<void> => this.#inner.deleteSession(request); // prettier-ignore
         appendEvent = <E extends NewEvent>(request: AppendEventRequest<StateShape, E>) => this.#inner.appendEvent(request); // prettier-ignore
         appendEvents = <E extends NewEvent>(request: AppendEventsRequest<StateShape, E>) => this.#inner.appendEvents(request); // prettier-ignore
+        updateSession = (key: UpdateSessionRequest, changes: SessionChanges): Promise<void> => this.#inner.updateSession(key, changes); // prettier-ignore
         updateState = (request: UpdateStateRequest): Promise<void> => this.#inner.updateState(request); // prettier-ignore
         getUserState = (request: UserRequest): Promise<StateShape> => this.#inner.getUserState(request); // prettier-ignore
         getAppState = (request: AppRequest): Promise<StateShape> => this.#inner.getAppState(request); // prettier-ignore

@@ -55,6 +55,9 @@ describe('A watch', () => {
           is<readonly SharedScope[]>()(notice.scopes);
           is<string | undefined>()(notice.userId);
           break;
+        case 'updated':
+          is<string>()(notice.sessionId);
+          break;
         case 'lost':
           is<number>()(notice.when);
           is<string>()(notice.message);

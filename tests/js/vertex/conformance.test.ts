@@ -70,6 +70,7 @@ const ALWAYS: Differences = [
     // A session's time is when the server last changed it.
     /listSessions: .sessions is .* but should be/,
     'sessions are listed by last update, oldest first',
+    'an update of a session keeps its place in lists',
     'an append moves its session in the list, to the position of its time',
     'descending order is the reverse of ascending order, ties included',
   ],

@@ -37,6 +37,13 @@ function remaining(...notices: ChangeNotice[]): Notice[] {
 }
 
 describe('Pending notices', () => {
+  it('keep one update of a session beside its other notices', () => {
+    const updated: ChangeNotice = { type: 'updated', ...USER, sessionId: 's' };
+    const appended = of('appended', 's', 2);
+    assert.deepEqual(remaining(updated, appended, updated), [updated, appended]);
+    assert.deepEqual(remaining(updated, userDeleted(3)), [updated, userDeleted(3)]);
+  });
+
   it('keep only the newest notice of each session, in the position of the first', () => {
     const notices = [of('appended', 'a', 2), of('appended', 'b', 5), of('appended', 'a', 3)];
     assert.deepEqual(remaining(...notices), [of('appended', 'a', 3), of('appended', 'b', 5)]);
@@ -254,6 +261,7 @@ function watchedState(notices: readonly Notice[]): Sessions {
   const sessions: Sessions = new Map();
   for (const notice of notices) {
     if (!('userId' in notice) || notice.type === 'stateChanged') continue;
+    if (notice.type === 'updated') continue;
     const { userId, sessionId, revision = Infinity } = notice;
     if (sessionId === undefined) {
       for (const [name, last] of sessions) {
@@ -269,6 +277,7 @@ function assertGrowing(notices: readonly Notice[]): void {
   const places = new Map<string, number>();
   for (const notice of notices) {
     if (!('userId' in notice) || notice.type === 'stateChanged') continue;
+    if (notice.type === 'updated') continue;
     const { userId, sessionId = '', revision = NaN } = notice;
     const name = nameOf(userId, sessionId);
     const place = revision + (notice.type === 'deleted' ? 0.5 : 0);

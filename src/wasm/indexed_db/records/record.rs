@@ -3,12 +3,16 @@
 use js_sys::{Array, JsString};
 use wasm_bindgen::prelude::*;
 
-use crate::core::session::{MAX_TIMESTAMP, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, MAX_TIMESTAMP, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
 use crate::core::storage::{SessionRow, SharedRow};
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
+
+/// The members of a session with its title, and with the JSON of its labels.
+const TITLE: &str = "title";
+const LABELS: &str = "labels";
 
 /// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
 const COUNTER_END: f64 = (1_u64 << 53) as f64;
@@ -127,8 +131,25 @@ impl Record {
         self.set_text("state", &state.to_json());
     }
 
+    /// Changes a session's title and labels. A member without a value is the same as none.
+    pub(crate) fn describe(&self, Description { title, labels }: Description) {
+        for (member, new) in [(TITLE, title), (LABELS, labels)] {
+            match new {
+                Some(new) if new.is_empty() => self.set(member, &JsValue::UNDEFINED),
+                Some(new) => self.set_text(member, &new),
+                None => {}
+            }
+        }
+    }
+
     pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {
-        Ok(SessionRow { key: self.session_key(), head: self.head()?, state: self.state()? })
+        let [title, labels] = [TITLE, LABELS].map(|member| self.get(member).as_string());
+        Ok(SessionRow {
+            key: self.session_key(),
+            head: self.head()?,
+            state: self.state()?,
+            description: Description { title, labels },
+        })
     }
 
     /// Returns the revision of an app's or user's state. Fails with `corrupt_record` if it is

@@ -2,7 +2,7 @@
 //!
 //! | store | key | what it holds |
 //! |---|---|---|
-//! | `sessions` | `[appName, userId, sessionId]` | a session without its events |
+//! | `sessions` | `[appName, userId, sessionId]` | a session without its events, with its `title` and the JSON of its `labels` |
 //! | `states` | `[appName]` or `[appName, userId]` | how many sessions an app or a user has, and the state, if there is any |
 //! | `events` | `[number, seq]` | one event, or a sealed page of many; `seq` is the last one's |
 //! | `meta` | a name | one record each: `sequence`, `creation`, `mirror` |
@@ -27,8 +27,7 @@
 //!
 //! | planned | place |
 //! |---|---|
-//! | title and labels | members of the session's record, and terms in `details` |
-//! | lists by label, or by a word of the title | index `term`; a term is an array: app, user, kind, text, creation time, session |
+//! | lists by label, or by a word of the title | records in `details` with the index `term`; a term is an array: app, user, kind, text, creation time, session |
 //! | lists by creation time, with keyset cursors | `createTime` of a session, and the indexes `appCreation` and `userCreation` |
 //! | pages of events by position | the key `[number, seq]`; index `id` finds an event, and counts those of a session |
 //! | initial state, usage, pending requests, drafts | records in `details`, each of its own `kind` |

@@ -174,6 +174,9 @@ impl SessionBuffer {
         if let Some(state) = &mut self.state {
             state.apply(change.state);
         }
+        if let Some(record) = &self.record {
+            record.describe(change.description);
+        }
         self.is_changed = true;
         for event in events {
             self.write(event);

@@ -33,7 +33,7 @@ export async function readCreations(
   const found: Record<string, [number, unknown]> = {};
   for (const { id } of (await service.listSessions({ appName: APP })).sessions) {
     const session = await service.getSession(keyOf(id));
-    found[id] = [session?.events.length ?? 0, session?.state['at']];
+    found[id] = [session?.events.length ?? 0, session?.state.at];
   }
   await service.close();
   return found;

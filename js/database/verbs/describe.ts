@@ -1,0 +1,51 @@
+import type { StorageDescribeRequest } from '../../storage/adapter.js';
+import type { Engine } from '../engines/engine.js';
+import { Prepared, type Steps, together } from '../transactions/prepared.js';
+import type { Database } from '../tables/tables.js';
+import { detailsColumns, IS_DETAILS, type Key, keyOf } from './session_statements.js';
+import type { Statements } from './write.js';
+
+/** The details of a session. Their key is `null` if the session has none. */
+interface DetailsColumns {
+  details: string | null;
+  title: string | null;
+  labels: string | null;
+}
+
+/** Makes the statement of {@link describe}. */
+export function describeStatements(database: Database, engine: Engine) {
+  return {
+    details: new Prepared<Key, DetailsColumns>((value) =>
+      database
+        .selectFrom('sessions as s')
+        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+        .select('d.session_id as details')
+        .select(detailsColumns(engine))
+        .where('s.app_name', '=', value('app'))
+        .where('s.user_id', '=', value('user'))
+        .where('s.id', '=', value('session')),
+    ),
+  };
+}
+
+/** Changes the title and the labels of a session, in our own table alone. Returns whether the session exists. */
+export function* describe(
+  { locksRows }: Engine,
+  statements: Statements & ReturnType<typeof describeStatements>,
+  { key, title, labels }: StorageDescribeRequest,
+): Steps<boolean> {
+  const session = keyOf(key);
+  if (locksRows) yield* statements.locks.session.one.run(session);
+  const [stored] = yield* statements.details.run(session);
+  if (stored === undefined) return false;
+  const { deleteDetails, insertDetails, updateDetails } = statements;
+  const insert = stored.details === null ? [deleteDetails, insertDetails] : [];
+  const values = {
+    ...session,
+    title: title === undefined ? stored.title : title || null,
+    labels: labels === undefined ? stored.labels : labels || null,
+  };
+  const queries = [...insert.map((statement) => statement.of(session)), updateDetails.of(values)];
+  yield* together(queries, true);
+  return true;
+}

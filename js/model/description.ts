@@ -1,0 +1,86 @@
+/** The title and the labels of a session: what is allowed, and how they are stored. */
+import { describeValue } from '../call/call.js';
+import { invalid } from '../errors/invalid.js';
+import { isPlainObject, kindOf } from '../json/rules.js';
+import { isWellFormed } from '../json/text.js';
+import type { Session, SessionChanges } from './session.js';
+
+/**
+ * A title and labels as they are stored, or a change of them: an absent member stays as it is, and an empty
+ * text removes it.
+ */
+export interface Description {
+  readonly title?: string | undefined;
+  /** The JSON text of an object. */
+  readonly labels?: string | undefined;
+}
+
+/** The limits are those of Vertex AI. */
+const MAX_TITLE = 128;
+const MAX_LABELS = 64;
+const LABEL_KEY = /^[\p{Ll}\p{Lo}\p{N}_-]{1,64}$/u;
+const LABEL_VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,64}$/u;
+
+/**
+ * Takes the title and the labels of a request. `null` removes one.
+ *
+ * @throws SessionError `invalid_argument` if one is past its limits
+ */
+export function takeDescription({ title, labels }: SessionChanges): Description {
+  return {
+    ...(title !== undefined && { title: title === null ? '' : requireTitle(title) }),
+    ...(labels !== undefined && { labels: labels === null ? '' : labelsText(labels) }),
+  };
+}
+
+function requireTitle(title: unknown): string {
+  if (typeof title !== 'string') throw invalid('title', `must be a string; it is ${kindOf(title)}`);
+  const { length } = [...title];
+  if (length >= 1 && length <= MAX_TITLE && isWellFormed(title) && !/\p{Cc}/u.test(title)) {
+    return title;
+  }
+  throw invalid(
+    'title',
+    `must be well-formed text of 1 to ${MAX_TITLE} characters without control characters; it has ${length}`,
+  );
+}
+
+function labelsText(labels: unknown): string {
+  if (!isPlainObject(labels)) {
+    throw invalid('labels', `must be an object; it is ${kindOf(labels)}`);
+  }
+  const entries = Object.entries(labels);
+  if (entries.length > MAX_LABELS) {
+    throw invalid('labels', `may be at most ${MAX_LABELS}; there are ${entries.length}`);
+  }
+  for (const [key, value] of entries) {
+    const isAllowed = LABEL_KEY.test(key) && typeof value === 'string' && LABEL_VALUE.test(value);
+    if (isAllowed) continue;
+    throw invalid(
+      `labels.${key}`,
+      'must be a key and a text of at most 64 lower-case letters, digits, _ and -; ' +
+        `it is ${describeValue(value)}`,
+    );
+  }
+  if (entries.length === 0) return '';
+  return JSON.stringify(
+    Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1))),
+  );
+}
+
+/** Sets the title and the labels of a handle, where there are any. A damaged one counts as absent. */
+export function setDescription<S extends object>(
+  session: Session<S>,
+  title: unknown,
+  labels: unknown,
+): Session<S> {
+  if (typeof title === 'string' && title !== '') session.title = title;
+  if (typeof labels !== 'string' || labels === '') return session;
+  try {
+    const parsed: unknown = JSON.parse(labels);
+    if (isPlainObject(parsed)) session.labels = parsed as Record<string, string>;
+  } catch {
+    // Labels are no part of a conversation, so they make no session unreadable.
+  }
+  return session;
+}

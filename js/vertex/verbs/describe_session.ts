@@ -1,0 +1,37 @@
+import type { JsonObject } from '../../json/rules.js';
+import type { Description } from '../../model/description.js';
+import { hasStatus } from '../rest/rest_errors.js';
+import { isOwnedBy } from './session_resource.js';
+import type { SessionAddress, Sessions } from './sessions.js';
+
+/** Returns the fields of the resource that a title and labels set; an empty text sets none. */
+export function descriptionFields({ title, labels }: Description): JsonObject {
+  return {
+    ...(title !== undefined && { displayName: title }),
+    ...(labels !== undefined && { labels: JSON.parse(labels || '{}') as JsonObject }),
+  };
+}
+
+/** Changes the title and the labels of a session. Returns whether the session exists. */
+export async function describeSession(
+  sessions: Sessions,
+  address: SessionAddress,
+  change: Description,
+): Promise<boolean> {
+  const resource = await sessions.find(address);
+  if (resource === undefined || !isOwnedBy(resource, address.userId)) return false;
+  const fields = descriptionFields(change);
+  const updateMask = Object.keys(fields).join(',');
+  if (updateMask === '') return true;
+  const { rest } = sessions;
+  const retries = rest.retries();
+  for (;;) {
+    try {
+      await rest.request('PATCH', address.url, { updateMask }, fields);
+      return true;
+    } catch (error) {
+      if (hasStatus(error, 404)) return false;
+      await retries.afterFailure(error);
+    }
+  }
+}
