@@ -101,13 +101,18 @@ export class SessionCore {
      *
      * `abort_check`, here and in other writes, throws if the call's signal has fired.
      */
-    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, if_absent: boolean, abort_check?: Function | null): any;
+    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, if_absent: boolean, abort_check?: Function | null): any;
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
      * floor, or `undefined` if the storage cannot tell.
      */
     delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, abort_check?: Function | null): any;
+    /**
+     * Changes the title and the labels of a session, see [`Description`]. Returns whether the session
+     * exists.
+     */
+    describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, abort_check?: Function | null): any;
     /**
      * Closes the connection, if there is one; the next call opens another one.
      */

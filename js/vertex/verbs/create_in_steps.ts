@@ -57,7 +57,8 @@ function lastChanges({ events, delta, sharesState }: CreateRequest, state: JsonO
   for (const key of sharesState ? [] : fromEvents.keys()) {
     if (isShared(key)) changes.set(key, Object.hasOwn(state, key) ? state[key] : REMOVED);
   }
-  for (const [key, value] of Object.entries(JSON.parse(delta) as JsonObject)) changes.set(key, value);
+  for (const [key, value] of Object.entries(JSON.parse(delta) as JsonObject))
+    changes.set(key, value);
   for (const [key, value] of changes) {
     const isDone = JSON.stringify(fromEvents.get(key)) === JSON.stringify(value);
     if (isDone) changes.delete(key);
