@@ -65,7 +65,9 @@ export class EventPages {
     signal: HostAbortSignal | undefined,
   ): MaybePromise<boolean> {
     const { appName, userId, id: sessionId, events, state } = snapshotHandle(session);
-    const eventId = (events as readonly (Event | null | undefined)[])[0]?.id;
+    const [first] = events as readonly (Event | null | undefined)[];
+    const eventId = first?.id;
+    if (events.length > 0 && typeof eventId !== 'string') throw notStored();
     const key = { appName, userId, sessionId };
     const page = {
       isForward: false,
@@ -78,10 +80,7 @@ export class EventPages {
         throw notFound(sessionId);
       }
       if (fragments === undefined) {
-        throw invalid(
-          'session',
-          'must begin with a stored event, but its first event is not stored',
-        );
+        throw notStored();
       }
       const older = this.#parse(fragments, sessionId, false);
       if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
@@ -137,6 +136,10 @@ export async function* walkEvents(
     if (next === undefined || next === cursor) return;
     cursor = next;
   }
+}
+
+function notStored(): SessionError {
+  return invalid('session', 'must begin with a stored event, but its first event is not stored');
 }
 
 function notFound(sessionId: unknown): SessionError {

@@ -242,12 +242,13 @@ export class AdapterStore implements SessionStore {
       if (session === undefined) return undefined;
       const [created] = session;
       const found = memberOf(rows, 'events');
-      if (found === undefined) return [created];
-      const events = requireArray(verb, 'events', found).slice(isForward ? 0 : -wanted);
+      if (found === undefined && eventId !== undefined) return [created];
+      const all = requireArray(verb, 'events', found!);
+      const events = all.slice(isForward ? 0 : -wanted);
       for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
       const count = memberOf(rows, 'eventCount');
       if (count !== undefined) requireCounter(verb, '', 'eventCount', count);
-      const hasOlder = isForward ? eventId !== undefined : found.length > wanted;
+      const hasOlder = isForward ? eventId !== undefined : all.length > wanted;
       return [created, events, hasOlder, events[0]?.id, events.at(-1)?.id, count];
     });
   }

@@ -146,7 +146,13 @@ describe('listEvents', () => {
   });
 
   it('reports an adapter whose page is malformed', async () => {
-    for (const result of [undefined, { events: [], session: {} }, { session: 7 }]) {
+    const row = { ...key, created: 1, revision: 1, lastUpdateTime: 1, state: '{}' };
+    for (const result of [
+      undefined,
+      { events: [], session: {} },
+      { session: 7 },
+      { session: row },
+    ]) {
       const storage = { ...mapAdapter(), readPage: () => result } as unknown as StorageAdapter;
       const service = await openSessionService({ storage });
       await assert.rejects(
@@ -286,6 +292,8 @@ describe('loadOlder', () => {
     await assert.rejects(service.loadOlder(frozen), refusal('invalid_argument', 'session.events'));
     const unknown = { ...session, events: [{ ...session.events[0]!, id: 'not stored' }] };
     await assert.rejects(service.loadOlder(unknown), refusal('invalid_argument', 'session'));
+    const nameless = { ...session, events: [{} as Event] };
+    await assert.rejects(service.loadOlder(nameless), refusal('invalid_argument', 'session'));
     await assert.rejects(service.loadOlder(session, 0), refusal('invalid_argument', 'limit'));
     await assert.rejects(
       service.loadOlder(session, 1, { signal: AbortSignal.abort() }),
