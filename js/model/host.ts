@@ -17,6 +17,8 @@ export type HostBroadcastChannel = HostClass<'BroadcastChannel'>;
 export type HostEventTarget = HostClass<'EventTarget'>;
 /** A `URL`. */
 export type HostUrl = HostClass<'URL'>;
+/** A `Request` of `fetch`. */
+export type HostRequest = HostClass<'Request'>;
 /** A `Response` of `fetch`. */
 export type HostResponse = HostClass<'Response'>;
 /** A `WebAssembly.Module`. */

@@ -1,0 +1,110 @@
+import type { HostRequest } from '../model/host.js';
+import { HttpRefusal } from './http_refusal.js';
+
+/**
+ * What a request wants to do: the method of the session service that it leads to.
+ *
+ * @example
+ * ```ts
+ * import type { SessionAction } from 'adk-session-wasm/server';
+ *
+ * const reading: readonly SessionAction[] = ['getSession', 'listSessions', 'getUserState', 'watch'];
+ * ```
+ */
+export type SessionAction =
+  | 'createSession'
+  | 'getOrCreateSession'
+  | 'getSession'
+  | 'listSessions'
+  | 'deleteSession'
+  | 'appendEvents'
+  | 'updateState'
+  | 'getUserState'
+  | 'getAppState'
+  | 'deleteUser'
+  | 'deleteUserState'
+  | 'deleteAppState'
+  | 'watch';
+
+/**
+ * What a request wants to do, and with whose data.
+ *
+ * @example
+ * ```ts
+ * import type { SessionAccess } from 'adk-session-wasm/server';
+ *
+ * const access: SessionAccess = { action: 'getSession', appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface SessionAccess {
+  /** What the request wants to do. */
+  readonly action: SessionAction;
+  /** The app. */
+  readonly appName: string;
+  /** Absent: the request concerns all users of the app, or the app's own state. */
+  readonly userId?: string | undefined;
+  /** Absent: the request concerns all sessions of the user, or makes a session with a new id. */
+  readonly sessionId?: string | undefined;
+}
+
+/**
+ * The answer of {@link Authorize}:
+ *
+ * | answer | meaning |
+ * | --- | --- |
+ * | `true` | allowed, but `app:` state cannot be changed |
+ * | `{ mayWriteAppState: true }` | allowed, with `app:` state |
+ * | `false` | refused with status 403 |
+ * | `'unauthenticated'` | refused with status 401: the request does not tell who sends it |
+ *
+ * @example
+ * ```ts
+ * import type { Permission } from 'adk-session-wasm/server';
+ *
+ * const ofAdministrators: Permission = { mayWriteAppState: true };
+ * ```
+ */
+export type Permission = boolean | 'unauthenticated' | { readonly mayWriteAppState: boolean };
+
+/**
+ * Decides whether a request is allowed. It is called before the request's body is read.
+ *
+ * If it throws, the request is answered with status 500, and `onError` gets the error.
+ *
+ * @example
+ * ```ts
+ * import type { Authorize } from 'adk-session-wasm/server';
+ *
+ * declare function userOf(request: Request): Promise<string | undefined>;
+ *
+ * const ownSessionsOnly: Authorize = async (request, { userId }) => {
+ *   const user = await userOf(request);
+ *   if (user === undefined) return 'unauthenticated';
+ *   return userId === user;
+ * };
+ * ```
+ */
+export type Authorize = (
+  request: HostRequest,
+  access: SessionAccess,
+) => Permission | Promise<Permission>;
+
+/**
+ * Asks `authorize`.
+ *
+ * @returns whether the request may change `app:` state
+ * @throws HttpRefusal if the request is refused; the refusal is the same whether the session exists or not
+ */
+export async function requirePermission(
+  authorize: Authorize,
+  request: HostRequest,
+  access: SessionAccess,
+): Promise<boolean> {
+  const permission = await authorize(request, access);
+  if (permission === true) return false;
+  if (permission === 'unauthenticated') {
+    throw new HttpRefusal(401, 'This request does not tell who sends it.');
+  }
+  if (typeof permission === 'object') return permission.mayWriteAppState === true;
+  throw new HttpRefusal(403, 'This is not allowed.');
+}

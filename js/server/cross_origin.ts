@@ -1,0 +1,55 @@
+import { HttpRefusal } from './http_refusal.js';
+import { PROTOCOL_HEADER } from './json_response.js';
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+/** Seconds for which a browser may remember the answer to a preflight. */
+const MAX_AGE_SECONDS = '600';
+
+/**
+ * Returns the headers that let a page of another origin read the response. They name the one origin: `*`
+ * would let every page act with the user's cookies.
+ *
+ * @throws HttpRefusal 403 if the request comes from a page of an origin that is not allowed
+ */
+export function crossOriginHeaders(
+  request: Request,
+  allowed: ReadonlySet<string>,
+): Record<string, string> {
+  const origin = request.headers.get('origin');
+  const vary = { vary: 'Origin' };
+  if (origin === null || isSameOrigin(request, origin)) return vary;
+  if (!allowed.has(origin)) {
+    throw new HttpRefusal(403, 'Pages of this origin are not allowed.', vary);
+  }
+  return {
+    ...vary,
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': `${PROTOCOL_HEADER}, etag, retry-after`,
+  };
+}
+
+/** Returns the response to `OPTIONS`, also to the preflight of a browser. */
+export function optionsResponse(request: Request, headers: Record<string, string>): Response {
+  const requested = request.headers.get('access-control-request-headers');
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...headers,
+      allow: METHODS,
+      ...(headers['access-control-allow-origin'] !== undefined && {
+        'access-control-allow-methods': METHODS,
+        'access-control-max-age': MAX_AGE_SECONDS,
+        ...(requested !== null && { 'access-control-allow-headers': requested }),
+      }),
+    },
+  });
+}
+
+/** Behind a proxy, the URL may show another scheme or host than the page has. Then the browser's own word counts. */
+function isSameOrigin(request: Request, origin: string): boolean {
+  return (
+    origin === new URL(request.url).origin ||
+    request.headers.get('sec-fetch-site') === 'same-origin'
+  );
+}

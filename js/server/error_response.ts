@@ -1,0 +1,75 @@
+import { isSessionError, type SessionError, type SessionErrorCode } from '../errors/errors.js';
+import { HttpRefusal } from './http_refusal.js';
+import { jsonResponse } from './json_response.js';
+
+/** Seconds after which a client may try again, for `Retry-After`. */
+const RETRY_AFTER_SECONDS = '1';
+
+/** The status of each code. `aborted` means here that the time limit of the request has passed. */
+const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
+  invalid_argument: 400,
+  unserializable: 400,
+  schema_violation: 400,
+  missing_variable: 400,
+  artifact_service_missing: 400,
+  readonly: 403,
+  not_found: 404,
+  already_exists: 409,
+  stale_session: 409,
+  ambiguous: 409,
+  internal: 500,
+  storage_failed: 500,
+  wasm_unavailable: 500,
+  not_loaded: 500,
+  storage_newer: 500,
+  corrupt_record: 500,
+  unsupported: 501,
+  remote: 502,
+  closed: 503,
+  storage_blocked: 503,
+  storage_unavailable: 503,
+  connection_lost: 503,
+  aborted: 504,
+  quota_exceeded: 507,
+};
+
+/**
+ * What a stranger is told for a status of a server's fault. The error's own message may name a file, a host
+ * or a statement.
+ */
+const DETAILS: Readonly<Record<number, string>> = {
+  500: 'The server failed.',
+  502: 'The storage of the sessions refused the request.',
+  503: 'The sessions cannot be reached now; try again.',
+  504: 'The request took too long; try again.',
+  507: 'There is no room left.',
+};
+
+/**
+ * Makes the response for whatever a request threw: `{"detail": "…"}` as from `adk api_server`, and for errors
+ * of the service also their `code` and, if the client can mend them, their fields.
+ */
+export function errorResponse(error: unknown): Response {
+  if (error instanceof HttpRefusal) {
+    return jsonResponse({ detail: error.message }, error.status, error.headers);
+  }
+  if (!isSessionError(error)) return jsonResponse({ detail: DETAILS[500] }, 500);
+  const status = STATUSES[error.code];
+  const headers = status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {};
+  return jsonResponse(errorBody(error, DETAILS[status]), status, headers);
+}
+
+/** Returns whether an error is the server's fault, so that its operator should hear of it. */
+export function isServerFault(error: unknown): boolean {
+  if (error instanceof HttpRefusal) return false;
+  return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;
+}
+
+function errorBody(error: SessionError, publicDetail: string | undefined): object {
+  const { code } = error;
+  if (publicDetail !== undefined) return { detail: publicDetail, code };
+  const body = { detail: error.message, ...error.toJSON() } as Record<string, unknown>;
+  delete body.name;
+  delete body.message;
+  return body;
+}

@@ -1,0 +1,31 @@
+import { readNames, writeNames } from '../python/casing.js';
+import { EVENT } from '../python/fields.js';
+import { convertTimes, toMilliseconds, toSeconds } from '../python/time.js';
+import type { Event, NewEvent } from '../model/event.js';
+import { sessionToFile } from '../files/format/session_file.js';
+import type { Session } from '../model/session.js';
+import type { JsonObject } from '../json/rules.js';
+
+/** Returns an event as `adk api_server` writes it: camelCase, and times in seconds. */
+export function eventToJson(event: Event): unknown {
+  return writeNames(convertTimes({ ...event }, secondsOf), EVENT, 'camel');
+}
+
+/** Reads an event in camelCase or snake_case, with times in seconds. The service checks what it says. */
+export function eventFromJson(event: JsonObject): NewEvent {
+  const named = readNames(event, EVENT) as JsonObject;
+  return convertTimes(named, millisecondsOf) as unknown as NewEvent;
+}
+
+/** Returns a session as `adk api_server` writes it. */
+export function sessionToJson(session: Session): JsonObject {
+  return sessionToFile(session, { casing: 'camel', timeUnit: 'seconds' });
+}
+
+function secondsOf(time: unknown): unknown {
+  return typeof time === 'number' ? toSeconds(time) : time;
+}
+
+function millisecondsOf(time: unknown): unknown {
+  return typeof time === 'number' ? toMilliseconds(time) : time;
+}

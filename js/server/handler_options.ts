@@ -1,0 +1,120 @@
+import { invalid } from '../errors/invalid.js';
+import { describeValue } from '../call/call.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import type { HostRequest } from '../model/host.js';
+import type { Authorize } from './authorize.js';
+
+/**
+ * Options of {@link sessionHandler}.
+ *
+ * @example
+ * ```ts
+ * import type { SessionHandlerOptions } from 'adk-session-wasm/server';
+ *
+ * const options: SessionHandlerOptions = {
+ *   authorize: (request, { userId }) => userId === request.headers.get('x-user'),
+ *   basePath: '/api/sessions',
+ *   allowedOrigins: ['https://shop.example'],
+ * };
+ * ```
+ */
+export interface SessionHandlerOptions {
+  /** Decides about each request. There is no default. */
+  authorize: Authorize;
+  /** Beginning of the paths, such as `/api/sessions`. Default: `''`, as `adk api_server` has. */
+  basePath?: string | undefined;
+  /**
+   * Origins whose pages may send requests, such as `https://shop.example`. Pages of the server's own origin
+   * always may. Default: no others. Programs that are not pages are not concerned.
+   */
+  allowedOrigins?: readonly string[] | undefined;
+  /** The most bytes of a request's body. Default 8 MiB. */
+  maxBodyBytes?: number | undefined;
+  /** The most events that one request may append. Default 1000. */
+  maxEvents?: number | undefined;
+  /** Milliseconds after which a request fails with status 504, or 408 if its body is not there. Default 30 000. */
+  timeoutMs?: number | undefined;
+  /** The most change feeds that are open at once; further ones get status 503. Default 1000. */
+  maxFeeds?: number | undefined;
+  /** Milliseconds after which a change feed ends and the client must open it again. Default one hour. */
+  maxFeedAgeMs?: number | undefined;
+  /**
+   * Gets each error that a client is answered with status 500 or more, because the response does not show
+   * what went wrong.
+   */
+  onError?: ((error: unknown, request: HostRequest) => void) | undefined;
+}
+
+const OPTIONS: KnownOptions<SessionHandlerOptions> = {
+  authorize: true,
+  basePath: true,
+  allowedOrigins: true,
+  maxBodyBytes: true,
+  maxEvents: true,
+  timeoutMs: true,
+  maxFeeds: true,
+  maxFeedAgeMs: true,
+  onError: true,
+};
+
+/** Options with their defaults. */
+export interface HandlerSettings {
+  readonly authorize: Authorize;
+  readonly basePath: string;
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly maxBodyBytes: number;
+  readonly maxEvents: number;
+  readonly timeoutMs: number;
+  readonly maxFeeds: number;
+  readonly maxFeedAgeMs: number;
+  readonly onError: ((error: unknown, request: Request) => void) | undefined;
+}
+
+/** @throws SessionError `invalid_argument` naming the invalid option */
+export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
+  const options = takeOptions(given, OPTIONS);
+  const { authorize, basePath = '', allowedOrigins = [], onError } = options;
+  requireFunction('authorize', authorize);
+  if (onError !== undefined) requireFunction('onError', onError);
+  if (!/^(\/[^/?#]+)*$/.test(basePath)) {
+    throw invalid(
+      'basePath',
+      `must be '' or like '/api/sessions'; it is ${describeValue(basePath)}`,
+    );
+  }
+  return {
+    authorize,
+    basePath,
+    allowedOrigins: new Set(allowedOrigins.map(requireOrigin)),
+    maxBodyBytes: wholeNumber('maxBodyBytes', options.maxBodyBytes ?? 8 * 2 ** 20),
+    maxEvents: wholeNumber('maxEvents', options.maxEvents ?? 1000),
+    timeoutMs: wholeNumber('timeoutMs', options.timeoutMs ?? 30_000),
+    maxFeeds: wholeNumber('maxFeeds', options.maxFeeds ?? 1000),
+    maxFeedAgeMs: wholeNumber('maxFeedAgeMs', options.maxFeedAgeMs ?? 3_600_000),
+    onError,
+  };
+}
+
+function requireFunction(key: string, value: unknown): void {
+  if (typeof value === 'function') return;
+  throw invalid(key, `must be a function; it is ${describeValue(value)}`);
+}
+
+/** The longest time of a timer, and more than any number of events or bytes that fit. */
+const MAX_NUMBER = 2 ** 31 - 1;
+
+function wholeNumber(key: string, value: number): number {
+  if (Number.isInteger(value) && value > 0 && value <= MAX_NUMBER) return value;
+  throw invalid(
+    key,
+    `must be a whole number from 1 to ${MAX_NUMBER}; it is ${describeValue(value)}`,
+  );
+}
+
+function requireOrigin(origin: string): string {
+  if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
+  throw invalid(
+    'allowedOrigins',
+    `must have origins like 'https://shop.example'; one is ${describeValue(origin)}`,
+  );
+}

@@ -1,0 +1,154 @@
+import { jsonResponse } from './json_response.js';
+import type { SessionHandler } from './session_handler.js';
+
+/**
+ * The part of Node's `IncomingMessage` that {@link nodeListener} uses.
+ *
+ * @example
+ * ```ts
+ * import type { IncomingMessage } from 'node:http';
+ * import type { NodeRequest } from 'adk-session-wasm/server';
+ *
+ * const fits = (request: IncomingMessage): NodeRequest => request;
+ * ```
+ */
+export interface NodeRequest extends AsyncIterable<Uint8Array> {
+  /** The method. */
+  readonly method?: string | undefined;
+  /** Path and query. */
+  readonly url?: string | undefined;
+  /** Path and query before Express took a mount path off. */
+  readonly originalUrl?: string;
+  /** Names and values of the headers, one after the other. */
+  readonly rawHeaders: readonly string[];
+  /** The connection. */
+  readonly socket: object;
+  /** Whether somebody has read the body to its end. */
+  readonly readableEnded?: boolean;
+  /** What a body parser has made of the body. */
+  readonly body?: unknown;
+}
+
+/**
+ * The part of Node's `ServerResponse` that {@link nodeListener} uses.
+ *
+ * @example
+ * ```ts
+ * import type { ServerResponse } from 'node:http';
+ * import type { NodeResponse } from 'adk-session-wasm/server';
+ *
+ * const fits = (response: ServerResponse): NodeResponse => response;
+ * ```
+ */
+export interface NodeResponse {
+  /** Sends status and headers. */
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  /** Sends a part of the body. `false`: wait for `drain`. */
+  write(chunk: Uint8Array): boolean;
+  /** Ends the response. */
+  end(): unknown;
+  /** Listens for an event. */
+  once(event: 'close' | 'drain', listener: () => void): unknown;
+}
+
+/**
+ * Makes a listener for `node:http`, `node:https` and Express out of a handler.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
+ *
+ * const handler = sessionHandler(new InMemorySessionService(), { authorize: () => true });
+ * const server = createServer(nodeListener(handler)).listen(0, '127.0.0.1');
+ * server.close();
+ * ```
+ */
+export function nodeListener(
+  handler: SessionHandler,
+): (request: NodeRequest, response: NodeResponse) => Promise<void> {
+  return async (request, response) => {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const webRequest = requestOf(request, gone.signal);
+    const answer = webRequest instanceof Response ? webRequest : await handler(webRequest);
+    await send(answer, response, gone.signal);
+  };
+}
+
+/** Returns the request, or a response that says why there is none. */
+function requestOf(request: NodeRequest, signal: AbortSignal): Request | Response {
+  const { method = 'GET', rawHeaders, socket } = request;
+  if (request.readableEnded === true && request.body !== undefined) {
+    return jsonResponse(
+      { detail: 'Mount the handler before the body parsers of the server.' },
+      500,
+    );
+  }
+  try {
+    const headers = new Headers();
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index]!;
+      // HTTP/2 sends method and path as headers.
+      if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1]!);
+    }
+    const scheme = 'encrypted' in socket ? 'https' : 'http';
+    const hasBody = method !== 'GET' && method !== 'HEAD';
+    return new Request(urlOf(request, `${scheme}://${headers.get('host') ?? 'localhost'}`), {
+      method,
+      headers,
+      signal,
+      // `duplex` is required for a body that is a stream.
+      ...(hasBody && { body: streamOf(request), duplex: 'half' }),
+    });
+  } catch {
+    // A host that is none, or a method such as TRACE, which `Request` refuses.
+    return jsonResponse({ detail: 'The request is malformed.' }, 400);
+  }
+}
+
+/** Takes path and query only: a request line may name any host. */
+function urlOf({ url = '/', originalUrl = url }: NodeRequest, origin: string): URL {
+  const { pathname, search } = new URL(originalUrl, origin);
+  return new URL(pathname + search, origin);
+}
+
+function streamOf(request: NodeRequest): ReadableStream<Uint8Array> {
+  const chunks = request[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await chunks.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel() {
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function send(answer: Response, response: NodeResponse, gone: AbortSignal): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  const reader = answer.body?.getReader();
+  if (reader !== undefined) {
+    gone.addEventListener('abort', () => void reader.cancel().catch(() => undefined));
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || gone.aborted) break;
+      if (!response.write(value)) await drained(response);
+    }
+  }
+  response.end();
+}
+
+/** Waits until the connection takes more, or has ended. */
+function drained(response: NodeResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('drain', resolve);
+    response.once('close', resolve);
+  });
+}

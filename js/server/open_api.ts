@@ -1,0 +1,130 @@
+import { SESSION_ERROR_CODES } from '../errors/errors.js';
+import type { Route } from './route.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from './json_response.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const TEXT: Schema = { type: 'string' };
+const WHOLE: Schema = { type: 'integer', minimum: 0 };
+const OBJECT: Schema = { type: 'object' };
+const SECONDS: Schema = { type: 'number', description: 'Seconds since 1970.' };
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const listOf = (items: Schema): Schema => ({ type: 'array', items });
+
+function objectOf(required: Readonly<Record<string, Schema>>, optional = {}): Schema {
+  return {
+    type: 'object',
+    properties: { ...required, ...optional },
+    required: Object.keys(required),
+  };
+}
+
+/** The schemas of responses, by the names in the routes. */
+const SCHEMAS: Readonly<Record<string, Schema>> = {
+  Event: objectOf(
+    { id: TEXT, timestamp: SECONDS },
+    { author: TEXT, invocationId: TEXT, content: OBJECT, actions: OBJECT },
+  ),
+  Session: objectOf({
+    id: TEXT,
+    appName: TEXT,
+    userId: TEXT,
+    state: OBJECT,
+    events: listOf(ref('Event')),
+    lastUpdateTime: SECONDS,
+  }),
+  Sessions: listOf(ref('Session')),
+  SessionsPage: objectOf(
+    { sessions: listOf(ref('Session')), page: WHOLE, limit: WHOLE },
+    { totalItems: WHOLE, totalPages: WHOLE },
+  ),
+  AppendedEvents: objectOf({
+    session: ref('Session'),
+    events: listOf(ref('Event')),
+    revision: WHOLE,
+  }),
+  State: OBJECT,
+  Notices: {
+    type: 'string',
+    description: 'Server-sent events; the data of each is a notice as JSON.',
+  },
+  Nothing: { type: 'null' },
+  Error: objectOf({ detail: TEXT }, { code: { enum: SESSION_ERROR_CODES } }),
+};
+
+/** The schemas of parameters and of members of bodies, by their names. */
+const MEMBERS: Readonly<Record<string, Schema>> = {
+  sessionId: TEXT,
+  userId: TEXT,
+  state: OBJECT,
+  stateDelta: OBJECT,
+  events: listOf(OBJECT),
+  numRecentEvents: WHOLE,
+  afterTimestamp: SECONDS,
+  limit: WHOLE,
+  offset: WHOLE,
+  page: WHOLE,
+  order: { enum: ['asc', 'desc'] },
+  withTotal: { type: 'boolean' },
+  stateKeys: listOf(TEXT),
+};
+
+const STATUSES: Readonly<Record<string, string>> = {
+  400: 'The request is wrong.',
+  401: 'The request does not tell who sends it.',
+  403: 'This is not allowed.',
+  404: 'There is no such session.',
+  409: 'The session exists already, or has changed.',
+  500: 'The server failed.',
+  503: 'The sessions cannot be reached now.',
+};
+
+/** Makes the OpenAPI document of the routes. */
+export function openApiDocument(routes: readonly Route[], basePath: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    const path = (paths[route.path] ??= {});
+    path[route.method.toLowerCase()] = operationOf(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Sessions', version: PROTOCOL_VERSION },
+    servers: [{ url: basePath === '' ? '/' : basePath }],
+    paths,
+    components: { schemas: SCHEMAS },
+  };
+}
+
+function operationOf({ action, method, path, summary, query = [], body, response }: Route): object {
+  const content = response === 'Notices' ? 'text/event-stream' : 'application/json';
+  const errors = Object.entries(STATUSES).map(([status, description]): [string, object] => [
+    status,
+    { description, content: { 'application/json': { schema: ref('Error') } } },
+  ]);
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    return { name, in: 'path', required: true, schema: TEXT };
+  });
+  const inQuery = query.map((name) => ({ name, in: 'query', schema: MEMBERS[name] }));
+  return {
+    summary,
+    operationId: `${method.toLowerCase()} ${path} ${action}`,
+    parameters: [...inPath, ...inQuery],
+    ...(body !== undefined && {
+      requestBody: { content: { 'application/json': { schema: bodySchema(body) } } },
+    }),
+    responses: {
+      200: {
+        description: 'Done.',
+        headers: { [PROTOCOL_HEADER]: { schema: TEXT } },
+        content: { [content]: { schema: ref(response) } },
+      },
+      ...Object.fromEntries(errors),
+    },
+  };
+}
+
+function bodySchema(body: readonly string[] | 'any'): Schema {
+  if (body === 'any') return OBJECT;
+  const properties = Object.fromEntries(body.map((name) => [name, MEMBERS[name]]));
+  return { type: 'object', properties, additionalProperties: false };
+}

@@ -1,0 +1,52 @@
+import { invalid } from '../errors/invalid.js';
+
+/** @throws SessionError `invalid_argument` if the query has an unknown parameter */
+export function requireKnownParameters(query: URLSearchParams, known: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (known.includes(name)) continue;
+    const rule = known.length === 0 ? 'there are none' : `the parameters are ${known.join(', ')}`;
+    throw invalid(name, `is not a parameter here; ${rule}`);
+  }
+}
+
+/**
+ * Returns a whole number from 0, or `undefined` if the query does not have it.
+ *
+ * @throws SessionError `invalid_argument` if it is anything else
+ */
+export function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const number = Number(text);
+  if (/^\d{1,15}$/.test(text)) return number;
+  throw invalid(name, 'must be a whole number');
+}
+
+/**
+ * Returns a time in seconds, or `undefined` if the query does not have it.
+ *
+ * @throws SessionError `invalid_argument` if it is anything else
+ */
+export function secondsIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (/^\d{1,12}(\.\d{1,9})?$/.test(text)) return Number(text);
+  throw invalid(name, 'must be seconds since 1970');
+}
+
+/**
+ * Returns one of the words, or `undefined` if the query does not have it.
+ *
+ * @throws SessionError `invalid_argument` if it is anything else
+ */
+export function wordIn<Word extends string>(
+  query: URLSearchParams,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const word = words.find((candidate) => candidate === text);
+  if (word !== undefined) return word;
+  throw invalid(name, `must be ${words.join(' or ')}`);
+}

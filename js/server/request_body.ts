@@ -1,0 +1,72 @@
+import { invalid } from '../errors/invalid.js';
+import { isPlainObject, type JsonObject, kindOf, messageOf } from '../json/rules.js';
+import { HttpRefusal } from './http_refusal.js';
+
+/**
+ * Reads the JSON object in a request's body. An empty body counts as `{}`.
+ *
+ * @param maxBytes bytes after which reading stops
+ * @param known names of the members that the object may have
+ * @throws HttpRefusal 413 if the body is too large, 415 if it is not declared as JSON, 408 if `signal` fires
+ * @throws SessionError `invalid_argument` if it is not a JSON object or has an unknown member
+ */
+export async function readJsonObject(
+  request: Request,
+  maxBytes: number,
+  known: readonly string[] | 'any',
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const text = await readText(request, maxBytes, signal);
+  if (text === '') return {};
+  requireJsonType(request);
+  const value = parse(text);
+  if (!isPlainObject(value)) throw invalid('body', `must be an object; it is ${kindOf(value)}`);
+  for (const name of Object.keys(value)) {
+    if (known === 'any' || known.includes(name)) continue;
+    throw invalid(name, `is not a member here; the members are ${known.join(', ')}`);
+  }
+  return value;
+}
+
+/** A page of any origin may send plain text without a preflight, but not JSON. */
+function requireJsonType(request: Request): void {
+  const type = request.headers.get('content-type') ?? '';
+  if (/^application\/json\s*(;|$)/i.test(type)) return;
+  throw new HttpRefusal(415, 'The body must be JSON: send content-type: application/json.');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalid('body', `is not JSON: ${messageOf(error)}`, error);
+  }
+}
+
+async function readText(request: Request, maxBytes: number, signal: AbortSignal): Promise<string> {
+  const tooLarge = new HttpRefusal(413, `The body has more than ${maxBytes} bytes.`);
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge;
+  if (request.body === null) return '';
+  const reader = request.body.getReader();
+  const stop = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', stop);
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let text = '';
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (signal.aborted) throw new HttpRefusal(408, 'The body did not arrive in time.');
+      if (done) return text + decoder.decode();
+      size += value.byteLength;
+      if (size > maxBytes) throw tooLarge;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (error) {
+    stop();
+    if (error instanceof TypeError) throw invalid('body', 'is not UTF-8', error);
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

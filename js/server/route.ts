@@ -1,0 +1,108 @@
+import type { BaseSessionService } from '../model/session_service.js';
+import type { JsonObject } from '../json/rules.js';
+import type { Watchable } from '../watch/notice.js';
+import { HttpRefusal } from './http_refusal.js';
+import type { SessionAction } from './authorize.js';
+
+/**
+ * A service that a handler can serve: any service of this package.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import type { ServedService } from 'adk-session-wasm/server';
+ *
+ * const service: ServedService = new InMemorySessionService();
+ * ```
+ */
+export type ServedService = BaseSessionService & Watchable;
+
+/** A request that is allowed, taken apart. */
+export interface RouteCall {
+  readonly service: ServedService;
+  readonly appName: string;
+  /** `''` if the path has none. */
+  readonly userId: string;
+  /** `''` if the path has none. */
+  readonly sessionId: string;
+  readonly query: URLSearchParams;
+  readonly body: JsonObject;
+  /** Whether the request may change `app:` state. */
+  readonly mayWriteAppState: boolean;
+  /** The most events that one request may append. */
+  readonly maxEvents: number;
+  /** Fires when the client has gone or the time limit has passed. */
+  readonly signal: AbortSignal;
+}
+
+/** Method, path and work of one kind of request. The OpenAPI document is made from these. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path below the base path, with names in braces. */
+  readonly path: string;
+  readonly action: SessionAction;
+  /** A sentence for the OpenAPI document. */
+  readonly summary: string;
+  /** Names of the parameters that the query may have. */
+  readonly query?: readonly string[];
+  /** Names of the members that the body may have; absent: the body is not read. */
+  readonly body?: readonly string[] | 'any';
+  /** Name of the response's schema in the OpenAPI document. */
+  readonly response: string;
+  /** Returns the value of the response. */
+  readonly run: (call: RouteCall) => Promise<unknown>;
+}
+
+/** The names in a path. */
+export type PathNames = Readonly<Record<'appName' | 'userId' | 'sessionId', string>>;
+
+/**
+ * Finds the route of a request.
+ *
+ * @param path path below the base path
+ * @throws HttpRefusal 404 if there is no such path, 405 if it has no such method, 400 if a name in it is not
+ * encoded correctly
+ */
+export function findRoute(
+  routes: readonly Route[],
+  method: string,
+  path: string,
+): { readonly route: Route; readonly names: PathNames } {
+  const segments = path.split('/');
+  const matching = routes.filter((route) => hasPath(route, segments));
+  if (matching.length === 0) throw new HttpRefusal(404, 'Not Found');
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const route = matching.find((candidate) => candidate.method === wanted);
+  if (route === undefined) {
+    const allow = matching.map((candidate) => candidate.method).join(', ');
+    throw new HttpRefusal(405, 'Method Not Allowed', { allow });
+  }
+  return { route, names: namesIn(route, segments) };
+}
+
+function hasPath({ path }: Route, segments: readonly string[]): boolean {
+  const pattern = path.split('/');
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, index) =>
+      part.startsWith('{') ? segments[index] !== '' : part === segments[index],
+    )
+  );
+}
+
+function namesIn({ path }: Route, segments: readonly string[]): PathNames {
+  const names = { appName: '', userId: '', sessionId: '' };
+  for (const [index, part] of path.split('/').entries()) {
+    if (part.startsWith('{'))
+      names[part.slice(1, -1) as keyof PathNames] = decode(segments[index]!);
+  }
+  return names;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new HttpRefusal(400, 'A name in the path is not encoded correctly.');
+  }
+}

@@ -1,0 +1,180 @@
+import type { HostRequest, HostResponse } from '../model/host.js';
+import { requirePermission } from './authorize.js';
+import { changeFeed } from './change_feed.js';
+import { crossOriginHeaders, optionsResponse } from './cross_origin.js';
+import { errorResponse, isServerFault } from './error_response.js';
+import { EVENT_ROUTES } from './event_routes.js';
+import {
+  type HandlerSettings,
+  type SessionHandlerOptions,
+  takeSettings,
+} from './handler_options.js';
+import { HttpRefusal } from './http_refusal.js';
+import { jsonResponse } from './json_response.js';
+import { openApiDocument } from './open_api.js';
+import { requireKnownParameters } from './query.js';
+import { readJsonObject } from './request_body.js';
+import { findRoute, type PathNames, type Route, type ServedService } from './route.js';
+import { SESSION_ROUTES } from './session_routes.js';
+import { STATE_ROUTES } from './state_routes.js';
+import { TimeLimit } from './time_limit.js';
+import { valueResponse } from './value_response.js';
+
+/**
+ * Answers one request. Never rejects.
+ *
+ * @example
+ * ```ts
+ * import type { SessionHandler } from 'adk-session-wasm/server';
+ *
+ * const routesOf = (handler: SessionHandler) => ({ GET: handler, POST: handler, DELETE: handler });
+ * ```
+ */
+export type SessionHandler = (request: HostRequest) => Promise<HostResponse>;
+
+/** Opens a change feed. Its work is not a value, so `Handler` does it. */
+const WATCH_ROUTE: Route = {
+  method: 'GET',
+  path: '/apps/{appName}/changes',
+  action: 'watch',
+  summary: 'Sends notices of changes as server-sent events, of an app, a user or a session.',
+  query: ['userId', 'sessionId'],
+  response: 'Notices',
+  run: () => Promise.resolve(undefined),
+};
+
+const ROUTES: readonly Route[] = [...SESSION_ROUTES, ...EVENT_ROUTES, ...STATE_ROUTES, WATCH_ROUTE];
+
+const DOCUMENT_PATH = '/openapi.json';
+
+/**
+ * Serves a session service over HTTP, to pages and to other programs.
+ *
+ * The handler is a function from a `Request` to a `Response`, so it runs in Hono, Next route handlers, Deno and
+ * Cloudflare Workers as it is, and in `node:http` and Express through {@link nodeListener}. The routes are those
+ * of `adk api_server` for sessions, with its casing and units, and more: `/openapi.json` lists them all.
+ *
+ * @param service any service of this package. The handler does not close it.
+ * @throws SessionError `invalid_argument` for an invalid option
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { sessionHandler } from 'adk-session-wasm/server';
+ *
+ * const handler = sessionHandler(new InMemorySessionService(), {
+ *   authorize: (request, { userId }) => userId === request.headers.get('x-user'),
+ * });
+ * const response = await handler(
+ *   new Request('http://localhost/apps/shop/users/ada/sessions', {
+ *     method: 'POST',
+ *     headers: { 'x-user': 'ada' },
+ *   }),
+ * );
+ * console.log(response.status); // 200
+ * ```
+ */
+export function sessionHandler(
+  service: ServedService,
+  options: SessionHandlerOptions,
+): SessionHandler {
+  const handler = new Handler(service, takeSettings(options));
+  return (request) => handler.respond(request);
+}
+
+class Handler {
+  readonly #service: ServedService;
+  readonly #settings: HandlerSettings;
+  #openFeeds = 0;
+
+  constructor(service: ServedService, settings: HandlerSettings) {
+    this.#service = service;
+    this.#settings = settings;
+  }
+
+  async respond(request: Request): Promise<Response> {
+    let headers: Record<string, string> = { vary: 'Origin' };
+    let response: Response;
+    try {
+      headers = crossOriginHeaders(request, this.#settings.allowedOrigins);
+      if (request.method === 'OPTIONS') return optionsResponse(request, headers);
+      response = await this.#answer(request);
+    } catch (error) {
+      if (isServerFault(error)) this.#report(error, request);
+      response = errorResponse(error);
+    }
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+    return request.method === 'HEAD' ? new Response(null, response) : response;
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const { pathname, searchParams: query } = new URL(request.url);
+    const { basePath } = this.#settings;
+    if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
+    const path = pathname.slice(basePath.length);
+    if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
+    const { route, names } = findRoute(ROUTES, request.method, path);
+    requireKnownParameters(query, route.query ?? []);
+    const mayWriteAppState = await this.#permit(request, route, names, query);
+    if (route === WATCH_ROUTE) return this.#watch(request, names, query);
+    return this.#run(request, route, names, query, mayWriteAppState);
+  }
+
+  #permit(
+    request: Request,
+    { action }: Route,
+    names: PathNames,
+    query: URLSearchParams,
+  ): Promise<boolean> {
+    return requirePermission(this.#settings.authorize, request, {
+      action,
+      appName: names.appName,
+      userId: names.userId || (query.get('userId') ?? undefined),
+      sessionId: names.sessionId || (query.get('sessionId') ?? undefined),
+    });
+  }
+
+  async #run(
+    request: Request,
+    route: Route,
+    names: PathNames,
+    query: URLSearchParams,
+    mayWriteAppState: boolean,
+  ): Promise<Response> {
+    const { maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
+    const limit = new TimeLimit(request.signal, timeoutMs);
+    try {
+      const { signal } = limit;
+      const body =
+        route.body === undefined
+          ? {}
+          : await readJsonObject(request, maxBodyBytes, route.body, signal);
+      const service = this.#service;
+      const call = { service, ...names, query, body, mayWriteAppState, maxEvents, signal };
+      return await valueResponse(request, await route.run(call));
+    } finally {
+      limit.end();
+    }
+  }
+
+  #watch(request: Request, { appName }: PathNames, query: URLSearchParams): Response {
+    if (this.#openFeeds >= this.#settings.maxFeeds) {
+      throw new HttpRefusal(503, 'Too many change feeds are open.', { 'retry-after': '10' });
+    }
+    const userId = query.get('userId') ?? undefined;
+    const sessionId = query.get('sessionId') ?? undefined;
+    const notices = this.#service.watch({ appName, userId, sessionId });
+    this.#openFeeds += 1;
+    const isContinued = request.headers.has('last-event-id');
+    const onEnd = (): void => void (this.#openFeeds -= 1);
+    return changeFeed(notices, isContinued, this.#settings.maxFeedAgeMs, onEnd);
+  }
+
+  #report(error: unknown, request: Request): void {
+    try {
+      this.#settings.onError?.(error, request);
+    } catch {
+      // Ignored: the client still gets its response.
+    }
+  }
+}

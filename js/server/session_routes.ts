@@ -1,0 +1,185 @@
+import { invalid } from '../errors/invalid.js';
+import { isPlainObject, type JsonObject, kindOf } from '../json/rules.js';
+import type { CompositeSessionKey, Session } from '../model/session.js';
+import { toMilliseconds } from '../python/time.js';
+import { requireWritableState } from './app_state.js';
+import { eventsIn } from './event_routes.js';
+import { HttpRefusal } from './http_refusal.js';
+import { numberIn, secondsIn, wordIn } from './query.js';
+import type { Route, RouteCall } from './route.js';
+import { sessionToJson } from './event_json.js';
+
+/** Sessions of a page if the request does not say how many, and at most. */
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+
+const SESSIONS = '/apps/{appName}/users/{userId}/sessions';
+const SESSION = `${SESSIONS}/{sessionId}`;
+
+/** The routes of sessions. Those that `adk api_server` has too answer as it does. */
+export const SESSION_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: SESSIONS,
+    action: 'createSession',
+    summary:
+      'Creates a session, with a fresh id unless one is given, and with its events if there are any.',
+    body: ['sessionId', 'state', 'events'],
+    response: 'Session',
+    run: async (call) => sessionToJson(await call.service.createSession(newSession(call))),
+  },
+  {
+    method: 'POST',
+    path: SESSION,
+    action: 'createSession',
+    summary: 'Creates a session with that id. The members of the body are its state.',
+    body: 'any',
+    response: 'Session',
+    run: async (call) => {
+      const state = stateIn(call, call.body, 'body');
+      return sessionToJson(await call.service.createSession({ ...keyOf(call), state }));
+    },
+  },
+  {
+    method: 'PUT',
+    path: SESSION,
+    action: 'getOrCreateSession',
+    summary: 'Returns the session with that id, and creates it if it does not exist.',
+    body: ['state'],
+    response: 'Session',
+    run: async (call) => {
+      const state = stateIn(call, call.body.state, 'state');
+      return sessionToJson(await call.service.getOrCreateSession({ ...keyOf(call), state }));
+    },
+  },
+  {
+    method: 'GET',
+    path: SESSION,
+    action: 'getSession',
+    summary: 'Returns a session with all of its events, or with the last or later ones.',
+    query: ['numRecentEvents', 'afterTimestamp'],
+    response: 'Session',
+    run: async (call) => {
+      const seconds = secondsIn(call.query, 'afterTimestamp');
+      const config = {
+        numRecentEvents: numberIn(call.query, 'numRecentEvents'),
+        afterTimestamp: seconds === undefined ? undefined : toMilliseconds(seconds),
+      };
+      return sessionToJson(await readSession(call, config));
+    },
+  },
+  {
+    method: 'PATCH',
+    path: SESSION,
+    action: 'updateState',
+    summary: 'Changes state by an event, and returns the session.',
+    body: ['stateDelta'],
+    response: 'Session',
+    run: async (call) => {
+      const stateDelta = requireDelta(call, call.body.stateDelta);
+      await call.service.updateState({ ...keyOf(call), stateDelta });
+      return sessionToJson(await readSession(call, {}));
+    },
+  },
+  {
+    method: 'DELETE',
+    path: SESSION,
+    action: 'deleteSession',
+    summary: 'Deletes a session. It is no error if it does not exist.',
+    response: 'Nothing',
+    run: async (call) => {
+      await call.service.deleteSession(keyOf(call));
+      return null;
+    },
+  },
+  {
+    method: 'GET',
+    path: SESSIONS,
+    action: 'listSessions',
+    summary: 'Lists all sessions of a user without their events, by lastUpdateTime.',
+    response: 'Sessions',
+    run: async (call) => {
+      const { appName, userId, signal } = call;
+      const { sessions } = await call.service.listSessions({ appName, userId, signal });
+      return sessions.map(sessionToJson);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/apps/{appName}/sessions',
+    action: 'listSessions',
+    summary: 'Lists a page of the sessions of an app, or of a user of it, without their events.',
+    query: ['userId', 'limit', 'offset', 'page', 'order', 'withTotal', 'stateKeys'],
+    response: 'SessionsPage',
+    run: async (call) => {
+      const { appName, query, signal } = call;
+      const limit = numberIn(query, 'limit') ?? DEFAULT_LIMIT;
+      if (limit > MAX_LIMIT) throw invalid('limit', `must be at most ${MAX_LIMIT}; it is ${limit}`);
+      const page = await call.service.listSessions({
+        appName,
+        userId: query.get('userId') ?? undefined,
+        limit,
+        offset: numberIn(query, 'offset'),
+        page: numberIn(query, 'page'),
+        order: wordIn(query, 'order', ['asc', 'desc']),
+        withTotal: wordIn(query, 'withTotal', ['true', 'false']) !== 'false',
+        stateKeys: query.has('stateKeys') ? query.getAll('stateKeys') : undefined,
+        signal,
+      });
+      return { ...page, sessions: page.sessions.map(sessionToJson) };
+    },
+  },
+];
+
+/** Returns the key of the session in the path, with the signal of the request. */
+export function keyOf(call: RouteCall): CompositeSessionKey & { signal: AbortSignal } {
+  const { appName, userId, sessionId, signal } = call;
+  return { appName, userId, sessionId, signal };
+}
+
+/**
+ * Reads the session in the path.
+ *
+ * @throws HttpRefusal 404 if it does not exist
+ */
+export async function readSession(
+  call: RouteCall,
+  config: { numRecentEvents?: number | undefined; afterTimestamp?: number | undefined },
+): Promise<Session> {
+  const session = await call.service.getSession({ ...keyOf(call), config });
+  if (session === undefined) throw new HttpRefusal(404, 'Session not found');
+  return session;
+}
+
+/**
+ * Returns a delta in the body.
+ *
+ * @throws HttpRefusal 403 if it has `app:` keys and the request may not change them
+ * @throws SessionError `invalid_argument` if it is not an object
+ */
+export function requireDelta(call: RouteCall, value: unknown): JsonObject {
+  const delta = stateIn(call, value, 'stateDelta');
+  if (delta === undefined) throw invalid('stateDelta', 'is missing');
+  return delta;
+}
+
+function newSession(call: RouteCall) {
+  const { appName, userId, body, signal } = call;
+  const { sessionId, state, events } = body;
+  return {
+    appName,
+    userId,
+    // The service checks that it is a text.
+    sessionId: sessionId as string | undefined,
+    state: stateIn(call, state, 'state'),
+    ...(events !== undefined && { events: eventsIn(call, events) }),
+    signal,
+  };
+}
+
+function stateIn(call: RouteCall, value: unknown, member: string): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isPlainObject(value)) throw invalid(member, `must be an object; it is ${kindOf(value)}`);
+  requireWritableState(call, value);
+  return value;
+}

@@ -1,0 +1,95 @@
+import { HttpRefusal } from './http_refusal.js';
+import type { Route, RouteCall } from './route.js';
+import { requireDelta } from './session_routes.js';
+
+const USER = '/apps/{appName}/users/{userId}';
+const APP = '/apps/{appName}';
+
+/** The routes of the states of users and apps, which `adk api_server` does not have. */
+export const STATE_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: `${USER}/state`,
+    action: 'getUserState',
+    summary: "Returns the user's state. Its keys have no prefix.",
+    response: 'State',
+    run: ({ service, appName, userId, signal }) =>
+      service.getUserState({ appName, userId, signal }),
+  },
+  {
+    method: 'PATCH',
+    path: `${USER}/state`,
+    action: 'updateState',
+    summary:
+      "Changes the user's state, and the app's if that is allowed. The keys have their prefixes.",
+    body: ['stateDelta'],
+    response: 'Nothing',
+    run: async (call) => {
+      const { appName, userId, signal } = call;
+      const stateDelta = requireDelta(call, call.body.stateDelta);
+      await call.service.updateState({ appName, userId, stateDelta, signal });
+      return null;
+    },
+  },
+  {
+    method: 'DELETE',
+    path: `${USER}/state`,
+    action: 'deleteUserState',
+    summary: "Deletes the user's state. The sessions stay.",
+    response: 'Nothing',
+    run: async ({ service, appName, userId, signal }) => {
+      await service.deleteUserState({ appName, userId, signal });
+      return null;
+    },
+  },
+  {
+    method: 'DELETE',
+    path: USER,
+    action: 'deleteUser',
+    summary: "Deletes the user's sessions and state.",
+    response: 'Nothing',
+    run: async ({ service, appName, userId, signal }) => {
+      await service.deleteUser({ appName, userId, signal });
+      return null;
+    },
+  },
+  {
+    method: 'GET',
+    path: `${APP}/state`,
+    action: 'getAppState',
+    summary: "Returns the app's state. Its keys have no prefix.",
+    response: 'State',
+    run: ({ service, appName, signal }) => service.getAppState({ appName, signal }),
+  },
+  {
+    method: 'PATCH',
+    path: `${APP}/state`,
+    action: 'updateState',
+    summary: "Changes the app's state. The keys have their prefix.",
+    body: ['stateDelta'],
+    response: 'Nothing',
+    run: async (call) => {
+      const { appName, signal } = call;
+      const stateDelta = requireDelta(call, call.body.stateDelta);
+      await call.service.updateState({ appName, stateDelta, signal });
+      return null;
+    },
+  },
+  {
+    method: 'DELETE',
+    path: `${APP}/state`,
+    action: 'deleteAppState',
+    summary: "Deletes the app's state. Sessions and users stay.",
+    response: 'Nothing',
+    run: async (call) => {
+      requireAppState(call);
+      await call.service.deleteAppState({ appName: call.appName, signal: call.signal });
+      return null;
+    },
+  },
+];
+
+function requireAppState({ mayWriteAppState }: RouteCall): void {
+  if (!mayWriteAppState)
+    throw new HttpRefusal(403, 'app: state cannot be changed by this request.');
+}

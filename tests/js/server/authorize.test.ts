@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { SessionAccess } from '../../../js/server/index.js';
+import { APP, eventJson, KEY, seed, serve, SESSION, SESSIONS, USER } from './fixture.js';
+
+/** A request of each kind, with what `authorize` is told of it. */
+const REQUESTS: readonly [method: string, path: string, access: Partial<SessionAccess>][] = [
+  ['POST', SESSIONS, { action: 'createSession', userId: 'ada' }],
+  ['POST', SESSION, { action: 'createSession', userId: 'ada', sessionId: 's1' }],
+  ['PUT', SESSION, { action: 'getOrCreateSession', userId: 'ada', sessionId: 's1' }],
+  ['GET', SESSION, { action: 'getSession', userId: 'ada', sessionId: 's1' }],
+  ['HEAD', SESSION, { action: 'getSession', userId: 'ada', sessionId: 's1' }],
+  ['PATCH', SESSION, { action: 'updateState', userId: 'ada', sessionId: 's1' }],
+  ['DELETE', SESSION, { action: 'deleteSession', userId: 'ada', sessionId: 's1' }],
+  ['POST', `${SESSION}/events`, { action: 'appendEvents', userId: 'ada', sessionId: 's1' }],
+  ['GET', SESSIONS, { action: 'listSessions', userId: 'ada' }],
+  ['GET', `/apps/${APP}/sessions`, { action: 'listSessions' }],
+  ['GET', `/apps/${APP}/sessions?userId=ada`, { action: 'listSessions', userId: 'ada' }],
+  ['GET', `${USER}/state`, { action: 'getUserState', userId: 'ada' }],
+  ['PATCH', `${USER}/state`, { action: 'updateState', userId: 'ada' }],
+  ['DELETE', `${USER}/state`, { action: 'deleteUserState', userId: 'ada' }],
+  ['DELETE', USER, { action: 'deleteUser', userId: 'ada' }],
+  ['GET', `/apps/${APP}/state`, { action: 'getAppState' }],
+  ['PATCH', `/apps/${APP}/state`, { action: 'updateState' }],
+  ['DELETE', `/apps/${APP}/state`, { action: 'deleteAppState' }],
+  ['GET', `/apps/${APP}/changes?userId=ada`, { action: 'watch', userId: 'ada' }],
+];
+
+describe('Authorization', () => {
+  it('is asked what each request wants, before its body is read', async () => {
+    const told: SessionAccess[] = [];
+    const { ask } = serve({
+      authorize: (request, access) => {
+        assert.equal(request.bodyUsed, false);
+        told.push(access);
+        return false;
+      },
+    });
+    for (const [method, path, access] of REQUESTS) {
+      const { status } = await ask(path, { method });
+      assert.equal(status, 403, path);
+      const expected = { appName: APP, userId: undefined, sessionId: undefined, ...access };
+      assert.deepEqual(told.pop(), expected);
+    }
+    assert.deepEqual(told, []);
+  });
+
+  it('refuses with the same response whether the session exists or not', async () => {
+    for (const permission of [false, 'unauthenticated'] as const) {
+      const { ask, service } = serve({ authorize: () => permission });
+      await seed(service);
+      for (const [method] of [['GET'], ['DELETE'], ['PATCH'], ['PUT']]) {
+        const existing = await ask(SESSION, { method: method! });
+        const missing = await ask(`${SESSIONS}/none`, { method: method! });
+        assert.equal(existing.status, permission === false ? 403 : 401);
+        assert.deepEqual([missing.status, missing.body], [existing.status, existing.body]);
+      }
+      assert.notEqual(await service.getSession(KEY), undefined);
+    }
+  });
+
+  it('must say that app: state may be written, wherever it is written', async () => {
+    const { ask, service } = serve({ authorize: () => true });
+    await seed(service);
+    const state = { 'app:motd': 'mine' };
+    const events = [eventJson('e2', state)];
+    const snakeEvents = [{ ...events[0], actions: { state_delta: state } }];
+    for (const [method, path, body] of [
+      ['POST', SESSIONS, { state }],
+      ['POST', SESSIONS, { events }],
+      ['POST', `${SESSIONS}/s2`, state],
+      ['PUT', `${SESSIONS}/s2`, { state }],
+      ['PATCH', SESSION, { stateDelta: state }],
+      ['POST', `${SESSION}/events`, { events }],
+      ['POST', `${SESSION}/events`, { events: snakeEvents }],
+      ['PATCH', `${USER}/state`, { stateDelta: state }],
+      ['PATCH', `/apps/${APP}/state`, { stateDelta: state }],
+      ['DELETE', `/apps/${APP}/state`, undefined],
+    ] as const) {
+      const { status } = await ask(path, { method, body });
+      assert.equal(status, 403, `${method} ${path}`);
+    }
+    assert.deepEqual(await service.getAppState({ appName: APP }), {});
+    const { sessions } = await service.listSessions({ appName: APP });
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      ['s1'],
+    );
+  });
+
+  it('that throws or answers something else lets nothing through', async () => {
+    const heard: unknown[] = [];
+    for (const authorize of [
+      () => Promise.reject(new Error('the token server at 10.0.0.7 is down')),
+      () => undefined as never,
+      () => 'yes' as never,
+      () => null as never,
+      () => 1 as never,
+    ]) {
+      const { ask, service } = serve({ authorize, onError: (error) => heard.push(error) });
+      await seed(service);
+      const { status, body } = await ask(SESSION);
+      assert.ok(status >= 400, String(status));
+      assert.ok(!JSON.stringify(body).includes('10.0.0.7'));
+    }
+    assert.match(String(heard[0]), /10\.0\.0\.7/);
+  });
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { eventJson, idsIn, KEY, seed, serve, SESSION } from './fixture.js';
+
+const EVENTS = `${SESSION}/events`;
+
+describe('Events over HTTP', () => {
+  it('events are appended in order, and the response has the new state and revision', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const events = [eventJson('e2', { turn: 2, 'user:name': 'Ada' }), eventJson('e3')];
+    const { status, body } = await ask(EVENTS, { body: { events } });
+    assert.equal(status, 200);
+    const appended = body as { session: { state: unknown; events: unknown }; revision: number };
+    assert.deepEqual(idsIn(body), ['e2', 'e3']);
+    assert.deepEqual(appended.session.state, { topic: 'tea', turn: 2, 'user:name': 'Ada' });
+    const stored = await service.getSession(KEY);
+    assert.deepEqual(idsIn(stored), ['e1', 'e2', 'e3']);
+    assert.equal(stored?.events[1]?.timestamp, 1741218414968.405);
+    assert.equal(appended.revision, service.revisionOf(stored!));
+  });
+
+  it('an append that is sent again is stored once', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const body = { events: [eventJson('e2', { turn: 2 })] };
+    const [first, second] = [await ask(EVENTS, { body }), await ask(EVENTS, { body })];
+    assert.deepEqual(second.body, first.body);
+    assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1', 'e2']);
+  });
+
+  it('field names may have the casing of Python', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const event = {
+      id: 'e2',
+      invocation_id: 'i',
+      author: 'user',
+      actions: { state_delta: { a: 1 } },
+    };
+    assert.equal((await ask(EVENTS, { body: { events: [event] } })).status, 200);
+    assert.equal((await service.getSession(KEY))?.state.a, 1);
+  });
+
+  it('all events are stored or none', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const { status, body } = await ask(EVENTS, {
+      body: { events: [eventJson('e2'), { ...eventJson('e3'), actions: 7 }] },
+    });
+    assert.equal(status, 400);
+    assert.equal((body as { code: string }).code, 'invalid_argument');
+    assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1']);
+  });
+
+  it('a session that does not exist gets no events', async () => {
+    const { ask } = serve();
+    assert.equal((await ask(EVENTS, { body: { events: [eventJson('e1')] } })).status, 404);
+  });
+
+  it('anything but a short list of objects is refused', async () => {
+    const { ask, service } = serve({ maxEvents: 2 });
+    await seed(service);
+    for (const events of [
+      undefined,
+      'e',
+      [7],
+      [null],
+      ['a', 'b', 'c'].map((id) => eventJson(id)),
+    ]) {
+      const { status } = await ask(EVENTS, { body: { events } });
+      assert.equal(status, 400, JSON.stringify(events));
+    }
+    assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1']);
+  });
+});

@@ -1,0 +1,72 @@
+// A handler over memory, and requests to it.
+
+import { createEvent, InMemorySessionService } from '../../../js/index.js';
+import { sessionHandler, type SessionHandlerOptions } from '../../../js/server/index.js';
+
+export const APP = 'shop';
+export const USER = `/apps/${APP}/users/ada`;
+export const SESSIONS = `${USER}/sessions`;
+export const SESSION = `${SESSIONS}/s1`;
+export const KEY = { appName: APP, userId: 'ada', sessionId: 's1' };
+
+/** What is asked beside the path. The method is GET by default, or POST with a body. */
+export interface Asked {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+export type Ask = (path: string, asked?: Asked) => Promise<Answer>;
+
+/** Makes a request to a server at `http://localhost`. */
+export function requestTo(path: string, { method, body, headers = {} }: Asked = {}): Request {
+  return new Request(`http://localhost${path}`, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+/** Reads a response whose body is JSON or empty. */
+export async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  const text = await response.text();
+  return { status, headers, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** Serves a new service in memory. Everything is allowed, also `app:` state, unless the options say otherwise. */
+export function serve(options: Partial<SessionHandlerOptions> = {}) {
+  const service = new InMemorySessionService();
+  const authorize = () => ({ mayWriteAppState: true });
+  const handler = sessionHandler(service, { authorize, ...options });
+  const ask: Ask = async (path, asked) => answerOf(await handler(requestTo(path, asked)));
+  return { service, handler, ask };
+}
+
+/** An event as a client sends it. */
+export function eventJson(id: string, stateDelta: Record<string, unknown> = {}) {
+  return {
+    id,
+    invocationId: 'i1',
+    author: 'user',
+    timestamp: 1741218414.968405,
+    content: { role: 'user', parts: [{ text: id }] },
+    actions: { stateDelta },
+  };
+}
+
+/** Gives the session an event. */
+export async function seed(service: InMemorySessionService): Promise<void> {
+  const session = await service.createSession({ ...KEY, state: { topic: 'tea' } });
+  const event = createEvent({ id: 'e1', author: 'user', actions: { stateDelta: { turn: 1 } } });
+  await service.appendEvent({ session, event });
+}
+
+export const idsIn = (body: unknown): string[] =>
+  (body as { events: { id: string }[] }).events.map(({ id }) => id);

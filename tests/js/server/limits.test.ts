@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { InMemorySessionService, SESSION_ERROR_CODES, SessionError } from '../../../js/index.js';
+import { sessionHandler, type SessionHandlerOptions } from '../../../js/server/index.js';
+import { answerOf, requestTo, serve, SESSION, SESSIONS } from './fixture.js';
+
+const authorize = () => true;
+
+/** A service whose reads do as told. */
+class Odd extends InMemorySessionService {
+  readonly #read: (signal: AbortSignal | undefined) => Promise<never>;
+
+  constructor(read: (signal: AbortSignal | undefined) => Promise<never>) {
+    super();
+    this.#read = read;
+  }
+
+  override getSession({ signal }: { signal?: AbortSignal | undefined }): Promise<never> {
+    return this.#read(signal);
+  }
+}
+
+/** A body that comes in parts, and stays open. */
+function open(parts: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  const left = [...parts];
+  return new ReadableStream({
+    pull(controller) {
+      const part = left.shift();
+      if (part !== undefined) controller.enqueue(part);
+      else return new Promise(() => undefined);
+    },
+  });
+}
+
+function post(body: BodyInit): Request {
+  return new Request(`http://localhost${SESSIONS}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    duplex: 'half',
+  } as RequestInit);
+}
+
+describe('Limits of requests', () => {
+  it('a body over the limit is refused with 413, with a declared length or without', async () => {
+    const { handler, ask } = serve({ maxBodyBytes: 100 });
+    const tooLong = { sessionId: 'x'.repeat(100) };
+    assert.equal((await ask(SESSIONS, { body: tooLong })).status, 413);
+    const part = new Uint8Array(60).fill(32);
+    assert.equal((await handler(post(open([part, part])))).status, 413);
+  });
+
+  it('a body that does not arrive in time is refused with 408', async () => {
+    const { handler } = serve({ timeoutMs: 50 });
+    assert.equal((await handler(post(open([new Uint8Array([123])])))).status, 408);
+  });
+
+  it('a body that is no JSON object in UTF-8 is refused with 400', async () => {
+    const { handler } = serve();
+    for (const body of ['{', '[]', '7', 'null', '"text"', new Uint8Array([0x22, 0xff, 0x22])]) {
+      const { status, body: answer } = await answerOf(await handler(post(body)));
+      assert.equal(status, 400);
+      assert.equal((answer as { code: string }).code, 'invalid_argument');
+    }
+  });
+
+  it('an unknown member of a body or parameter of a query is refused with 400', async () => {
+    const { ask } = serve();
+    const body = (await ask(SESSIONS, { body: { sessionID: 's1' } })).body as { detail: string };
+    assert.match(body.detail, /^sessionID is not a member here/);
+    assert.equal((await ask(`${SESSIONS}?limit=3`)).status, 400);
+    assert.equal((await ask(`${SESSION}?numRecentEvents=-1`)).status, 400);
+    assert.equal((await ask('/apps/shop/sessions?order=up')).status, 400);
+  });
+
+  it('a call of the service that takes too long is given up with 504', async () => {
+    const service = new Odd(
+      (signal) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(new SessionError('aborted', 'aborted')));
+        }),
+    );
+    const handler = sessionHandler(service, { authorize, timeoutMs: 50 });
+    assert.equal((await handler(requestTo(SESSION))).status, 504);
+  });
+
+  it('each code of an error has a status, and a fault of the server tells nothing of it', async () => {
+    for (const code of SESSION_ERROR_CODES) {
+      const heard: unknown[] = [];
+      const error = new SessionError(code, 'see /etc/secret', { cause: new Error('/etc/cause') });
+      const service = new Odd(() => Promise.reject(error));
+      const onError: SessionHandlerOptions['onError'] = (thrown) => heard.push(thrown);
+      const handler = sessionHandler(service, { authorize, onError });
+      const { status, body, headers } = await answerOf(await handler(requestTo(SESSION)));
+      const text = JSON.stringify(body);
+      assert.equal((body as { code: string }).code, code);
+      assert.ok(!text.includes('cause') && !text.includes('stack'), text);
+      const isFault = status >= 500 && code !== 'unsupported';
+      assert.equal(text.includes('secret'), !isFault, code);
+      assert.deepEqual(heard, isFault ? [error] : []);
+      assert.equal(headers.get('retry-after') !== null, status === 503);
+    }
+  });
+
+  it('anything else that is thrown is 500 without its message, even if onError throws', async () => {
+    const service = new Odd(() => Promise.reject(new TypeError('see /etc/secret')));
+    const onError = () => {
+      throw new Error('onError fails');
+    };
+    const handler = sessionHandler(service, { authorize, onError });
+    const { status, body } = await answerOf(await handler(requestTo(SESSION)));
+    assert.deepEqual([status, body], [500, { detail: 'The server failed.' }]);
+  });
+
+  it('a path that does not exist is 404, a method that does not exist 405', async () => {
+    const { ask } = serve();
+    for (const path of ['/', '/apps', '/apps//users/u/sessions', `${SESSION}/x`, `${SESSION}/`]) {
+      assert.equal((await ask(path)).status, 404, path);
+    }
+    const refused = await ask(SESSIONS, { method: 'PATCH', body: {} });
+    assert.equal(refused.status, 405);
+    assert.equal(refused.headers.get('allow'), 'POST, GET');
+    assert.equal((await ask('/apps/%ff/users/u/sessions')).status, 400);
+  });
+
+  it('wrong options are refused with their name', () => {
+    const service = new InMemorySessionService();
+    for (const [key, value] of [
+      ['authorize', undefined],
+      ['basePath', 'api'],
+      ['basePath', '/api/'],
+      ['allowedOrigins', ['*']],
+      ['allowedOrigins', ['https://shop.example/']],
+      ['maxBodyBytes', 0],
+      ['timeoutMs', Infinity],
+      ['maxFeeds', '9'],
+      ['onError', 'log'],
+      ['autorize', authorize],
+    ] as const) {
+      const options = { authorize, [key]: value } as never;
+      assert.throws(() => sessionHandler(service, options), { code: 'invalid_argument', key });
+    }
+  });
+});

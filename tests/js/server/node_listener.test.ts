@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { nodeListener, sessionHandler } from '../../../js/server/index.js';
+import { eventJson, idsIn, SESSION, SESSIONS } from './fixture.js';
+
+describe('nodeListener', () => {
+  const service = new InMemorySessionService();
+  const listener = nodeListener(sessionHandler(service, { authorize: () => true }));
+  let server: Server;
+  let port: number;
+  let origin: string;
+
+  before(async () => {
+    server = createServer((request, response) => void listener(request, response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    ({ port } = server.address() as AddressInfo);
+    origin = `http://127.0.0.1:${port}`;
+  });
+  after(() => server.close());
+
+  async function ask(path: string, body?: unknown) {
+    const response = await fetch(origin + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as unknown };
+  }
+
+  it('serves requests with large bodies and responses', async () => {
+    await ask(SESSIONS, { sessionId: 's1' });
+    const text = 'tea '.repeat(500_000);
+    const event = { ...eventJson('e1'), content: { role: 'user', parts: [{ text }] } };
+    assert.equal((await ask(`${SESSION}/events`, { events: [event] })).status, 200);
+    const { body } = await ask(SESSION);
+    assert.deepEqual(idsIn(body), ['e1']);
+    assert.ok(JSON.stringify(body).includes(text));
+  });
+
+  it('ends a feed when its client goes', async () => {
+    const controller = new AbortController();
+    const response = await fetch(`${origin}/apps/shop/changes`, { signal: controller.signal });
+    const reader = response.body!.getReader();
+    await reader.read();
+    controller.abort();
+    await assert.rejects(reader.read());
+    // The server could not close while the feed is open.
+    server.closeAllConnections();
+  });
+
+  it('answers a malformed host, method or request line, and goes on', async () => {
+    const lines = [
+      'GET / HTTP/1.1\r\nHost: a b\r\n',
+      'TRACE / HTTP/1.1\r\nHost: localhost\r\n',
+      `GET http://evil.example${SESSION} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n`,
+      'GET //evil.example HTTP/1.1\r\nHost: localhost\r\n',
+      'GET http:// HTTP/1.1\r\nHost: localhost\r\n',
+    ];
+    for (const line of lines) {
+      const socket = connect(port, '127.0.0.1');
+      socket.end(`${line}Connection: close\r\n\r\n`);
+      const [data] = (await once(socket, 'data')) as [Buffer];
+      assert.match(String(data), /^HTTP\/1\.1 40[0-5] /, line);
+      socket.destroy();
+    }
+    assert.equal((await ask(SESSIONS)).status, 200);
+  });
+
+  it('says so if a body parser was there first', async () => {
+    const parsing = createServer((request, response) => {
+      request.resume().once('end', () => {
+        void listener(Object.assign(request, { body: {} }), response);
+      });
+    });
+    await once(parsing.listen(0, '127.0.0.1'), 'listening');
+    const { port } = parsing.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}${SESSIONS}`, {
+      method: 'POST',
+      body: '{}',
+    });
+    assert.equal(response.status, 500);
+    assert.match(await response.text(), /before the body parsers/);
+    parsing.closeAllConnections();
+    parsing.close();
+  });
+
+  it('gives up a call whose client has gone', async () => {
+    let given: AbortSignal | undefined;
+    const waiting = nodeListener((request) => {
+      given = request.signal;
+      return new Promise((resolve) => {
+        request.signal.addEventListener('abort', () => resolve(new Response('late')));
+      });
+    });
+    const slow = createServer((request, response) => void waiting(request, response));
+    await once(slow.listen(0, '127.0.0.1'), 'listening');
+    const { port } = slow.address() as AddressInfo;
+    const request = httpRequest({ port, host: '127.0.0.1' }).on('error', () => undefined);
+    request.end();
+    while (given === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    request.destroy();
+    if (!given.aborted) await once(given, 'abort');
+    slow.close();
+  });
+});

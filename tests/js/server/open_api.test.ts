@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import Ajv from 'ajv';
+
+import { eventJson, serve, SESSION, SESSIONS, USER } from './fixture.js';
+
+interface OpenApi {
+  paths: Record<string, Record<string, Operation>>;
+}
+
+interface Operation {
+  responses: Record<string, { content: Record<string, { schema: { $ref: string } }> }>;
+}
+
+/** Requests whose responses are compared with the document, in an order that makes them succeed. */
+const REQUESTS: readonly [method: string, route: string, path: string, body?: unknown][] = [
+  ['post', '/apps/{appName}/users/{userId}/sessions', SESSIONS, { sessionId: 's1' }],
+  ['post', '/apps/{appName}/users/{userId}/sessions/{sessionId}', `${SESSIONS}/s2`, { a: 1 }],
+  ['put', '/apps/{appName}/users/{userId}/sessions/{sessionId}', `${SESSIONS}/s3`, {}],
+  [
+    'post',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/events',
+    `${SESSION}/events`,
+    { events: [eventJson('e1', { turn: 1 })] },
+  ],
+  ['patch', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION, { stateDelta: {} }],
+  ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
+  ['get', '/apps/{appName}/users/{userId}/sessions', SESSIONS],
+  ['get', '/apps/{appName}/sessions', '/apps/shop/sessions?limit=1'],
+  [
+    'patch',
+    '/apps/{appName}/users/{userId}/state',
+    `${USER}/state`,
+    { stateDelta: { 'user:a': 1 } },
+  ],
+  ['get', '/apps/{appName}/users/{userId}/state', `${USER}/state`],
+  ['delete', '/apps/{appName}/users/{userId}/state', `${USER}/state`],
+  ['patch', '/apps/{appName}/state', '/apps/shop/state', { stateDelta: { 'app:a': 1 } }],
+  ['get', '/apps/{appName}/state', '/apps/shop/state'],
+  ['delete', '/apps/{appName}/state', '/apps/shop/state'],
+  ['delete', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
+  ['delete', '/apps/{appName}/users/{userId}', USER],
+];
+
+describe('The OpenAPI document', () => {
+  it('describes each route, and each response is as it says', async () => {
+    const { ask } = serve({ authorize: () => ({ mayWriteAppState: true }) });
+    const document = (await ask('/openapi.json')).body as OpenApi;
+    const ajv = new Ajv({ schemas: { document } });
+    const left = new Set(
+      Object.entries(document.paths).flatMap(([path, operations]) =>
+        Object.keys(operations).map((method) => `${method} ${path}`),
+      ),
+    );
+    for (const [method, route, path, body] of REQUESTS) {
+      const answer = await ask(path, { method: method.toUpperCase(), body });
+      assert.equal(answer.status, 200, `${method} ${path}`);
+      const { responses } = document.paths[route]![method]!;
+      const { $ref } = responses['200']!.content['application/json']!.schema;
+      const isValid = ajv.validate({ $ref: `document${$ref}` }, answer.body);
+      assert.ok(isValid, `${method} ${path}: ${ajv.errorsText()}`);
+      left.delete(`${method} ${route}`);
+    }
+    // The feed is no JSON; its own tests read it.
+    assert.deepEqual([...left], ['get /apps/{appName}/changes']);
+  });
+
+  it('describes errors', async () => {
+    const { ask } = serve();
+    const document = (await ask('/openapi.json')).body as OpenApi;
+    const ajv = new Ajv({ schemas: { document } });
+    for (const path of [`${SESSIONS}/none`, `${SESSIONS}?x=1`]) {
+      const { body } = await ask(path);
+      assert.ok(ajv.validate({ $ref: 'document#/components/schemas/Error' }, body), path);
+    }
+  });
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { APP, eventJson, idsIn, KEY, seed, serve, SESSION, SESSIONS } from './fixture.js';
+
+describe('Sessions over HTTP', () => {
+  it('a session is created with a fresh id, or with the given one', async () => {
+    const { ask, service } = serve();
+    const fresh = await ask(SESSIONS, { method: 'POST' });
+    assert.equal(fresh.status, 200);
+    assert.match((fresh.body as { id: string }).id, /^[0-9a-f-]{36}$/);
+
+    const state = {
+      topic: 'tea',
+      'user:name': 'Ada',
+      'app:motd': 'hello',
+      'temp:x': 1,
+      none: null,
+    };
+    const given = await ask(SESSIONS, { body: { sessionId: 's1', state } });
+    const stored = await service.getSession(KEY);
+    assert.deepEqual(given.body, {
+      id: 's1',
+      appName: APP,
+      userId: 'ada',
+      state: stored?.state,
+      events: [],
+      lastUpdateTime: stored!.lastUpdateTime / 1000,
+    });
+  });
+
+  it('a session is created with its events in one step', async () => {
+    const { ask } = serve();
+    const events = [eventJson('e1', { turn: 1 }), eventJson('e2', { turn: 2 })];
+    const { status, body } = await ask(SESSIONS, { body: { sessionId: 's1', events } });
+    assert.equal(status, 200);
+    assert.deepEqual(idsIn(body), ['e1', 'e2']);
+    assert.deepEqual((body as { state: unknown }).state, { turn: 2 });
+  });
+
+  it('an id that is taken is refused with 409', async () => {
+    const { ask } = serve();
+    await ask(SESSIONS, { body: { sessionId: 's1' } });
+    const { status, body } = await ask(SESSIONS, { body: { sessionId: 's1' } });
+    assert.equal(status, 409);
+    assert.equal((body as { code: string }).code, 'already_exists');
+  });
+
+  it('the older form of a creation takes the body as the state', async () => {
+    const { ask, service } = serve();
+    const { status } = await ask(SESSION, { body: { state: 1, events: 2 } });
+    assert.equal(status, 200);
+    assert.deepEqual((await service.getSession(KEY))?.state, { state: 1, events: 2 });
+  });
+
+  it('PUT creates a session once', async () => {
+    const { ask } = serve();
+    const put = (topic: string) => ask(SESSION, { method: 'PUT', body: { state: { topic } } });
+    assert.deepEqual((await put('tea')).body, (await put('milk')).body);
+  });
+
+  it('a session is returned with all events, the last ones, or later ones', async () => {
+    const { ask, service } = serve();
+    const events = [1000, 2000, 3000].map((timestamp) => {
+      return { id: `e${timestamp}`, author: 'user', invocationId: 'i', timestamp };
+    });
+    await service.createSession({ ...KEY, events });
+    assert.deepEqual(idsIn((await ask(SESSION)).body), ['e1000', 'e2000', 'e3000']);
+    assert.deepEqual(idsIn((await ask(`${SESSION}?numRecentEvents=1`)).body), ['e3000']);
+    assert.deepEqual(idsIn((await ask(`${SESSION}?afterTimestamp=1.5`)).body), ['e2000', 'e3000']);
+  });
+
+  it('a session that does not exist is 404', async () => {
+    const { ask } = serve();
+    const missing = await ask(SESSION);
+    assert.equal(missing.status, 404);
+    assert.deepEqual(missing.body, { detail: 'Session not found' });
+    const patched = await ask(SESSION, { method: 'PATCH', body: { stateDelta: { a: 1 } } });
+    assert.equal(patched.status, 404);
+  });
+
+  it('PATCH changes state by an event and returns the session', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const stateDelta = { topic: 'milk', 'user:name': 'Ada' };
+    const { body } = await ask(SESSION, { method: 'PATCH', body: { stateDelta } });
+    const { state, events } = body as { state: unknown; events: unknown[] };
+    assert.deepEqual(state, { topic: 'milk', turn: 1, 'user:name': 'Ada' });
+    assert.equal(events.length, 2);
+    assert.equal((await ask(SESSION, { method: 'PATCH', body: {} })).status, 400);
+  });
+
+  it('a deleted session is gone, and deleting it again is no error', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    for (const _ of [1, 2]) {
+      const { status, body } = await ask(SESSION, { method: 'DELETE' });
+      assert.deepEqual([status, body], [200, null]);
+    }
+    assert.equal((await ask(SESSION)).status, 404);
+  });
+
+  it("a user's sessions are listed without events, the last updated last", async () => {
+    const { ask, service } = serve();
+    for (const [sessionId, lastUpdateTime] of [
+      ['new', 2000],
+      ['old', 1000],
+    ] as const) {
+      await service.createSession({ ...KEY, sessionId, lastUpdateTime, state: { sessionId } });
+    }
+    const { body } = await ask(SESSIONS);
+    const listed = body as { id: string; events: unknown[]; state: unknown }[];
+    assert.deepEqual(
+      listed.map(({ id, events, state }) => [id, events, state]),
+      [
+        ['old', [], { sessionId: 'old' }],
+        ['new', [], { sessionId: 'new' }],
+      ],
+    );
+  });
+
+  it('a page of the sessions of an app has the requested sessions and the total', async () => {
+    const { ask, service } = serve();
+    for (let number = 0; number < 5; number += 1) {
+      const userId = number < 3 ? 'ada' : 'bob';
+      const sessionId = `s${number}`;
+      await service.createSession({ appName: APP, userId, sessionId, state: { number, other: 1 } });
+    }
+    const page = await ask(`/apps/${APP}/sessions?userId=ada&limit=2&page=2&stateKeys=number`);
+    const { sessions, ...rest } = page.body as { sessions: { id: string; state: unknown }[] };
+    assert.deepEqual(rest, { page: 2, limit: 2, totalItems: 3, totalPages: 2 });
+    assert.deepEqual(
+      sessions.map(({ id, state }) => [id, state]),
+      [['s2', { number: 2 }]],
+    );
+    const all = await ask(`/apps/${APP}/sessions?order=desc&withTotal=false`);
+    assert.equal((all.body as { sessions: unknown[] }).sessions.length, 5);
+    assert.equal((await ask(`/apps/${APP}/sessions?limit=1001`)).status, 400);
+  });
+
+  it('a response that the client has already is 304, until anything in it changes', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const etag = (await ask(SESSION)).headers.get('etag')!;
+    const again = () => ask(SESSION, { headers: { 'if-none-match': `"other", W/${etag}` } });
+    assert.equal((await again()).status, 304);
+    // The session's own revision stays the same.
+    await service.updateState({ appName: APP, stateDelta: { 'app:motd': 'new' } });
+    assert.equal((await again()).status, 200);
+  });
+
+  it('HEAD has the headers of GET and no body', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const [head, get] = [await ask(SESSION, { method: 'HEAD' }), await ask(SESSION)];
+    assert.equal(head.body, undefined);
+    assert.equal(head.headers.get('etag'), get.headers.get('etag'));
+  });
+
+  it('a base path comes before all paths', async () => {
+    const { ask } = serve({ basePath: '/api/adk' });
+    assert.equal((await ask(`/api/adk${SESSIONS}`)).status, 200);
+    assert.equal((await ask(SESSIONS)).status, 404);
+  });
+});
