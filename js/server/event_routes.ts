@@ -14,13 +14,16 @@ export const EVENT_ROUTES: readonly Route[] = [
     action: 'appendEvents',
     summary:
       'Appends events, all or none. An event whose id is stored replaces that event; an equal one changes nothing.',
-    body: ['events'],
+    body: ['events', 'expectedRevision'],
     response: 'AppendedEvents',
     run: async (call) => {
       const events = eventsIn(call, call.body.events);
       const session = await readSession(call, { numRecentEvents: 0 });
       const { signal } = keyOf(call);
-      const appended = await call.service.appendEvents({ session, events, signal });
+      // The service checks that it is a number.
+      const expectedRevision = call.body.expectedRevision as number | undefined;
+      const request = { session, events, expectedRevision, signal };
+      const appended = await call.service.appendEvents(request);
       const revision = call.service.revisionOf(session);
       // The handle has the new events too, and those that it missed. The response has the new ones only.
       const head = sessionToJson({ ...session, events: [] });

@@ -59,6 +59,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   state: OBJECT,
   stateDelta: OBJECT,
   events: listOf(OBJECT),
+  expectedRevision: WHOLE,
   numRecentEvents: WHOLE,
   afterTimestamp: SECONDS,
   limit: WHOLE,

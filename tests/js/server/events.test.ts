@@ -54,6 +54,22 @@ describe('Events over HTTP', () => {
     assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1']);
   });
 
+  it('an append that expects another revision is refused with both revisions', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const revision = service.revisionOf((await service.getSession(KEY))!);
+    const append = (id: string, expectedRevision: unknown) => {
+      return ask(EVENTS, { body: { events: [eventJson(id)], expectedRevision } });
+    };
+    assert.equal((await append('e2', revision)).status, 200);
+    const { status, body } = await append('e3', revision);
+    assert.equal(status, 409);
+    const { code, expectedRevision } = body as { code: string; expectedRevision: number };
+    assert.deepEqual([code, expectedRevision], ['stale_session', revision]);
+    assert.equal((await append('e4', 'new')).status, 400);
+    assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1', 'e2']);
+  });
+
   it('a session that does not exist gets no events', async () => {
     const { ask } = serve();
     assert.equal((await ask(EVENTS, { body: { events: [eventJson('e1')] } })).status, 404);

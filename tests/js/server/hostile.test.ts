@@ -11,7 +11,7 @@ const SEGMENTS = [
   ...['x'.repeat(3000), '%F0%9F%8D%B5', 's1:appendEvent', 'openapi.json'],
 ];
 const VALUES: readonly unknown[] = [
-  ...[null, 0, -1, 1e400, '', 'text', [], {}, true, [[]], [{}], { a: { b: [] } }],
+  ...[null, 0, -1, -1e300, '', 'text', [], {}, true, [[]], [{}], { a: { b: [] } }],
   ...[{ 'app:x': 1 }, { 'user:x': 1 }, { __proto__: 1 }, [{ id: 7 }], [{ id: 'e', author: 'a' }]],
 ];
 const MEMBERS = ['sessionId', 'state', 'stateDelta', 'events', 'userId', '__proto__', 'limit'];

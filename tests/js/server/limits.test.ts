@@ -27,8 +27,9 @@ function open(parts: readonly Uint8Array[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull(controller) {
       const part = left.shift();
-      if (part !== undefined) controller.enqueue(part);
-      else return new Promise(() => undefined);
+      if (part === undefined) return new Promise(() => undefined);
+      controller.enqueue(part);
+      return undefined;
     },
   });
 }
