@@ -18,7 +18,7 @@ describe('Events over HTTP', () => {
     const stored = await service.getSession(KEY);
     assert.deepEqual(idsIn(stored), ['e1', 'e2', 'e3']);
     assert.equal(stored?.events[1]?.timestamp, 1741218414968.405);
-    assert.equal(appended.revision, service.revisionOf(stored!));
+    assert.equal(appended.revision, service.revisionOf(stored));
   });
 
   it('an append that is sent again is stored once', async () => {
