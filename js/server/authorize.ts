@@ -18,6 +18,7 @@ export type SessionAction =
   | 'listSessions'
   | 'deleteSession'
   | 'appendEvents'
+  | 'listEvents'
   | 'updateState'
   | 'getUserState'
   | 'getAppState'

@@ -3,14 +3,36 @@ import { isPlainObject, kindOf } from '../json/rules.js';
 import type { NewEvent } from '../model/event.js';
 import { requireWritableDeltas } from './app_state.js';
 import { eventFromJson, eventToJson, sessionToJson } from './event_json.js';
+import { numberIn, wordIn } from './query.js';
 import type { Route, RouteCall } from './route.js';
 import { keyOf, readSession } from './session_routes.js';
+
+const EVENTS = '/apps/{appName}/users/{userId}/sessions/{sessionId}/events';
 
 /** The routes of events, which `adk api_server` does not have. */
 export const EVENT_ROUTES: readonly Route[] = [
   {
+    method: 'GET',
+    path: EVENTS,
+    action: 'listEvents',
+    summary: 'Returns a page of the events: the last ones, or those before or after a cursor.',
+    query: ['before', 'after', 'limit', 'withCount'],
+    response: 'EventsPage',
+    run: async (call) => {
+      const { query } = call;
+      const { events, ...page } = await call.service.listEvents({
+        ...keyOf(call),
+        before: query.get('before') ?? undefined,
+        after: query.get('after') ?? undefined,
+        limit: numberIn(query, 'limit'),
+        withCount: wordIn(query, 'withCount', ['true', 'false']) !== 'false',
+      });
+      return { events: events.map(eventToJson), ...page };
+    },
+  },
+  {
     method: 'POST',
-    path: '/apps/{appName}/users/{userId}/sessions/{sessionId}/events',
+    path: EVENTS,
     action: 'appendEvents',
     summary:
       'Appends events, all or none. An event whose id is stored replaces that event; an equal one changes nothing.',

@@ -43,6 +43,10 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     events: listOf(ref('Event')),
     revision: WHOLE,
   }),
+  EventsPage: objectOf(
+    { events: listOf(ref('Event')) },
+    { before: TEXT, after: TEXT, eventCount: WHOLE },
+  ),
   State: OBJECT,
   Notices: {
     type: 'string',
@@ -67,6 +71,9 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   page: WHOLE,
   order: { enum: ['asc', 'desc'] },
   withTotal: { type: 'boolean' },
+  withCount: { type: 'boolean' },
+  before: TEXT,
+  after: TEXT,
   stateKeys: listOf(TEXT),
 };
 

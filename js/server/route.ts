@@ -1,3 +1,4 @@
+import type { PagedEvents } from '../model/event_page.js';
 import type { BaseSessionService } from '../model/session_service.js';
 import type { JsonObject } from '../json/rules.js';
 import type { Watchable } from '../watch/notice.js';
@@ -5,7 +6,7 @@ import { HttpRefusal } from './http_refusal.js';
 import type { SessionAction } from './authorize.js';
 
 /**
- * A service that a handler can serve: any service of this package.
+ * A service that a handler can serve: any service of this package, those of `adk-session-wasm/adk` excepted.
  *
  * @example
  * ```ts
@@ -15,7 +16,7 @@ import type { SessionAction } from './authorize.js';
  * const service: ServedService = new InMemorySessionService();
  * ```
  */
-export type ServedService = BaseSessionService & Watchable;
+export type ServedService = BaseSessionService & PagedEvents & Watchable;
 
 /** A request that is allowed, taken apart. */
 export interface RouteCall {

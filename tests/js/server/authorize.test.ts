@@ -14,6 +14,7 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['PATCH', SESSION, { action: 'updateState', userId: 'ada', sessionId: 's1' }],
   ['DELETE', SESSION, { action: 'deleteSession', userId: 'ada', sessionId: 's1' }],
   ['POST', `${SESSION}/events`, { action: 'appendEvents', userId: 'ada', sessionId: 's1' }],
+  ['GET', `${SESSION}/events`, { action: 'listEvents', userId: 'ada', sessionId: 's1' }],
   ['GET', SESSIONS, { action: 'listSessions', userId: 'ada' }],
   ['GET', `/apps/${APP}/sessions`, { action: 'listSessions' }],
   ['GET', `/apps/${APP}/sessions?userId=ada`, { action: 'listSessions', userId: 'ada' }],

@@ -70,6 +70,20 @@ describe('Events over HTTP', () => {
     assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1', 'e2']);
   });
 
+  it('pages of events go back from the last one', async () => {
+    const { ask, service } = serve();
+    const events = ['e1', 'e2', 'e3'].map((id) => ({ id, author: 'user', invocationId: 'i' }));
+    await service.createSession({ ...KEY, events });
+    const last = (await ask(`${EVENTS}?limit=2`)).body as { before: string; eventCount: number };
+    assert.deepEqual([idsIn(last), last.eventCount], [['e2', 'e3'], 3]);
+    const before = encodeURIComponent(last.before);
+    const first = (await ask(`${EVENTS}?limit=2&before=${before}&withCount=false`)).body;
+    assert.deepEqual(idsIn(first), ['e1']);
+    assert.equal('before' in (first as object) || 'eventCount' in (first as object), false);
+    assert.equal((await ask(`${EVENTS}?before=made-up`)).status, 400);
+    assert.equal((await ask(`${SESSION}-none/events`)).status, 404);
+  });
+
   it('a session that does not exist gets no events', async () => {
     const { ask } = serve();
     assert.equal((await ask(EVENTS, { body: { events: [eventJson('e1')] } })).status, 404);

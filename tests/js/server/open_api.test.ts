@@ -26,6 +26,7 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
   ],
   ['patch', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION, { stateDelta: {} }],
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
+  ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/events', `${SESSION}/events`],
   ['get', '/apps/{appName}/users/{userId}/sessions', SESSIONS],
   ['get', '/apps/{appName}/sessions', '/apps/shop/sessions?limit=1'],
   [
