@@ -7,6 +7,7 @@ import { type Browser, openBrowser } from '../../browser/browser.js';
 import { serve } from '../../browser/server.js';
 import { BUNDLERS } from './bundlers.js';
 import { FRAMEWORKS } from './frameworks.js';
+import { HERMES_HOST } from './hermes.js';
 import type { Pages } from './host.js';
 import { NODES } from './node_versions.js';
 import { PAGES } from './pages.js';
@@ -21,6 +22,7 @@ const hosts = [
   ...FRAMEWORKS,
   ...TEST_RUNNERS,
   ...RUNTIMES,
+  HERMES_HOST,
   ...TYPESCRIPT,
 ].filter(({ isSlow = false }) => !isSlow || process.env.HOSTS === 'all');
 

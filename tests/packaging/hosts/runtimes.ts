@@ -1,4 +1,4 @@
-// Hosts that are neither a browser nor Node: Cloudflare's workerd, Deno, and Hermes of React Native.
+// Hosts that are neither a browser nor Node: Cloudflare's workerd, Deno, and Node as React Native resolves.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
