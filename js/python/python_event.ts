@@ -1,13 +1,15 @@
 /**
- * Selects the part of an event that Python can read, in Python's form: snake_case, without `null`s, and
- * without values that Python's models refuse.
+ * Selects the part of an event that Python can read, in Python's form: snake_case, times in seconds, without
+ * `null`s, and without values that Python's models refuse.
  */
 import { defineMember } from '../members/member.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
+import { isTime } from '../model/snapshot.js';
 import { REMOVED } from '../state/scope.js';
 import { digitsOf } from './numbers.js';
 import { isPythonAuthConfig } from './python_auth.js';
 import { type Accepted, type Leaf, type Model, PYTHON_EVENT } from './python_models.js';
+import { toMilliseconds, toSeconds } from './time.js';
 
 /** The result of `select` for a value that Python refuses. JSON has no `undefined`. */
 const REFUSED = undefined;
@@ -18,87 +20,116 @@ const REFUSED = undefined;
  */
 const MAX_PYTHON_LEVELS = 200;
 
+/** The part of an event that Python can read. */
+export interface PythonSelection {
+  readonly fields: Record<string, unknown>;
+  /** Whether the fields say all that the event says. */
+  readonly isWhole: boolean;
+}
+
 /**
  * Returns the part of an event that Python can read.
  *
- * @param event camelCase, but with times in seconds; from `parseExactly`. Data in it is shared with the
+ * @param event camelCase, with times in milliseconds; from `parseExactly`. Data in it is shared with the
  *   result.
  *
  * @example
  * ```ts
- * selectForPython({ id: 'e', author: 'user', myField: 1, branch: null }); // { id: 'e', author: 'user' }
+ * selectForPython({ id: 'e', author: 'user', myField: 1 }).fields; // { id: 'e', author: 'user' }
  * ```
  */
-export function selectForPython(event: JsonObject): Record<string, unknown> {
-  return selectFields(event, PYTHON_EVENT, 1) ?? {};
+export function selectForPython(event: JsonObject): PythonSelection {
+  const selector = new Selector();
+  const fields = selector.select(event, PYTHON_EVENT, 1) as Record<string, unknown> | undefined;
+  return { fields: fields ?? {}, isWhole: selector.isWhole };
 }
 
-/** @param level the level of `value`, if it is an object or a list */
-function select(value: unknown, accepted: Accepted, level: number): unknown {
-  if (typeof accepted === 'string') {
-    return hasAtMostLevels(value, MAX_PYTHON_LEVELS - level + 1)
-      ? selectLeaf(value, accepted)
-      : REFUSED;
-  }
-  if ('list' in accepted) {
-    return Array.isArray(value) ? selectItems(value, accepted.list, level) : REFUSED;
-  }
-  if (!isPlainObject(value)) return REFUSED;
-  return 'values' in accepted
-    ? selectEntries(value, accepted.values, level)
-    : selectFields(value, accepted, level);
-}
+/** Selects the parts of a value that Python accepts, and notes whether anything was left out or changed. */
+class Selector {
+  isWhole = true;
 
-/**
- * Returns the accepted items. Also refuses a list if none of its items is accepted. `selectFields` does
- * the same: a part of a kind that Python does not know must not become an empty part, which models refuse.
- */
-function selectItems(
-  list: readonly unknown[],
-  accepted: Accepted,
-  level: number,
-): unknown[] | undefined {
-  const items = list
-    .map((item) => select(item, accepted, level + 1))
-    .filter((item) => item !== REFUSED);
-  return items.length === 0 && list.length > 0 ? REFUSED : items;
-}
-
-function selectFields(
-  object: JsonObject,
-  { members, required, requiredTogether }: Model,
-  level: number,
-): Record<string, unknown> | undefined {
-  const result: Record<string, unknown> = {};
-  let isEmpty = true;
-  let hasOnlyNulls = true;
-  for (const name of Object.keys(object)) {
-    const value = object[name];
-    if (value === null) continue;
-    hasOnlyNulls = false;
-    const field = members.get(name);
-    const member = field === undefined ? REFUSED : select(value, field.accepted, level + 1);
-    if (field === undefined || member === REFUSED) continue;
-    defineMember(result, field.snakeName, member);
-    isEmpty = false;
+  /** @param level the level of `value`, if it is an object or a list */
+  select(value: unknown, accepted: Accepted, level: number): unknown {
+    if (typeof accepted === 'string') {
+      return hasAtMostLevels(value, MAX_PYTHON_LEVELS - level + 1)
+        ? this.#selectLeaf(value, accepted)
+        : REFUSED;
+    }
+    if ('list' in accepted) {
+      return Array.isArray(value) ? this.#selectItems(value, accepted.list, level) : REFUSED;
+    }
+    if (!isPlainObject(value)) return REFUSED;
+    return 'values' in accepted
+      ? this.#selectEntries(value, accepted.values, level)
+      : this.#selectFields(value, accepted, level);
   }
-  if (isEmpty && !hasOnlyNulls) return REFUSED;
-  if (required.some((name) => !Object.hasOwn(result, name))) return REFUSED;
-  const presentCount = requiredTogether.filter((name) => Object.hasOwn(result, name)).length;
-  return presentCount > 0 && presentCount < requiredTogether.length ? REFUSED : result;
-}
 
-function selectEntries(
-  object: JsonObject,
-  accepted: Accepted,
-  level: number,
-): Record<string, unknown> {
-  const result: Record<string, unknown> = {};
-  for (const key of Object.keys(object)) {
-    const item = select(object[key], accepted, level + 1);
-    if (item !== REFUSED) defineMember(result, key, item);
+  /**
+   * Returns the accepted items. Also refuses a list if none of its items is accepted. `#selectFields` does
+   * the same: a part of a kind that Python does not know must not become an empty part, which models refuse.
+   */
+  #selectItems(list: readonly unknown[], accepted: Accepted, level: number): unknown {
+    const items = list
+      .map((item) => this.select(item, accepted, level + 1))
+      .filter((item) => item !== REFUSED);
+    if (items.length < list.length) this.isWhole = false;
+    return items.length === 0 && list.length > 0 ? REFUSED : items;
   }
-  return result;
+
+  #selectFields(
+    object: JsonObject,
+    { members, required, requiredTogether }: Model,
+    level: number,
+  ): unknown {
+    const result: Record<string, unknown> = {};
+    let isEmpty = true;
+    let hasOnlyNulls = true;
+    for (const name of Object.keys(object)) {
+      const value = object[name];
+      const field = members.get(name);
+      const member =
+        field === undefined || value === null
+          ? REFUSED
+          : this.select(value, field.accepted, level + 1);
+      if (value !== null) hasOnlyNulls = false;
+      if (field === undefined || member === REFUSED) {
+        this.isWhole = false;
+        continue;
+      }
+      defineMember(result, field.snakeName, member);
+      isEmpty = false;
+    }
+    if (isEmpty && !hasOnlyNulls) return REFUSED;
+    if (required.some((name) => !Object.hasOwn(result, name))) return REFUSED;
+    const presentCount = requiredTogether.filter((name) => Object.hasOwn(result, name)).length;
+    return presentCount > 0 && presentCount < requiredTogether.length ? REFUSED : result;
+  }
+
+  #selectEntries(object: JsonObject, accepted: Accepted, level: number): unknown {
+    const result: Record<string, unknown> = {};
+    for (const key of Object.keys(object)) {
+      const item = this.select(object[key], accepted, level + 1);
+      if (item === REFUSED) this.isWhole = false;
+      else defineMember(result, key, item);
+    }
+    return result;
+  }
+
+  #selectLeaf(value: unknown, leaf: Leaf): unknown {
+    if (leaf === 'time') return this.#secondsOf(value);
+    if (leaf !== 'delta') return isAccepted(value, leaf) ? value : REFUSED;
+    if (!isPlainObject(value)) return REFUSED;
+    if (!Object.values(value).includes(REMOVED)) return value;
+    this.isWhole = false;
+    return withNulls(value);
+  }
+
+  #secondsOf(time: unknown): number | undefined {
+    if (!isTime(time)) return REFUSED;
+    const seconds = toSeconds(time);
+    if (toMilliseconds(seconds) !== time) this.isWhole = false;
+    return seconds;
+  }
 }
 
 /** Whether `value` has at most `levels` levels of objects and lists. */
@@ -111,12 +142,7 @@ function hasAtMostLevels(value: unknown, levels: number): boolean {
   return true;
 }
 
-function selectLeaf(value: unknown, leaf: Leaf): unknown {
-  if (leaf === 'delta') return isPlainObject(value) ? nullRemovedKeys(value) : REFUSED;
-  return isAccepted(value, leaf) ? value : REFUSED;
-}
-
-function isAccepted(value: unknown, leaf: Exclude<Leaf, 'delta'>): boolean {
+function isAccepted(value: unknown, leaf: Exclude<Leaf, 'delta' | 'time'>): boolean {
   switch (leaf) {
     case 'text':
       return isText(value);
@@ -184,8 +210,7 @@ export function isBase64(text: string): boolean {
 }
 
 /** Replaces removals by `null`. Python has no removals: there the key is present and `null`. */
-function nullRemovedKeys(delta: JsonObject): JsonObject {
-  if (!Object.values(delta).includes(REMOVED)) return delta;
+function withNulls(delta: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(delta).map(([key, value]) => [key, value === REMOVED ? null : value]),
   );

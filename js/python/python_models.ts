@@ -14,7 +14,7 @@ import { snakeName } from './fields.js';
  * A value that has no fields of the ADK:
  *
  * - `text` (also for enums, since Python accepts any value of them), `flag`, `integer`, `float`
- * - `count`: an integer from 0
+ * - `count`: an integer from 0 · `time`: a float, which our events have in milliseconds and Python in seconds
  * - `bytes`: text in base64
  * - `null value`: the text `NULL_VALUE`
  * - `data`: any JSON · `record`: an object of any JSON · `delta`: a `record` whose values may be removals
@@ -27,6 +27,7 @@ export type Leaf =
   | 'integer'
   | 'count'
   | 'float'
+  | 'time'
   | 'bytes'
   | 'null value'
   | 'data'
@@ -256,7 +257,7 @@ const CITATION = model(
 
 const TOOL_CONFIRMATION = model({ text: 'hint', flag: 'confirmed', data: 'payload' });
 const COMPACTION = model(
-  { float: 'startTimestamp endTimestamp' },
+  { time: 'startTimestamp endTimestamp' },
   { compactedContent: CONTENT },
   { required: 'startTimestamp endTimestamp compactedContent' },
 );
@@ -284,13 +285,14 @@ const ACTIONS = model(
   },
 );
 
-/** An event. Its times are in seconds. */
+/** An event. */
 export const PYTHON_EVENT: Model = model(
   {
     text: `modelVersion turnCompleteReason interactionStatus finishReason errorCode errorMessage
       liveSessionId interactionId environmentId invocationId author branch isolationScope id`,
     flag: 'partial turnComplete interrupted',
-    float: 'avgLogprobs timestamp',
+    float: 'avgLogprobs',
+    time: 'timestamp',
     record: 'customMetadata',
     data: 'output',
   },

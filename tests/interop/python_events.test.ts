@@ -40,6 +40,7 @@ const EXTREMES = [
 function declared(accepted: Accepted): unknown {
   if (typeof accepted === 'string') {
     if (accepted === 'record' || accepted === 'delta') return { values: 'data' };
+    if (accepted === 'time') return 'float';
     return accepted === 'auth config' ? 'data' : accepted;
   }
   if ('list' in accepted) return { list: declared(accepted.list) };

@@ -12,9 +12,10 @@
  */
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { toMilliseconds, toSeconds, convertTimes } from '../../python/time.js';
+import { toMilliseconds, convertTimes } from '../../python/time.js';
 import { createEventActions } from '../../model/create_event.js';
 import type { Event } from '../../model/event.js';
+import { copyJson } from '../../json/copy.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
@@ -78,15 +79,15 @@ interface OwnData {
  */
 export function toEventData(text: string, revision?: number): EventColumns {
   const event = parseExactly(text) as JsonObject;
+  const { fields, isWhole } = selectForPython(event);
   const id = String(event.id);
-  const invocationId = typeof event.invocationId === 'string' ? event.invocationId : '';
-  const forPython = completed(selectForPython(convertTimes(event, secondsOf)), id, invocationId);
+  const invocationId = String(fields.invocation_id ?? '');
+  const isComplete = completeForPython(fields, id, invocationId);
   const own: OwnData = {};
-  const readBack = fromPython(forPython, { id, invocationId, eventData: null, timeMicros: 0 });
-  if (writeExactly(readBack) !== text) own.event = text;
+  if (!isWhole || !isComplete || writeExactly(event) !== text) own.event = text;
   if (revision !== undefined) own.revision = revision;
-  if (Object.keys(own).length > 0) forPython[OWN] = own;
-  return { id, invocationId, eventData: writeExactly(forPython) };
+  if (Object.keys(own).length > 0) fields[OWN] = own;
+  return { id, invocationId, eventData: writeExactly(fields) };
 }
 
 /**
@@ -185,12 +186,8 @@ function withColumns(
   const own = Object.hasOwn(event, 'invocationId') ? event.invocationId : undefined;
   defineMember(event, 'invocationId', own ?? invocationId);
   const timestamp = isTime(event.timestamp) ? event.timestamp : timeMicros / 1e3;
-  const actions = withMissing(
-    Object.hasOwn(event, 'actions') ? event.actions : undefined,
-    NO_ACTIONS,
-  );
   defineMember(event, 'timestamp', timestamp);
-  defineMember(event, 'actions', actions);
+  completeMember(event, 'actions', NO_ACTIONS);
   return event as JsonObject & { timestamp: number };
 }
 
@@ -209,35 +206,46 @@ function isDefaultNodeInfo(nodeInfo: unknown): boolean {
   return isPlainObject(nodeInfo) && nodeInfo.path === '' && Object.keys(nodeInfo).length === 1;
 }
 
-/** Adds the fields that every event in Python has. */
-function completed(forPython: JsonObject, id: string, invocationId: string): JsonObject {
-  const whole = withMissing(forPython, { id, invocation_id: invocationId, author: '' });
-  defineMember(whole, 'actions', withMissing(forPython.actions, NO_PYTHON_ACTIONS));
-  defineMember(whole, 'node_info', withMissing(forPython.node_info, { path: '' }));
-  return whole;
+/**
+ * Adds the fields that every event in Python has.
+ *
+ * @returns whether reading the fields back gives the members of the event they were made from, and no others
+ */
+function completeForPython(fields: JsonObject, id: string, invocationId: string): boolean {
+  const { timestamp, node_info: nodeInfo } = fields;
+  const isHeaded = complete(fields, { id, invocation_id: invocationId, author: '' });
+  const hasActions = completeMember(fields, 'actions', NO_PYTHON_ACTIONS);
+  const hasPath = completeMember(fields, 'node_info', { path: '' });
+  const isNodeInfoRead = nodeInfo === undefined || (hasPath && !isDefaultNodeInfo(nodeInfo));
+  return timestamp !== undefined && isHeaded && hasActions && isNodeInfoRead;
 }
 
-const NO_ACTIONS = createEventActions();
+const NO_ACTIONS: JsonObject = { ...createEventActions() };
 const { actions: NO_PYTHON_ACTIONS } = writeNames({ actions: NO_ACTIONS }, EVENT, 'snake') as {
   actions: JsonObject;
 };
 
-/**
- * Returns the object with those members of `defaults` that it lacks, or has as `null`, behind its own.
- * Returns the same object if it lacks none.
- */
-function withMissing(given: unknown, defaults: object): JsonObject {
-  const object = isPlainObject(given) ? given : {};
-  const missing = Object.entries(defaults).filter(([name]) => (object[name] ?? null) === null);
-  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
+/** Like {@link complete}, for a member that is an object. Replaces any other value. */
+function completeMember(object: JsonObject, name: string, defaults: JsonObject): boolean {
+  const given = Object.hasOwn(object, name) ? object[name] : undefined;
+  const member = isPlainObject(given) ? given : {};
+  if (member !== given) defineMember(object, name, member);
+  return complete(member, defaults);
 }
 
 /**
- * Converts milliseconds to seconds. Returns `null`, which is left out, if the value is not a time or if
- * Python has no such time.
+ * Gives the object those members of `defaults` that it lacks, behind its own.
+ *
+ * @returns whether it lacked none
  */
-function secondsOf(time: unknown): number | null {
-  return isTime(time) ? toSeconds(time) : null;
+function complete(object: JsonObject, defaults: JsonObject): boolean {
+  let isComplete = true;
+  for (const name of Object.keys(defaults)) {
+    if (Object.hasOwn(object, name)) continue;
+    defineMember(object, name, copyJson(defaults[name]));
+    isComplete = false;
+  }
+  return isComplete;
 }
 
 /** Parses JSON; `undefined` if the text is not JSON. */

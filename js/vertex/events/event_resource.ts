@@ -13,7 +13,6 @@ import { microsToTimeText, parseTime } from '../../python/micros.js';
 import { selectForPython } from '../../python/python_event.js';
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { toSeconds, convertTimes } from '../../python/time.js';
 import { createEventActions } from '../../model/create_event.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
@@ -67,7 +66,7 @@ export function toEventResource(
 ): JsonObject {
   const event = ownMembers(JSON.parse(text) as JsonObject);
   const id = String(event.id);
-  const pythonJson = pythonFields(event);
+  const { fields: pythonJson } = selectForPython(event);
   const pythonEventFields = ownMembers(readNames(pythonJson, EVENT) as JsonObject);
   const pythonActions = membersOrEmpty(pythonEventFields.actions);
   const own: OwnData = {
@@ -107,11 +106,6 @@ function apiDelta(actions: unknown): JsonObject {
   if (!isPlainObject(delta)) return {};
   const entries = Object.entries(delta);
   return Object.fromEntries(entries.map(([key, value]) => [key, value === REMOVED ? null : value]));
-}
-
-/** Returns the fields that Python reads, in snake_case and seconds. A removed key is `null`. */
-function pythonFields(event: JsonObject): JsonObject {
-  return selectForPython(convertTimes(event, (time) => (isTime(time) ? toSeconds(time) : null)));
 }
 
 /** Returns the fields that Python accepts in snake_case only. */

@@ -103,6 +103,8 @@ function leaf(kind: Leaf, isHostile: boolean): fc.Arbitrary<unknown> {
       return fc.nat();
     case 'float':
       return fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+    case 'time':
+      return time;
     case 'bytes':
       return bytes;
     case 'null value':
@@ -189,12 +191,9 @@ const MAPS = ['stateDelta', 'artifactDelta', 'requestedAuthConfigs', 'requestedT
 
 /** Events that Python can represent completely. */
 export const pythonEvents: fc.Arbitrary<JsonObject> = eventOf(
-  fc.tuple(objectOf(PYTHON_EVENT, false), time, time).map(([event, from, to]) => {
-    const given = (event.actions ?? {}) as JsonObject & { compaction?: JsonObject };
+  objectOf(PYTHON_EVENT, false).map((event) => {
+    const given = (event.actions ?? {}) as JsonObject;
     const actions = { ...Object.fromEntries(MAPS.map((name) => [name, {}])), ...given };
-    if (given.compaction !== undefined) {
-      actions.compaction = { ...given.compaction, startTimestamp: from, endTimestamp: to };
-    }
     const { nodeInfo, ...others } = event as JsonObject & { nodeInfo?: JsonObject };
     // `@google/adk` writes events without `nodeInfo`, or with a path.
     const node = nodeInfo === undefined ? {} : { nodeInfo: { ...nodeInfo, path: 'a/b' } };
@@ -221,6 +220,7 @@ const LEAVES: Record<Leaf, unknown> = {
   integer: 1,
   count: 1,
   float: 1.5,
+  time: 1500,
   bytes: 'AA==',
   'null value': 'NULL_VALUE',
   data: { a_b: null },
