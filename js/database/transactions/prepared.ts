@@ -100,10 +100,14 @@ export class Prepared<Values, Row> implements Statement {
     return (this.#query ??= this.#build().compile());
   }
 
-  /** Returns the query with its values. */
-  of(given: Values): Query<Row> {
-    const values = this.query.parameters.map((parameter) =>
-      parameter instanceof Gap ? given[parameter.name as keyof Values] : parameter,
+  /** Returns the query with its values. A query over several rows gets the values of each row. */
+  of(...rows: readonly Values[]): Query<Row> {
+    const { parameters } = this.query;
+    const size = parameters.length / rows.length;
+    const values = parameters.map((parameter, index) =>
+      parameter instanceof Gap
+        ? rows[Math.floor(index / size)]?.[parameter.name as keyof Values]
+        : parameter,
     );
     return { statement: this, values };
   }

@@ -9,7 +9,7 @@ import { lookUp } from './lookup.js';
 import type { Query } from '../transactions/prepared.js';
 import { type Key, keyOf, ownerName } from './session_statements.js';
 import type { WriteContext } from './write.js';
-import type { EventValues, ManyEvents, SessionValues } from './write_statements.js';
+import type { EventValues, SessionValues } from './write_statements.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
@@ -93,7 +93,7 @@ export class GroupChanges {
       ...lookUp(statements.touchSession, this.#touched).queries,
       ...lookUp(statements.updateSession, this.#updated).queries,
       ...[...exactChunks(this.#events, MAX_ROWS)].map((some) =>
-        statements.insertEvents(some.length).of(numbered(some)),
+        statements.insertEvents(some.length).of(...some),
       ),
       ...this.#others,
     ];
@@ -178,18 +178,4 @@ export class GroupChanges {
 function sortedByName(changes: ReadonlyMap<string, SharedChange>): SharedChange[] {
   const sorted = [...changes].sort(([one], [other]) => (one < other ? -1 : 1));
   return sorted.map(([, change]) => change);
-}
-
-function numbered(events: readonly EventValues[]): ManyEvents {
-  const values: ManyEvents = {};
-  for (const [index, event] of events.entries()) {
-    values[`app${index}`] = event.app;
-    values[`user${index}`] = event.user;
-    values[`session${index}`] = event.session;
-    values[`id${index}`] = event.id;
-    values[`invocation${index}`] = event.invocation;
-    values[`time${index}`] = event.time;
-    values[`data${index}`] = event.data;
-  }
-  return values;
 }

@@ -69,11 +69,13 @@ export class LastWrites {
     if (version === undefined || version !== this.#version) this.clear();
     this.#version = version;
     const cached = requests.map((request) => this.#rowsOf(request, isCreate));
-    for (const { key, scopes } of requests) {
-      if (key.sessionId !== undefined) this.#sessions.delete(key.sessionId);
+    for (const request of requests) {
+      const key = keyOf(request.key);
+      this.#sessions.delete(key.session);
       for (const scope of SHARED_SCOPES) {
-        if (!isCreate && !scopes.includes(scope)) continue;
-        this.#states[scope].delete(ownerName[scope](keyOf(key)));
+        if (isCreate || request.scopes.includes(scope)) {
+          this.#states[scope].delete(ownerName[scope](key));
+        }
       }
     }
     return cached;

@@ -21,10 +21,10 @@ export function keyOf({ appName, userId = '', sessionId = '' }: StorageKey): Key
   return { app: appName, user: userId, session: sessionId };
 }
 
-/** Return the name of a shared state's owner, for maps and for the order of locks. */
+/** Return the name of a shared state's owner, for maps and for the order of locks. An id may hold any character. */
 export const ownerName = {
   app: ({ app }: Key) => app,
-  user: ({ app, user }: Key) => JSON.stringify([app, user]),
+  user: ({ app, user }: Key) => `${app.length} ${app}${user}`,
 } satisfies Record<SharedScope, unknown>;
 
 /** The columns of a user's or an app's state. */

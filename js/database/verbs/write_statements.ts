@@ -11,13 +11,6 @@ import type { Database } from '../tables/tables.js';
 /** The columns of a new event. */
 export type EventValues = Key & { id: string; invocation: string; time: StoredTime; data: string };
 
-/** The columns of several new events, numbered, for one statement. */
-export type ManyEvents = Record<
-  `${'app' | 'user' | 'session' | 'id' | 'invocation' | 'data'}${number}`,
-  string
-> &
-  Record<`time${number}`, StoredTime>;
-
 /** The columns of a session's row in the side table. */
 interface SideTableValues extends Key {
   updated: StoredTime;
@@ -179,16 +172,16 @@ export function writeStatements(database: Database, { readsJsonRows }: Engine) {
     /** Inserts events of any sessions, with one statement per number of events. */
     insertEvents: cached(
       (events: number) =>
-        new Prepared<ManyEvents, never>((value) =>
+        new Prepared<EventValues, never>((value) =>
           database.insertInto('events').values(
-            Array.from({ length: events }, (_, index) => ({
-              id: value(`id${index}`),
-              app_name: value(`app${index}`),
-              user_id: value(`user${index}`),
-              session_id: value(`session${index}`),
-              invocation_id: value(`invocation${index}`),
-              timestamp: value(`time${index}`),
-              event_data: value(`data${index}`),
+            Array.from({ length: events }, () => ({
+              id: value('id'),
+              app_name: value('app'),
+              user_id: value('user'),
+              session_id: value('session'),
+              invocation_id: value('invocation'),
+              timestamp: value('time'),
+              event_data: value('data'),
             })),
           ),
         ),

@@ -78,6 +78,16 @@ describe('A parsed event', () => {
     assert.deepEqual(parsedEvent('e', toEventData(JSON.stringify(event)).eventData), event);
   });
 
+  it('shares no default with another event', () => {
+    const [one, other] = [
+      parsedEvent('a', python('"branch": "b"')),
+      parsedEvent('b', python('"branch": "b"')),
+    ];
+    assert.ok(one && other);
+    one.actions.stateDelta.mine = 1;
+    assert.deepEqual(other.actions.stateDelta, {});
+  });
+
   it('has the id of the row', () => {
     assert.equal(parsedEvent('other', python('"branch": "b"'))?.id, 'other');
   });
