@@ -20,8 +20,11 @@ const SLOW_GROUP = 100;
 
 const soon = Promise.resolve();
 
+const NOTHING = (): void => undefined;
+
 /** One waiting call of `appendEvent` or `appendEvents`. */
-interface WaitingCall extends HandleAppend {
+interface WaitingCall {
+  readonly append: HandleAppend;
   /**
    * Stops listening to the signal when the call's turn comes. Until then the signal ends the wait
    * at once.
@@ -31,9 +34,16 @@ interface WaitingCall extends HandleAppend {
   readonly reject: (reason: unknown) => void;
 }
 
+/** The waiting calls of one handle. */
+interface HandleQueue {
+  readonly calls: WaitingCall[];
+  /** Whether the handle has appends waiting or under way. */
+  isActive: boolean;
+}
+
 /** Calls through one handle that are stored in one write. */
 interface HandleWrite {
-  readonly record: HandleRecord;
+  readonly queue: HandleQueue;
   readonly calls: readonly WaitingCall[];
 }
 
@@ -75,10 +85,9 @@ export interface AppendStore {
  */
 export class AppendGroups {
   readonly #store: AppendStore;
-  /** The waiting calls of each handle that has appends waiting or under way. */
-  readonly #queues = new Map<HandleRecord, WaitingCall[]>();
-  /** Handles with waiting appends and none under way, in the order of their turns. */
-  readonly #ready = new Set<HandleRecord>();
+  readonly #queues = new WeakMap<HandleRecord, HandleQueue>();
+  /** The queues of handles with waiting appends and none under way, in the order of their turns. */
+  #ready: HandleQueue[] = [];
   /** The number of groups under way that later appends wait for. */
   #groups = 0;
   /** Whether the next group starts by itself, in this tick or the next. */
@@ -96,19 +105,20 @@ export class AppendGroups {
   add(append: HandleAppend): Promise<number> {
     const { record, signal } = append;
     return new Promise((resolve, reject) => {
-      const call: WaitingCall = { ...append, stopWaiting: () => undefined, resolve, reject };
-      const known = this.#queues.get(record);
-      const queue = known ?? [];
-      queue.push(call);
+      const call: WaitingCall = { append, stopWaiting: NOTHING, resolve, reject };
+      let queue = this.#queues.get(record);
+      if (queue === undefined) this.#queues.set(record, (queue = { calls: [], isActive: false }));
+      const { calls, isActive } = queue;
+      calls.push(call);
       if (signal !== undefined) {
         call.stopWaiting = onAbort(signal, () => {
-          queue.splice(queue.indexOf(call), 1);
+          calls.splice(calls.indexOf(call), 1);
           reject(abortedError(signal));
         });
       }
-      if (known !== undefined) return;
-      this.#queues.set(record, queue);
-      this.#ready.add(record);
+      if (isActive) return;
+      queue.isActive = true;
+      this.#ready.push(queue);
       this.#schedule();
     });
   }
@@ -130,7 +140,7 @@ export class AppendGroups {
 
   /** @param isAll whether to start more groups than should be under way at once */
   #start(isAll: boolean): void {
-    if (this.#ready.size === 0) return;
+    if (this.#ready.length === 0) return;
     try {
       const loading = loadWasm();
       if (loading === undefined) {
@@ -151,17 +161,17 @@ export class AppendGroups {
    */
   #startGroups(isAll: boolean): void {
     const isMany = this.#store.canStoreMany();
-    while (this.#ready.size > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
+    while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
       if (this.#isScheduled && !isAll && isMany) return;
-      const group = this.#takeGroup(isMany ? LIMIT : 1);
-      if (group.length > 1) {
+      const group = this.#takeGroup();
+      if (isMany && group.length > 1) {
         this.#storeGroup(group);
         if (typeof setImmediate === 'function') this.#rest();
         continue;
       }
       for (const write of group) {
         const stored = this.#storeWrite(write);
-        const finish = (): void => this.#finish(write.record);
+        const finish = (): void => this.#finish(write.queue);
         if (stored === undefined) {
           finish();
         } else {
@@ -172,26 +182,28 @@ export class AppendGroups {
     }
   }
 
-  /** Takes the next writes, each to another session, with about `limit` events in all. */
-  #takeGroup(limit: number): HandleWrite[] {
+  /** Takes the next writes, each to another session, with about {@link LIMIT} events in all. */
+  #takeGroup(): HandleWrite[] {
     const group: HandleWrite[] = [];
     const sessions = new Set<string>();
     let size = 0;
-    for (const record of this.#ready) {
-      if (size >= limit) break;
-      const queue = this.#queues.get(record) ?? [];
-      const name = sessionName(queue[0]?.session);
-      if (sessions.has(name)) continue;
-      this.#ready.delete(record);
-      const taken = takeCalls(queue);
+    const ready = this.#ready;
+    this.#ready = [];
+    for (const queue of ready) {
+      const name = sessionName(queue.calls[0]?.append.session);
+      if (size >= LIMIT || sessions.has(name)) {
+        this.#ready.push(queue);
+        continue;
+      }
+      const taken = takeCalls(queue.calls);
       for (const { stopWaiting } of taken) stopWaiting();
       const calls = taken.filter(isWanted);
-      for (const { events } of calls) size += events.length;
+      for (const { append } of calls) size += append.events.length;
       if (calls.length === 0) {
-        this.#finish(record);
+        this.#finish(queue);
       } else {
         sessions.add(name);
-        group.push({ record, calls });
+        group.push({ queue, calls });
       }
     }
     return group;
@@ -213,7 +225,7 @@ export class AppendGroups {
       void stored[index]
         ?.finally(parts[index]?.stop)
         .then(succeed, fail)
-        .then(() => this.#finish(write.record));
+        .then(() => this.#finish(write.queue));
     }
   }
 
@@ -242,20 +254,18 @@ export class AppendGroups {
   }
 
   /** Makes a handle ready for its next write, if more appends wait. */
-  #finish(record: HandleRecord): void {
-    if (this.#queues.get(record)?.length === 0) {
-      this.#queues.delete(record);
-    } else {
-      this.#ready.add(record);
-      this.#schedule();
-    }
+  #finish(queue: HandleQueue): void {
+    queue.isActive = queue.calls.length > 0;
+    if (!queue.isActive) return;
+    this.#ready.push(queue);
+    this.#schedule();
   }
 
   #failAll(error: unknown): void {
-    while (this.#ready.size > 0) {
-      for (const write of this.#takeGroup(1)) {
+    while (this.#ready.length > 0) {
+      for (const write of this.#takeGroup()) {
         reject(write, error);
-        this.#finish(write.record);
+        this.#finish(write.queue);
       }
     }
   }
@@ -286,10 +296,10 @@ export class AppendGroups {
     return succeed();
   }
 
-  async #storeEach({ record, calls }: HandleWrite, error: unknown): Promise<void> {
+  async #storeEach({ queue, calls }: HandleWrite, error: unknown): Promise<void> {
     const doubt = mayBeWritten(error) ? error : undefined;
     this.#store.onRetry(error);
-    for (const call of calls) await this.#storeWrite({ record, calls: [call] }, doubt);
+    for (const call of calls) await this.#storeWrite({ queue, calls: [call] }, doubt);
   }
 }
 
@@ -304,11 +314,12 @@ function reject({ calls }: HandleWrite, error: unknown): void {
 }
 
 /** @returns the append, and a function that stops listening to the signals of the calls */
-function appendOf({ record, calls }: HandleWrite): { append: HandleAppend; stop: () => void } {
+function appendOf({ calls }: HandleWrite): { append: HandleAppend; stop: () => void } {
+  const { append } = calls[0]!;
+  if (calls.length === 1) return { append, stop: NOTHING };
   const { signal, stop } = whenNoneWaits(calls);
-  const { session, rules, expectedRevision, events: firstEvents } = calls[0]!;
-  const events = calls.length === 1 ? firstEvents : calls.flatMap(({ events }) => events);
-  return { append: { session, record, rules, expectedRevision, events, signal }, stop };
+  const events = calls.flatMap(({ append }) => append.events);
+  return { append: { ...append, events, signal }, stop };
 }
 
 function sessionName(session: HandleSnapshot | undefined): string {
@@ -332,23 +343,24 @@ function takeCalls(queue: WaitingCall[]): WaitingCall[] {
   let size = 0;
   const ids = new Set<string>();
   const end = queue.findIndex((call, position) => {
-    size += call.events.length;
+    const { events } = call.append;
+    size += events.length;
     const { size: before } = ids;
-    for (const { snapshot } of call.events) ids.add(snapshot.id);
-    const isAgain = ids.size < before + call.events.length;
+    for (const { snapshot } of events) ids.add(snapshot.id);
+    const isAgain = ids.size < before + events.length;
     return position > 0 && (size > LIMIT || isAgain || !canJoin(call, first));
   });
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
 function canJoin(
-  { session: one, rules, expectedRevision }: WaitingCall,
+  { append: { session: one, rules, expectedRevision } }: WaitingCall,
   first: WaitingCall | undefined,
 ): boolean {
-  const other = first?.session;
+  const other = first?.append.session;
   return (
-    rules === first?.rules &&
-    (expectedRevision ?? first.expectedRevision) === undefined &&
+    rules === first?.append.rules &&
+    (expectedRevision ?? first.append.expectedRevision) === undefined &&
     one.given === other?.given &&
     one.appName === other.appName &&
     one.userId === other.userId &&
@@ -366,11 +378,10 @@ function whenNoneWaits(calls: readonly WaitingCall[]): {
   signal: AbortSignal | undefined;
   stop: () => void;
 } {
-  const signals = new Set(calls.map(({ signal }) => signal));
-  const nothing = (): void => undefined;
+  const signals = new Set(calls.map(({ append }) => append.signal));
   const [first] = signals;
-  if (first === undefined || signals.has(undefined)) return { signal: undefined, stop: nothing };
-  if (signals.size === 1) return { signal: first, stop: nothing };
+  if (first === undefined || signals.has(undefined)) return { signal: undefined, stop: NOTHING };
+  if (signals.size === 1) return { signal: first, stop: NOTHING };
   const controller = new AbortController();
   const stops = [...signals].flatMap((signal) => {
     if (signal === undefined) return [];
@@ -383,9 +394,9 @@ function whenNoneWaits(calls: readonly WaitingCall[]): {
 }
 
 /** Returns whether a call is still wanted. Rejects it if its signal has fired. */
-function isWanted({ signal, reject }: WaitingCall): boolean {
+function isWanted({ append, reject }: WaitingCall): boolean {
   try {
-    requireNotAborted(signal);
+    requireNotAborted(append.signal);
     return true;
   } catch (error) {
     reject(error);

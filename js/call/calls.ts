@@ -11,9 +11,11 @@ import { REQUEST_MEMBERS } from './requests.js';
  * closed.
  */
 export class Calls {
-  readonly #pending = new Set<Promise<unknown>>();
   readonly #diagnostics: Diagnostics | undefined;
+  #pendingCount = 0;
   #isClosed = false;
+  /** Called when no call is pending. */
+  #onIdle: (() => void) | undefined;
 
   /** @param diagnostics absent: nobody listens */
   constructor(diagnostics: Diagnostics | undefined) {
@@ -22,7 +24,7 @@ export class Calls {
 
   /** The number of calls that have not settled. */
   get pendingCount(): number {
-    return this.#pending.size;
+    return this.#pendingCount;
   }
 
   /**
@@ -43,7 +45,9 @@ export class Calls {
       const result = work(ownRequest, facts);
       if (result instanceof Promise) {
         if (report !== undefined) result.then(report.succeed, report.fail);
-        return this.track(result);
+        this.#pendingCount += 1;
+        result.then(this.#forget, this.#forget);
+        return result;
       }
       report?.succeed(result);
       return Promise.resolve(result);
@@ -67,17 +71,14 @@ export class Calls {
     throw new SessionError('closed', 'This session service was closed; open another one.');
   }
 
-  /** Counts the promise as pending until it settles. */
-  track<T>(answer: Promise<T>): Promise<T> {
-    this.#pending.add(answer);
-    const forget = (): boolean => this.#pending.delete(answer);
-    answer.then(forget, forget);
-    return answer;
-  }
+  readonly #forget = (): void => {
+    this.#pendingCount -= 1;
+    if (this.#pendingCount === 0) this.#onIdle?.();
+  };
 
   /** Refuses new calls, and waits for the pending ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    if (this.#pendingCount > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 }

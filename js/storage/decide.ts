@@ -109,10 +109,10 @@ function rowsOf(verb: string, name: string, rows: readonly EventRow[]): EventTup
 function eventRows(numbers: Float64Array, events: readonly EventSnapshot[]): EventRow[] {
   const rows: EventRow[] = [];
   for (let at = 0; at < numbers.length; at += 3) {
-    const [position = 0, seq = 0, revision = 0] = numbers.subarray(at, at + 3);
-    const event = events[position];
+    const event = events[numbers[at]!];
     if (event === undefined) continue;
     const { id, timestamp, text } = event;
+    const [seq, revision] = [numbers[at + 1]!, numbers[at + 2]!];
     rows.push({ id, seq, revision, timestamp, text });
   }
   return rows;

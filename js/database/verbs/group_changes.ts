@@ -92,7 +92,7 @@ export class GroupChanges {
       ...this.#inserts,
       ...lookUp(statements.touchSession, this.#touched).queries,
       ...lookUp(statements.updateSession, this.#updated).queries,
-      ...[...exactChunks(this.#events, MAX_ROWS)].map((some) =>
+      ...exactChunks(this.#events, MAX_ROWS).map((some) =>
         statements.insertEvents(some.length).of(...some),
       ),
       ...this.#others,

@@ -6,8 +6,8 @@
  * would return the rows committed here.
  *
  * The cache does not know whether the appended event is stored already. In that case inserting it violates
- * the table's primary key and the transaction is run again. The first attempt has removed the rows it used
- * from the cache, so the second one reads them.
+ * the table's primary key and the transaction is run again. The first attempt has not committed, so the second
+ * one empties the cache and reads the rows.
  *
  * A refusal inserts nothing, so the key cannot reveal a stored event. The caller therefore reads the rows
  * before it accepts a refusal.
@@ -17,7 +17,7 @@
 import { CompiledQuery } from 'kysely';
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { Changes, Found, StorageWriteRequest } from '../../storage/adapter.js';
-import type { SharedRow, SessionRow } from '../../storage/rows.js';
+import type { SharedRow, SessionRow, StorageKey } from '../../storage/rows.js';
 import { putLast } from '../../storage/bounded_map.js';
 import type { CurrentRows } from './current_rows.js';
 import { keyOf, ownerName } from './session_statements.js';
@@ -47,7 +47,10 @@ interface LastSession {
 
 /** The rows that one connection wrote last. */
 export class LastWrites {
+  /** The version at which the rows are current; `undefined` from a transaction's begin to its commit. */
   #version: number | undefined;
+  /** The version that the last transaction read. */
+  #lastVersion: number | undefined;
   /** By session id. Only one of the sessions that share an id is cached. */
   readonly #sessions = new Map<string, LastSession>();
   /** By the owner's name. */
@@ -57,8 +60,8 @@ export class LastWrites {
   };
 
   /**
-   * Returns the rows that each write would read, or `undefined` if one of them is not cached. Removes the rows
-   * that the writes may change; {@link LastWrites.keep} puts them back after the commit.
+   * Returns the rows that each write would read, or `undefined` if one of them is not cached. The cache counts as
+   * outdated until {@link LastWrites.keep} is called after the commit.
    */
   *find(
     requests: readonly StorageWriteRequest[],
@@ -67,18 +70,9 @@ export class LastWrites {
     const rows = rowsOf(VERSION_QUERY, yield { queries: VERSION_QUERY, isLast: false });
     const version = rows[0][0]?.data_version;
     if (version === undefined || version !== this.#version) this.clear();
-    this.#version = version;
-    const cached = requests.map((request) => this.#rowsOf(request, isCreate));
-    for (const request of requests) {
-      const key = keyOf(request.key);
-      this.#sessions.delete(key.session);
-      for (const scope of SHARED_SCOPES) {
-        if (isCreate || request.scopes.includes(scope)) {
-          this.#states[scope].delete(ownerName[scope](key));
-        }
-      }
-    }
-    return cached;
+    this.#lastVersion = version;
+    this.#version = undefined;
+    return requests.map((request) => this.#rowsOf(request, isCreate));
   }
 
   #rowsOf(request: StorageWriteRequest, isCreate: boolean): CurrentRows | undefined {
@@ -103,21 +97,17 @@ export class LastWrites {
 
   /** Caches the rows of a committed write: those that it found, with its changes. */
   keep({ key }: StorageWriteRequest, { found, sideTableRow }: CurrentRows, changes: Changes): void {
-    const { appName, userId } = key;
-    const { session } = changes;
-    const isAppended = changes.events.every(({ seq, revision }) => seq === revision);
-    // The side table's row of a session is not cached, so a session that needs one is read.
-    if (session === undefined || userId === undefined || !isAppended) return;
-    if (session.revision !== millisecondsToMicros(session.lastUpdateTime)) return;
-    if (session.revision > LAST_MICROS || session.state.length > MAX_STATE) return;
-    const { sessionId, created, revision, state } = session;
-    const lastUpdateTime = revision / 1000;
-    const row = { appName, userId, sessionId, created, revision, lastUpdateTime, state };
-    putLast(this.#sessions, sessionId, { session: row, sideTableRow }, MAX_ROWS);
+    this.#version = this.#lastVersion;
+    const owner = keyOf(key);
+    const session = lastSession(key, changes);
+    if (session === undefined) this.#sessions.delete(owner.session);
+    else putLast(this.#sessions, owner.session, { session, sideTableRow }, MAX_ROWS);
     for (const scope of SHARED_SCOPES) {
       const state = changes[scope] ?? found[scope];
-      if (state === undefined || state.state.length > MAX_STATE) continue;
-      putLast(this.#states[scope], ownerName[scope](keyOf(key)), state, MAX_ROWS);
+      if (state === undefined) continue;
+      const name = ownerName[scope](owner);
+      if (state.state.length > MAX_STATE) this.#states[scope].delete(name);
+      else putLast(this.#states[scope], name, state, MAX_ROWS);
     }
   }
 
@@ -125,6 +115,20 @@ export class LastWrites {
     this.#sessions.clear();
     for (const states of Object.values(this.#states)) states.clear();
   }
+}
+
+/** Returns the row of a session that was written; `undefined` if it is not cached. */
+function lastSession(
+  { appName, userId }: StorageKey,
+  { session, events }: Changes,
+): SessionRow | undefined {
+  const isAppended = events.every(({ seq, revision }) => seq === revision);
+  // The side table's row of a session is not cached, so a session that needs one is read.
+  if (session === undefined || userId === undefined || !isAppended) return undefined;
+  if (session.revision !== millisecondsToMicros(session.lastUpdateTime)) return undefined;
+  if (session.revision > LAST_MICROS || session.state.length > MAX_STATE) return undefined;
+  const { sessionId, created, revision, state } = session;
+  return { appName, userId, sessionId, created, revision, lastUpdateTime: revision / 1000, state };
 }
 
 /**

@@ -30,15 +30,17 @@ export function* filledChunks<Item>(items: readonly Item[], most: number): Gener
 }
 
 /**
- * Yields chunks of at most `most` items, in order, each with a power of two of them. `most` must be a power
+ * Returns chunks of at most `most` items, in order, each with a power of two of them. `most` must be a power
  * of two.
  */
-export function* exactChunks<Item>(items: readonly Item[], most: number): Generator<Item[]> {
+export function exactChunks<Item>(items: readonly Item[], most: number): Item[][] {
+  const chunks: Item[][] = [];
   let size = most;
   for (let start = 0; start < items.length; start += size) {
     while (size > items.length - start) size /= 2;
-    yield items.slice(start, start + size);
+    chunks.push(items.slice(start, start + size));
   }
+  return chunks;
 }
 
 function isPowerOfTwo(count: number): boolean {
