@@ -81,10 +81,14 @@ export async function perform(
     case 'appState':
       return { value: canonical(await service.getAppState({ appName: operation.appName, signal })) }; // prettier-ignore
     case 'deleteUser':
-      await service.deleteUser({ ...operation, signal });
+      await service.deleteUser({ appName: operation.appName, userId: operation.userId, signal });
       return { value: undefined };
     case 'deleteUserState':
-      await service.deleteUserState({ ...operation, signal });
+      await service.deleteUserState({
+        appName: operation.appName,
+        userId: operation.userId,
+        signal,
+      });
       return { value: undefined };
     case 'deleteAppState':
       await service.deleteAppState({ appName: operation.appName, signal });
