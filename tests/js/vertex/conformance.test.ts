@@ -82,7 +82,7 @@ const ALWAYS: Differences = [
   ],
   [
     // The server does not count events.
-    /listEvents: .eventCount is undefined, but should be 0/,
+    /listEvents: .eventCount is null, but should be 0/,
     'a page of events counts all events of the session',
   ],
   [
