@@ -45,7 +45,8 @@ function postgresOperator(url: string): Operator {
     await client.connect();
     try {
       const rows: unknown[] = [];
-      for (const statement of statements) rows.push(...(await client.query<object>(statement)).rows);
+      for (const statement of statements)
+        rows.push(...(await client.query<object>(statement)).rows);
       return rows;
     } finally {
       await client.end();

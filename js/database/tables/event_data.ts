@@ -81,7 +81,7 @@ export function toEventData(text: string, revision?: number): EventColumns {
   const event = parseExactly(text) as JsonObject;
   const { fields, isWhole } = selectForPython(event);
   const id = String(event.id);
-  const invocationId = String(fields.invocation_id ?? '');
+  const { invocation_id: invocationId = '' } = fields as { invocation_id?: string };
   const isComplete = completeForPython(fields, id, invocationId);
   const own: OwnData = {};
   if (!isWhole || !isComplete || writeExactly(event) !== text) own.event = text;

@@ -29,10 +29,10 @@ describe('createSession with events', () => {
     const given = event('e1', { cart });
     const session = await service.createSession({ ...KEY, events: [given] });
     cart.items.push('milk');
-    (session.events[0]!.actions.stateDelta['cart'] as typeof cart).items.push('rum');
+    (session.events[0]!.actions.stateDelta.cart as typeof cart).items.push('rum');
     const read = await service.getSession(KEY);
-    assert.deepEqual(session.state['cart'], { items: ['tea'] });
-    assert.deepEqual(read?.state['cart'], { items: ['tea'] });
+    assert.deepEqual(session.state.cart, { items: ['tea'] });
+    assert.deepEqual(read?.state.cart, { items: ['tea'] });
     assert.deepEqual(read?.events[0]?.actions.stateDelta, { cart: { items: ['tea'] } });
   });
 

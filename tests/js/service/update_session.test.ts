@@ -108,7 +108,7 @@ overStorages('A title and labels', (open) => {
 
 describe('A title and labels', () => {
   it('are unsupported over an adapter without the verb describe', async () => {
-    const { describe: _, ...bare } = mapAdapter() as StorageAdapter;
+    const bare: StorageAdapter = { ...mapAdapter(), describe: undefined };
     const service = await openSessionService({ storage: bare });
     await failure(service.createSession({ ...KEY, ...DESCRIPTION }), 'unsupported');
     assert.equal(await service.getSession(KEY), undefined);
@@ -126,8 +126,8 @@ describe('A title and labels', () => {
 
   it('in a file are checked before anything is stored', async () => {
     const service = new InMemorySessionService();
-    const file = { ...KEY, id: KEY.sessionId, events: [], lastUpdateTime: 1.7e12, title: '' };
-    const { sessionId: _, ...damaged } = file;
+    const { appName, userId, sessionId: id } = KEY;
+    const damaged = { appName, userId, id, events: [], lastUpdateTime: 1.7e12, title: '' };
     const error = await failure(importSession(service, damaged), 'invalid_argument');
     assert.equal(error.key, 'title');
     const { title, labels } = sessionFromFile({ ...damaged, title: null, labels: { a: '1' } });
