@@ -2,7 +2,7 @@ import { loadWasm } from '../wasm/core.js';
 import { mayBeWritten } from '../errors/unwritten.js';
 import type { AppendRules } from './append_rules.js';
 import type { EventToStore } from './event_to_store.js';
-import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { abortedError, after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { onAbort } from '../call/on_abort.js';
 
@@ -171,13 +171,8 @@ export class AppendGroups {
       }
       for (const write of group) {
         const stored = this.#storeWrite(write);
-        const finish = (): void => this.#finish(write.queue);
-        if (stored === undefined) {
-          finish();
-        } else {
-          if (isMany) this.#count(stored);
-          void stored.then(finish);
-        }
+        if (isMany && stored !== undefined) this.#count(stored);
+        void after(stored, () => this.#finish(write.queue));
       }
     }
   }

@@ -81,7 +81,8 @@ export function toEventData(text: string, revision?: number): EventColumns {
   const event = parseExactly(text) as JsonObject;
   const { fields, isWhole } = selectForPython(event);
   const id = String(event.id);
-  const { invocation_id: invocationId = '' } = fields as { invocation_id?: string };
+  const { invocation_id: given } = fields;
+  const invocationId = typeof given === 'string' ? given : '';
   const isComplete = completeForPython(fields, id, invocationId);
   const own: OwnData = {};
   if (!isWhole || !isComplete || writeExactly(event) !== text) own.event = text;
