@@ -2,6 +2,7 @@
  * Refuses unknown members of options and requests. A misspelt member would otherwise be ignored, and its
  * absence noticed only after a loss.
  */
+import type { SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { invalid } from '../errors/invalid.js';
 import { requireOptions, requireRequest } from './call.js';
@@ -42,12 +43,17 @@ function takeKnown<Given extends object>(
   const taken = ownMembers(given);
   for (const name of Object.keys(taken)) {
     if (Object.hasOwn(known, name) || taken[name as keyof Given] === undefined) continue;
-    const names = Object.keys(known);
-    const near = nearest(name, names);
-    const question = near === undefined ? '' : ` Did you mean ${near}?`;
-    throw invalid(owner + name, `is unknown here.${question} Known are ${names.join(', ')}`);
+    throw unknownMember(name, Object.keys(known), owner);
   }
   return taken;
+}
+
+/** Returns the error for a member that is not one of the names. */
+export function unknownMember(name: string, names: readonly string[], owner = ''): SessionError {
+  const near = nearest(name, names);
+  const question = near === undefined ? '' : ` Did you mean ${near}?`;
+  const known = names.length === 0 ? 'none' : names.join(', ');
+  return invalid(owner + name, `is unknown here.${question} Known are ${known}`);
 }
 
 /** Returns only the known options, for a service that takes fewer options than its caller. */

@@ -15,6 +15,9 @@ export interface Description {
   readonly labels?: string | undefined;
 }
 
+/** Own members, so that none is taken from `Object.prototype`. */
+export const NO_DESCRIPTION: Description = { title: undefined, labels: undefined };
+
 /** The limits are those of Vertex AI. */
 const MAX_TITLE = 128;
 const MAX_LABELS = 64;
@@ -28,9 +31,14 @@ const LABEL_VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,64}$/u;
  */
 export function takeDescription({ title, labels }: SessionChanges): Description {
   return {
-    ...(title !== undefined && { title: title === null ? '' : requireTitle(title) }),
-    ...(labels !== undefined && { labels: labels === null ? '' : labelsText(labels) }),
+    title: takeText(title, requireTitle),
+    labels: takeText(labels, labelsText),
   };
+}
+
+function takeText(value: unknown, take: (value: unknown) => string): string | undefined {
+  if (value === undefined) return undefined;
+  return value === null ? '' : take(value);
 }
 
 function requireTitle(title: unknown): string {

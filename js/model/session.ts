@@ -335,7 +335,8 @@ export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
  * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
  * const expectedRevision = service.revisionOf(session);
  * // The model is called, and other tabs may write. Store its answer only if none did.
- * await service.appendEvent({ session, event: { author: 'guide' }, expectedRevision });
+ * const event = { author: 'guide', invocationId: 'i1' };
+ * await service.appendEvent({ session, event, expectedRevision });
  * ```
  */
 export interface RevisionCheck {

@@ -20,6 +20,7 @@ export type SessionAction =
   | 'appendEvents'
   | 'listEvents'
   | 'updateState'
+  | 'updateSession'
   | 'getUserState'
   | 'getAppState'
   | 'deleteUser'
@@ -65,7 +66,13 @@ export interface SessionAccess {
  * const ofAdministrators: Permission = { mayWriteAppState: true };
  * ```
  */
-export type Permission = boolean | 'unauthenticated' | { readonly mayWriteAppState: boolean };
+export type Permission =
+  | boolean
+  | 'unauthenticated'
+  | {
+      /** Whether the request may change `app:` state. */
+      readonly mayWriteAppState: boolean;
+    };
 
 /**
  * Decides whether a request is allowed. It is called before the request's body is read.

@@ -7,6 +7,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const TEXT: Schema = { type: 'string' };
 const WHOLE: Schema = { type: 'integer', minimum: 0 };
 const OBJECT: Schema = { type: 'object' };
+const LABELS: Schema = { type: 'object', additionalProperties: TEXT };
 const SECONDS: Schema = { type: 'number', description: 'Seconds since 1970.' };
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 const listOf = (items: Schema): Schema => ({ type: 'array', items });
@@ -25,14 +26,17 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     { id: TEXT, timestamp: SECONDS },
     { author: TEXT, invocationId: TEXT, content: OBJECT, actions: OBJECT },
   ),
-  Session: objectOf({
-    id: TEXT,
-    appName: TEXT,
-    userId: TEXT,
-    state: OBJECT,
-    events: listOf(ref('Event')),
-    lastUpdateTime: SECONDS,
-  }),
+  Session: objectOf(
+    {
+      id: TEXT,
+      appName: TEXT,
+      userId: TEXT,
+      state: OBJECT,
+      events: listOf(ref('Event')),
+      lastUpdateTime: SECONDS,
+    },
+    { title: TEXT, labels: LABELS },
+  ),
   Sessions: listOf(ref('Session')),
   SessionsPage: objectOf(
     { sessions: listOf(ref('Session')), page: WHOLE, limit: WHOLE },
@@ -64,6 +68,8 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   stateDelta: OBJECT,
   events: listOf(OBJECT),
   expectedRevision: WHOLE,
+  title: { type: ['string', 'null'] },
+  labels: { ...LABELS, type: ['object', 'null'] },
   numRecentEvents: WHOLE,
   afterTimestamp: SECONDS,
   limit: WHOLE,

@@ -1,11 +1,10 @@
+import { unknownMember } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';
 
 /** @throws SessionError `invalid_argument` if the query has an unknown parameter */
 export function requireKnownParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
-    if (known.includes(name)) continue;
-    const rule = known.length === 0 ? 'there are none' : `the parameters are ${known.join(', ')}`;
-    throw invalid(name, `is not a parameter here; ${rule}`);
+    if (!known.includes(name)) throw unknownMember(name, known);
   }
 }
 

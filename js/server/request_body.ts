@@ -1,3 +1,4 @@
+import { unknownMember } from '../call/known_options.js';
 import { invalid } from '../errors/invalid.js';
 import { isPlainObject, type JsonObject, kindOf, messageOf } from '../json/rules.js';
 import { HttpRefusal } from './http_refusal.js';
@@ -22,8 +23,7 @@ export async function readJsonObject(
   const value = parse(text);
   if (!isPlainObject(value)) throw invalid('body', `must be an object; it is ${kindOf(value)}`);
   for (const name of Object.keys(value)) {
-    if (known === 'any' || known.includes(name)) continue;
-    throw invalid(name, `is not a member here; the members are ${known.join(', ')}`);
+    if (known !== 'any' && !known.includes(name)) throw unknownMember(name, known);
   }
   return value;
 }

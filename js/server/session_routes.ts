@@ -1,6 +1,11 @@
 import { invalid } from '../errors/invalid.js';
 import { isPlainObject, type JsonObject, kindOf } from '../json/rules.js';
-import type { CompositeSessionKey, Session } from '../model/session.js';
+import type {
+  CompositeSessionKey,
+  CreateSessionRequest,
+  Session,
+  SessionChanges,
+} from '../model/session.js';
 import { toMilliseconds } from '../python/time.js';
 import { requireWritableState } from './app_state.js';
 import { eventsIn } from './event_routes.js';
@@ -24,7 +29,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     action: 'createSession',
     summary:
       'Creates a session, with a fresh id unless one is given, and with its events if there are any.',
-    body: ['sessionId', 'state', 'events'],
+    body: ['sessionId', 'state', 'events', 'title', 'labels'],
     response: 'Session',
     run: async (call) => sessionToJson(await call.service.createSession(newSession(call))),
   },
@@ -79,6 +84,20 @@ export const SESSION_ROUTES: readonly Route[] = [
       const stateDelta = requireDelta(call, call.body.stateDelta);
       await call.service.updateState({ ...keyOf(call), stateDelta });
       return sessionToJson(await readSession(call, {}));
+    },
+  },
+  {
+    method: 'PATCH',
+    path: `${SESSION}/description`,
+    action: 'updateSession',
+    summary: 'Changes the title and the labels, without an event. null removes them.',
+    body: ['title', 'labels'],
+    response: 'Nothing',
+    run: async (call) => {
+      // The service checks both.
+      const { title, labels } = call.body as SessionChanges;
+      await call.service.updateSession(keyOf(call), { title, labels });
+      return null;
     },
   },
   {
@@ -165,12 +184,14 @@ export function requireDelta(call: RouteCall, value: unknown): JsonObject {
 
 function newSession(call: RouteCall) {
   const { appName, userId, body, signal } = call;
-  const { sessionId, state, events } = body;
+  const { sessionId, state, events, title, labels } = body as Partial<CreateSessionRequest>;
   return {
     appName,
     userId,
-    // The service checks that it is a text.
-    sessionId: sessionId as string | undefined,
+    // The service checks these three.
+    sessionId,
+    title,
+    labels,
     state: stateIn(call, state, 'state'),
     ...(events !== undefined && { events: eventsIn(call, events) }),
     signal,

@@ -139,8 +139,8 @@ export class AdapterStore implements SessionStore {
     const verb = this.#requireDescribe();
     const given: StorageDescribeRequest = {
       key: storageKey(key) as Required<StorageKey>,
-      ...(title !== undefined && { title }),
-      ...(labels !== undefined && { labels }),
+      title,
+      labels,
     };
     const request = requestOf(given, signal);
     return settled('describe', signal, async () => {

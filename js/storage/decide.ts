@@ -1,7 +1,7 @@
 import { type AdapterWrite, callCore, requireRoom } from '../wasm/core.js';
 import { kindOf } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
-import type { Description } from '../model/description.js';
+import { type Description, NO_DESCRIPTION } from '../model/description.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
 import type { Changes, Found } from './adapter.js';
@@ -30,7 +30,7 @@ export function decide(
   key: StorageKey,
   events: readonly EventSnapshot[],
   found: Found,
-  description: Description = {},
+  description: Description = NO_DESCRIPTION,
 ): Changes | undefined {
   if (typeof found !== 'object' || (found as unknown) === null) {
     throw contractViolation(verb, `called decide with ${kindOf(found)} in place of the rows`);
@@ -83,8 +83,8 @@ export function decide(
             lastUpdateTime: write.number(DECIDED.lastUpdateTime),
             // A state without changes keeps its text.
             state: ofSession === '' ? state : ofSession,
-            ...(title !== undefined && { title }),
-            ...(labels !== undefined && { labels }),
+            title,
+            labels,
           },
     user: changedState(ofUser, userText),
     app: changedState(ofApp, appText),

@@ -94,6 +94,8 @@ function toSessionCopy(key: Required<StorageKey>, rows: Rows): SessionCopy | und
     state: session.state,
     events: events.map(({ id, timestamp, text }) => ({ id, timestamp, text })),
     shared: mergeShared({ app: parsedState(app), user: parsedState(user) }),
+    title: session.title,
+    labels: session.labels,
   };
 }
 

@@ -74,8 +74,9 @@ export class DatabaseTarget implements Target {
   async #read(key: Required<StorageKey>): Promise<SessionCopy | undefined> {
     const { session, events } = await this.#adapter.read({ key, window: {} });
     if (session === undefined) return undefined;
-    const { lastUpdateTime, state } = session;
-    return { key, created: session.created / 1000, lastUpdateTime, state, events, shared: {} };
+    const { lastUpdateTime, state, title, labels } = session;
+    const created = session.created / 1000;
+    return { key, created, lastUpdateTime, state, events, shared: {}, title, labels };
   }
 }
 
@@ -89,7 +90,7 @@ function writeRequest({ key, events }: SessionCopy) {
  * reads each event at its own time, as long as these times increase.
  */
 function toRows(session: SessionCopy, floor: number): Changes {
-  const { key, lastUpdateTime, state } = session;
+  const { key, lastUpdateTime, state, title, labels } = session;
   const created = Math.max(floor + 1, millisecondsToMicros(session.created));
   let revision = created;
   const events = session.events.map(({ id, timestamp, text }): EventRow => {
@@ -97,6 +98,6 @@ function toRows(session: SessionCopy, floor: number): Changes {
     return { id, seq: revision, revision, timestamp, text };
   });
   revision = Math.max(revision, millisecondsToMicros(lastUpdateTime));
-  const row = { ...key, created, revision, lastUpdateTime, state };
+  const row = { ...key, created, revision, lastUpdateTime, state, title, labels };
   return { ...NO_SHARED_ROWS, session: row, events };
 }

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { isShared, isTemp } from '../../state/scope.js';
 import { malformedFile } from '../../files/format/malformed_file.js';
+import { setDescription, takeDescription } from '../../model/description.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { snapshotEvent, snapshotState } from '../../model/snapshot.js';
@@ -35,6 +36,10 @@ export interface SessionCopy {
    * with it.
    */
   readonly shared: Readonly<StateShape>;
+  /** The title; absent or empty without one. */
+  readonly title?: string | undefined;
+  /** JSON text of the labels; absent or empty without any. */
+  readonly labels?: string | undefined;
 }
 
 /** The state of a user or an app. */
@@ -67,6 +72,7 @@ export function toSessionCopy(session: Session): SessionCopy {
       return { id, timestamp, text };
     }),
     shared: Object.fromEntries(entries.filter(([key]) => isShared(key))),
+    ...takeDescription(session),
   };
 }
 
@@ -92,7 +98,7 @@ export function sha256(text: string): string {
 export function toSession({ key, lastUpdateTime, ...copy }: SessionCopy): Session {
   const { appName, userId, sessionId: id } = key;
   const own = JSON.parse(copy.state) as StateShape;
-  return {
+  const session: Session = {
     id,
     appName,
     userId,
@@ -100,4 +106,5 @@ export function toSession({ key, lastUpdateTime, ...copy }: SessionCopy): Sessio
     events: copy.events.map(({ text }) => JSON.parse(text) as Session['events'][number]),
     lastUpdateTime,
   };
+  return setDescription(session, copy.title, copy.labels);
 }

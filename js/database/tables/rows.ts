@@ -63,8 +63,8 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
     revision,
     lastUpdateTime: sideTableTime ?? revision / 1000,
     state: pythonJsonToJson(columns.state),
-    title: columns.title ?? undefined,
-    labels: columns.labels ?? undefined,
+    title: memberOf(columns, 'title') ?? undefined,
+    labels: memberOf(columns, 'labels') ?? undefined,
   };
 }
 

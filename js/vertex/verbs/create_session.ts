@@ -13,6 +13,7 @@ import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { unfinishedError, waitForOperation } from '../rest/operation.js';
 import { Retries } from '../rest/retries.js';
 import { isSameValue } from '../events/same_value.js';
+import { NO_DESCRIPTION } from '../../model/description.js';
 import { descriptionFields } from './describe_session.js';
 import { isSessionId } from './session_ids.js';
 import {
@@ -53,7 +54,7 @@ export async function createSession(
   const changes = decide(NO_ROWS);
   if (changes === undefined) return;
   const state = newState(changes);
-  const description = descriptionFields(changes.session ?? {});
+  const description = descriptionFields(changes.session ?? NO_DESCRIPTION);
   const target = { sessions, address: address };
   const outcome = await sendCreate(target, state, description);
   const created = await waitUntilVisible(target);

@@ -2,6 +2,7 @@
 import { parseTime } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { defineMember } from '../../members/member.js';
+import { memberOf } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { Description } from '../../model/description.js';
 import { isTemp, SHARED_PREFIXES, type SharedScope, STORED_PREFIXES } from '../../state/scope.js';
@@ -53,11 +54,13 @@ export function sessionRow(
   };
 }
 
-function descriptionOf({ displayName, labels }: JsonObject): Description {
+function descriptionOf(resource: JsonObject): Description {
+  const title = memberOf(resource, 'displayName');
+  const labels = memberOf(resource, 'labels');
   const isLabelled = isPlainObject(labels) && Object.keys(labels).length > 0;
   return {
-    ...(typeof displayName === 'string' && { title: displayName }),
-    ...(isLabelled && { labels: JSON.stringify(labels) }),
+    title: typeof title === 'string' ? title : undefined,
+    labels: isLabelled ? JSON.stringify(labels) : undefined,
   };
 }
 

@@ -61,7 +61,7 @@ export async function fill(url: string): Promise<void> {
     actions: { stateDelta: { 'user:name': 'A', 'app:rule': 1, topic: 'coffee', gone: REMOVED } },
   });
 
-  const long = await service.createSession({ ...ada, sessionId: 'long', lastUpdateTime: 1_650_000_000_000 });
+  const long = await service.createSession({ ...ada, sessionId: 'long', lastUpdateTime: 1_650_000_000_000, title: 'Long', labels: { kind: 'tea' } });
   for (let n = 0; n < 30; n += 1) {
     await append(long, {
       id: `e${n}`,

@@ -25,6 +25,12 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     { events: [eventJson('e1', { turn: 1 })] },
   ],
   ['patch', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION, { stateDelta: {} }],
+  [
+    'patch',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/description',
+    `${SESSION}/description`,
+    { title: 'Tea', labels: { a: '1' } },
+  ],
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/events', `${SESSION}/events`],
   ['get', '/apps/{appName}/users/{userId}/sessions', SESSIONS],

@@ -38,6 +38,27 @@ describe('Sessions over HTTP', () => {
     assert.deepEqual((body as { state: unknown }).state, { turn: 2 });
   });
 
+  it('a session has a title and labels, which change without an event', async () => {
+    const { ask } = serve();
+    const labels = { topic: 'tea' };
+    const created = await ask(SESSIONS, { body: { sessionId: 's1', title: 'Tea', labels } });
+    const described = ({ body }: { body: unknown }) => {
+      const { title, labels, events } = body as Record<string, unknown>;
+      return { title, labels, events };
+    };
+    assert.deepEqual(described(created), { title: 'Tea', labels, events: [] });
+    const changes = { title: 'Milk', labels: null };
+    const changed = await ask(`${SESSION}/description`, { method: 'PATCH', body: changes });
+    assert.equal(changed.status, 200);
+    const after = { title: 'Milk', labels: undefined, events: [] };
+    assert.deepEqual(described(await ask(SESSION)), after);
+    for (const body of [{ title: 7 }, { labels: { A: '1' } }, { title: 'x'.repeat(200) }]) {
+      const { status } = await ask(`${SESSION}/description`, { method: 'PATCH', body });
+      assert.equal(status, 400);
+    }
+    assert.deepEqual(described(await ask(SESSION)), after);
+  });
+
   it('an id that is taken is refused with 409', async () => {
     const { ask } = serve();
     await ask(SESSIONS, { body: { sessionId: 's1' } });

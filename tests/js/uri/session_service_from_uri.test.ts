@@ -162,7 +162,7 @@ describe('The service of a URI', () => {
       'a misspelt prefix',
       'postgresql://a@b/c',
       { tablePrefx: 'a' },
-      /^tablePrefx is not an option/,
+      /^tablePrefx is unknown here\. Did you mean tablePrefix\?/,
     ],
   ] as const) {
     it(`refuses ${title} at once`, () => {

@@ -210,8 +210,8 @@ pub(crate) fn cut(record: Record, part: Part, skip: usize, take: usize) -> Optio
     let size = size_of(marks_of(&record).as_ref());
     // A page that lost its marks looks like a single event.
     let is_one = |ids: Array| ids.length() as usize == size;
-    let is_whole = part == Part::ALL || ids_of(&record).is_some_and(is_one);
-    if skip == 0 && admitted == size && admitted <= take && is_whole {
+    let is_whole = admitted == size && ids_of(&record).is_some_and(is_one);
+    if skip == 0 && is_whole && admitted <= take {
         return Some(record);
     }
     let Some(mut page) = Page::rows_of(&record, false) else {

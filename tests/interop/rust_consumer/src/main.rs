@@ -41,8 +41,8 @@ async fn sessions(service: &impl SessionService) -> anyhow::Result<()> {
         .create(CreateRequest {
             app_name: "shop".to_string(),
             user_id: "ada".to_string(),
-            session_id: None,
             state,
+            ..Default::default()
         })
         .await?;
     println!(
@@ -96,7 +96,7 @@ async fn errors(service: &impl SessionService) -> anyhow::Result<()> {
         app_name: "shop".to_string(),
         user_id: user.to_string(),
         session_id: Some("latest".to_string()),
-        state: HashMap::new(),
+        ..Default::default()
     };
     let of_ada = service.create(create("ada")).await.context("the first has the id to itself")?;
     service.create(create("grace")).await?;
