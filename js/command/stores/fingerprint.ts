@@ -36,7 +36,8 @@ export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
   const hash = createHash('sha256');
   const add = (value: unknown): void => void hash.update(`${canonicalText(value)}\n`);
   add([appName, userId, sessionId, millisecondsToTimeText(copy.lastUpdateTime)]);
-  add([copy.title ?? '', parsed(copy.labels || '{}', 'the labels')]);
+  const { title = '', labels = '' } = copy;
+  add([title, labels === '' ? {} : parsed(labels, 'the labels')]);
   add(parsed(copy.state, 'the state'));
   for (const { id, text } of copy.events) {
     const event = parsed(text, `event ${JSON.stringify(id)}`);
