@@ -2,7 +2,7 @@ import { invalid } from '../errors/invalid.js';
 import { describeValue } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import type { HostRequest } from '../model/host.js';
-import type { Authorize } from './authorize.js';
+import type { Authorize } from './routes/authorize.js';
 
 /**
  * Options of {@link sessionHandler}.

@@ -3,10 +3,10 @@
  *
  * @module adk-session-wasm/server
  */
-export type { Authorize, Permission, SessionAccess, SessionAction } from './authorize.js';
+export type { Authorize, Permission, SessionAccess, SessionAction } from './routes/authorize.js';
 export type { SessionHandlerOptions } from './handler_options.js';
 export { nodeListener } from './node_listener.js';
 export type { NodeRequest, NodeResponse } from './node_listener.js';
-export type { ServedService } from './route.js';
+export type { ServedService } from './routes/route.js';
 export { sessionHandler } from './session_handler.js';
 export type { SessionHandler } from './session_handler.js';

@@ -1,4 +1,4 @@
-import { jsonResponse } from './json_response.js';
+import { jsonResponse } from './http/json_response.js';
 import type { SessionHandler } from './session_handler.js';
 
 /**
@@ -103,7 +103,7 @@ function requestOf(request: NodeRequest, signal: AbortSignal): Request | Respons
       ...(hasBody && { body: streamOf(request), duplex: 'half' }),
     });
   } catch {
-    // A host that is none, or a method such as TRACE, which `Request` refuses.
+    // `Request` refuses an invalid host, and methods such as TRACE.
     return jsonResponse({ detail: 'The request is malformed.' }, 400);
   }
 }

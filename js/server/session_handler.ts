@@ -1,24 +1,24 @@
 import type { HostRequest, HostResponse } from '../model/host.js';
-import { requirePermission } from './authorize.js';
-import { changeFeed } from './change_feed.js';
-import { crossOriginHeaders, optionsResponse } from './cross_origin.js';
-import { errorResponse, isServerFault } from './error_response.js';
-import { EVENT_ROUTES } from './event_routes.js';
+import { requirePermission } from './routes/authorize.js';
+import { changeFeed } from './routes/change_feed.js';
+import { crossOriginHeaders, optionsResponse } from './http/cross_origin.js';
+import { errorResponse, isServerFault } from './http/error_response.js';
+import { EVENT_ROUTES } from './routes/event_routes.js';
 import {
   type HandlerSettings,
   type SessionHandlerOptions,
   takeSettings,
 } from './handler_options.js';
-import { HttpRefusal } from './http_refusal.js';
-import { jsonResponse } from './json_response.js';
-import { openApiDocument } from './open_api.js';
-import { requireKnownParameters } from './query.js';
-import { readJsonObject } from './request_body.js';
-import { findRoute, type PathNames, type Route, type ServedService } from './route.js';
-import { SESSION_ROUTES } from './session_routes.js';
-import { STATE_ROUTES } from './state_routes.js';
-import { TimeLimit } from './time_limit.js';
-import { valueResponse } from './value_response.js';
+import { HttpRefusal } from './http/http_refusal.js';
+import { jsonResponse } from './http/json_response.js';
+import { openApiDocument } from './routes/open_api.js';
+import { requireKnownParameters } from './http/query.js';
+import { readJsonObject } from './http/request_body.js';
+import { findRoute, type PathNames, type Route, type ServedService } from './routes/route.js';
+import { SESSION_ROUTES } from './routes/session_routes.js';
+import { STATE_ROUTES } from './routes/state_routes.js';
+import { TimeLimit } from './http/time_limit.js';
+import { valueResponse } from './http/value_response.js';
 
 /**
  * Answers one request. Never rejects.

@@ -123,7 +123,7 @@ class Reconciliation {
 
   /** Copies all records beside the current copy, and returns the position from which the copy must catch up. */
   async #copy(primary: IDBDatabase): Promise<Current> {
-    const { mark } = await this.#look(primary);
+    const mark = await this.#markIn(primary.transaction(META));
     if (mark === undefined) throw lost('the database was cleared while its mirror was made');
     const set = crypto.randomUUID();
     for (const store of primary.objectStoreNames) {

@@ -1,5 +1,5 @@
-import { unknownMember } from '../call/known_options.js';
-import { invalid } from '../errors/invalid.js';
+import { unknownMember } from '../../call/known_options.js';
+import { invalid } from '../../errors/invalid.js';
 
 /** @throws SessionError `invalid_argument` if the query has an unknown parameter */
 export function requireKnownParameters(query: URLSearchParams, known: readonly string[]): void {

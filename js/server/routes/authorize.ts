@@ -1,5 +1,5 @@
-import type { HostRequest } from '../model/host.js';
-import { HttpRefusal } from './http_refusal.js';
+import type { HostRequest } from '../../model/host.js';
+import { HttpRefusal } from '../http/http_refusal.js';
 
 /**
  * What a request wants to do: the method of the session service that it leads to.

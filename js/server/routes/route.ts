@@ -1,8 +1,9 @@
-import type { PagedEvents } from '../model/event_page.js';
-import type { BaseSessionService } from '../model/session_service.js';
-import type { JsonObject } from '../json/rules.js';
-import type { Watchable } from '../watch/notice.js';
-import { HttpRefusal } from './http_refusal.js';
+import type { PagedEvents } from '../../model/event_page.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { BaseSessionService } from '../../model/session_service.js';
+import type { JsonObject } from '../../json/rules.js';
+import type { Watchable } from '../../watch/notice.js';
+import { HttpRefusal } from '../http/http_refusal.js';
 import type { SessionAction } from './authorize.js';
 
 /**
@@ -34,6 +35,12 @@ export interface RouteCall {
   readonly maxEvents: number;
   /** Fires when the client has gone or the time limit has passed. */
   readonly signal: AbortSignal;
+}
+
+/** Returns the key of the session in the path, with the signal of the request. */
+export function keyOf(call: RouteCall): CompositeSessionKey & { signal: AbortSignal } {
+  const { appName, userId, sessionId, signal } = call;
+  return { appName, userId, sessionId, signal };
 }
 
 /** Method, path and work of one kind of request. The OpenAPI document is made from these. */

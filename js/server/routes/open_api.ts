@@ -1,6 +1,6 @@
-import { SESSION_ERROR_CODES } from '../errors/errors.js';
+import { SESSION_ERROR_CODES } from '../../errors/errors.js';
 import type { Route } from './route.js';
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from './json_response.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../http/json_response.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import type { Notice, Notices } from '../watch/notice.js';
-import { COMMON_HEADERS } from './json_response.js';
+import type { Notice, Notices } from '../../watch/notice.js';
+import { COMMON_HEADERS } from '../http/json_response.js';
 
 /** Milliseconds after which a silent feed sends a comment, so that proxies keep it open. */
 const HEARTBEAT_MS = 15_000;

@@ -1,11 +1,8 @@
-import { invalid } from '../errors/invalid.js';
-import { isPlainObject, kindOf } from '../json/rules.js';
-import type { NewEvent } from '../model/event.js';
-import { requireWritableDeltas } from './app_state.js';
-import { eventFromJson, eventToJson, sessionToJson } from './event_json.js';
-import { numberIn, wordIn } from './query.js';
-import type { Route, RouteCall } from './route.js';
-import { keyOf, readSession } from './session_routes.js';
+import { eventsIn } from './call_body.js';
+import { eventToJson, sessionToJson } from './event_json.js';
+import { numberIn, wordIn } from '../http/query.js';
+import { keyOf, type Route } from './route.js';
+import { readSession } from './session_routes.js';
 
 const EVENTS = '/apps/{appName}/users/{userId}/sessions/{sessionId}/events';
 
@@ -39,12 +36,11 @@ export const EVENT_ROUTES: readonly Route[] = [
     body: ['events', 'expectedRevision'],
     response: 'AppendedEvents',
     run: async (call) => {
-      const events = eventsIn(call, call.body.events);
+      const events = eventsIn(call);
       const session = await readSession(call, { numRecentEvents: 0 });
-      const { signal } = keyOf(call);
       // The service checks that it is a number.
       const expectedRevision = call.body.expectedRevision as number | undefined;
-      const request = { session, events, expectedRevision, signal };
+      const request = { session, events, expectedRevision, signal: call.signal };
       const appended = await call.service.appendEvents(request);
       const revision = call.service.revisionOf(session);
       // The handle has the new events too, and those that it missed. The response has the new ones only.
@@ -53,22 +49,3 @@ export const EVENT_ROUTES: readonly Route[] = [
     },
   },
 ];
-
-/**
- * Returns the events in a body, in the form of the service.
- *
- * @throws HttpRefusal 403 if one changes `app:` state and the request may not change it
- * @throws SessionError `invalid_argument` if it is not a list of objects, or too long
- */
-export function eventsIn(call: RouteCall, value: unknown): NewEvent[] {
-  if (!Array.isArray(value)) throw invalid('events', `must be a list; it is ${kindOf(value)}`);
-  if (value.length > call.maxEvents) {
-    throw invalid('events', `has ${value.length} events; at most ${call.maxEvents} are allowed`);
-  }
-  const events = value.map((event: unknown, at) => {
-    if (isPlainObject(event)) return eventFromJson(event);
-    throw invalid(`events[${at}]`, `must be an object; it is ${kindOf(event)}`);
-  });
-  requireWritableDeltas(call, events);
-  return events;
-}

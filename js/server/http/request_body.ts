@@ -1,6 +1,6 @@
-import { unknownMember } from '../call/known_options.js';
-import { invalid } from '../errors/invalid.js';
-import { isPlainObject, type JsonObject, kindOf, messageOf } from '../json/rules.js';
+import { unknownMember } from '../../call/known_options.js';
+import { invalid } from '../../errors/invalid.js';
+import { isPlainObject, type JsonObject, kindOf, messageOf } from '../../json/rules.js';
 import { HttpRefusal } from './http_refusal.js';
 
 /**

@@ -1,17 +1,10 @@
-import { invalid } from '../errors/invalid.js';
-import { isPlainObject, type JsonObject, kindOf } from '../json/rules.js';
-import type {
-  CompositeSessionKey,
-  CreateSessionRequest,
-  Session,
-  SessionChanges,
-} from '../model/session.js';
-import { toMilliseconds } from '../python/time.js';
-import { requireWritableState } from './app_state.js';
-import { eventsIn } from './event_routes.js';
-import { HttpRefusal } from './http_refusal.js';
-import { numberIn, secondsIn, wordIn } from './query.js';
-import type { Route, RouteCall } from './route.js';
+import { invalid } from '../../errors/invalid.js';
+import type { CreateSessionRequest, Session, SessionChanges } from '../../model/session.js';
+import { toMilliseconds } from '../../python/time.js';
+import { deltaIn, eventsIn, stateIn } from './call_body.js';
+import { HttpRefusal } from '../http/http_refusal.js';
+import { numberIn, secondsIn, wordIn } from '../http/query.js';
+import { keyOf, type Route, type RouteCall } from './route.js';
 import { sessionToJson } from './event_json.js';
 
 /** Sessions of a page if the request does not say how many, and at most. */
@@ -81,7 +74,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: ['stateDelta'],
     response: 'Session',
     run: async (call) => {
-      const stateDelta = requireDelta(call, call.body.stateDelta);
+      const stateDelta = deltaIn(call);
       await call.service.updateState({ ...keyOf(call), stateDelta });
       return sessionToJson(await readSession(call, {}));
     },
@@ -150,12 +143,6 @@ export const SESSION_ROUTES: readonly Route[] = [
   },
 ];
 
-/** Returns the key of the session in the path, with the signal of the request. */
-export function keyOf(call: RouteCall): CompositeSessionKey & { signal: AbortSignal } {
-  const { appName, userId, sessionId, signal } = call;
-  return { appName, userId, sessionId, signal };
-}
-
 /**
  * Reads the session in the path.
  *
@@ -170,18 +157,6 @@ export async function readSession(
   return session;
 }
 
-/**
- * Returns a delta in the body.
- *
- * @throws HttpRefusal 403 if it has `app:` keys and the request may not change them
- * @throws SessionError `invalid_argument` if it is not an object
- */
-export function requireDelta(call: RouteCall, value: unknown): JsonObject {
-  const delta = stateIn(call, value, 'stateDelta');
-  if (delta === undefined) throw invalid('stateDelta', 'is missing');
-  return delta;
-}
-
 function newSession(call: RouteCall) {
   const { appName, userId, body, signal } = call;
   const { sessionId, state, events, title, labels } = body as Partial<CreateSessionRequest>;
@@ -193,14 +168,7 @@ function newSession(call: RouteCall) {
     title,
     labels,
     state: stateIn(call, state, 'state'),
-    ...(events !== undefined && { events: eventsIn(call, events) }),
+    ...(events !== undefined && { events: eventsIn(call) }),
     signal,
   };
-}
-
-function stateIn(call: RouteCall, value: unknown, member: string): JsonObject | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!isPlainObject(value)) throw invalid(member, `must be an object; it is ${kindOf(value)}`);
-  requireWritableState(call, value);
-  return value;
 }

@@ -1,6 +1,5 @@
-import { HttpRefusal } from './http_refusal.js';
+import { deltaIn, requireAppPermission } from './call_body.js';
 import type { Route, RouteCall } from './route.js';
-import { requireDelta } from './session_routes.js';
 
 const USER = '/apps/{appName}/users/{userId}';
 const APP = '/apps/{appName}';
@@ -24,12 +23,7 @@ export const STATE_ROUTES: readonly Route[] = [
       "Changes the user's state, and the app's if that is allowed. The keys have their prefixes.",
     body: ['stateDelta'],
     response: 'Nothing',
-    run: async (call) => {
-      const { appName, userId, signal } = call;
-      const stateDelta = requireDelta(call, call.body.stateDelta);
-      await call.service.updateState({ appName, userId, stateDelta, signal });
-      return null;
-    },
+    run: updateState,
   },
   {
     method: 'DELETE',
@@ -68,12 +62,7 @@ export const STATE_ROUTES: readonly Route[] = [
     summary: "Changes the app's state. The keys have their prefix.",
     body: ['stateDelta'],
     response: 'Nothing',
-    run: async (call) => {
-      const { appName, signal } = call;
-      const stateDelta = requireDelta(call, call.body.stateDelta);
-      await call.service.updateState({ appName, stateDelta, signal });
-      return null;
-    },
+    run: updateState,
   },
   {
     method: 'DELETE',
@@ -82,14 +71,18 @@ export const STATE_ROUTES: readonly Route[] = [
     summary: "Deletes the app's state. Sessions and users stay.",
     response: 'Nothing',
     run: async (call) => {
-      requireAppState(call);
+      requireAppPermission(call);
       await call.service.deleteAppState({ appName: call.appName, signal: call.signal });
       return null;
     },
   },
 ];
 
-function requireAppState({ mayWriteAppState }: RouteCall): void {
-  if (!mayWriteAppState)
-    throw new HttpRefusal(403, 'app: state cannot be changed by this request.');
+/** Changes the state of the user in the path, or without one of the app. */
+async function updateState(call: RouteCall): Promise<null> {
+  const { appName, userId, signal } = call;
+  const stateDelta = deltaIn(call);
+  const owner = userId === '' ? { appName } : { appName, userId };
+  await call.service.updateState({ ...owner, stateDelta, signal });
+  return null;
 }

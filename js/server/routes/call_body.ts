@@ -1,0 +1,56 @@
+import { invalid } from '../../errors/invalid.js';
+import { isPlainObject, type JsonObject, kindOf } from '../../json/rules.js';
+import type { NewEvent } from '../../model/event.js';
+import { HttpRefusal } from '../http/http_refusal.js';
+import { eventFromJson } from './event_json.js';
+import type { RouteCall } from './route.js';
+
+/**
+ * Takes a state from the body of a call.
+ *
+ * @param member its name in the body, for the error
+ * @throws HttpRefusal 403 if it has `app:` keys and the request may not change them
+ * @throws SessionError `invalid_argument` if it is not an object
+ */
+export function stateIn(call: RouteCall, value: unknown, member: string): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isPlainObject(value)) throw invalid(member, `must be an object; it is ${kindOf(value)}`);
+  if (Object.keys(value).some((key) => key.startsWith('app:'))) requireAppPermission(call);
+  return value;
+}
+
+/** Takes the `stateDelta` of a body, by the rules of {@link stateIn}. It must be there. */
+export function deltaIn(call: RouteCall): JsonObject {
+  const delta = stateIn(call, call.body.stateDelta, 'stateDelta');
+  if (delta === undefined) throw invalid('stateDelta', 'is missing');
+  return delta;
+}
+
+/**
+ * Takes the events of a body, in the form of the service.
+ *
+ * @throws HttpRefusal 403 if one changes `app:` state and the request may not change it
+ * @throws SessionError `invalid_argument` if it is not a list of objects, or too long
+ */
+export function eventsIn(call: RouteCall): NewEvent[] {
+  const { events } = call.body;
+  if (!Array.isArray(events)) throw invalid('events', `must be a list; it is ${kindOf(events)}`);
+  if (events.length > call.maxEvents) {
+    throw invalid('events', `has ${events.length} events; at most ${call.maxEvents} are allowed`);
+  }
+  return events.map((json: unknown, at) => {
+    const path = `events[${at}]`;
+    if (!isPlainObject(json)) throw invalid(path, `must be an object; it is ${kindOf(json)}`);
+    const event = eventFromJson(json);
+    const delta: unknown = event.actions?.stateDelta;
+    // The service refuses a delta that is not an object.
+    if (isPlainObject(delta)) stateIn(call, delta, path);
+    return event;
+  });
+}
+
+/** @throws HttpRefusal 403 if the request may not change `app:` state */
+export function requireAppPermission({ mayWriteAppState }: RouteCall): void {
+  if (mayWriteAppState) return;
+  throw new HttpRefusal(403, 'app: state cannot be changed by this request.');
+}
