@@ -17,6 +17,8 @@ export interface VertexServerOptions extends EngineOptions {
   readonly credentials?: readonly string[];
   /** Returns the fault of a request without a waiting fault. @param token the client's token */
   readonly faultAt?: (call: Call, token: string) => Fault | undefined;
+  /** The number of requests after which a connection ends. Default: 0, unlimited. */
+  readonly requestsPerConnection?: number;
 }
 
 /** A received request. `code` is the status of its response, if there was one. */
@@ -62,7 +64,7 @@ const PROJECT_NUMBER = '424242424242';
 const EXPRESS_LOCATION = 'us-central1';
 
 export async function startVertexServer(options: VertexServerOptions = {}): Promise<VertexServer> {
-  const { credentials, faultAt, ...engineOptions } = options;
+  const { credentials, faultAt, requestsPerConnection = 0, ...engineOptions } = options;
   const engine = new Engine(engineOptions);
   const faults = new Faults();
   const requests: LoggedRequest[] = [];
@@ -115,6 +117,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
   const server = createServer((request, response) => void respond(request, response));
   // Otherwise the server could close an idle connection while a request is on its way.
   server.keepAliveTimeout = 0;
+  server.maxRequestsPerSocket = requestsPerConnection;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const nameOf = (id: string, engineId: string) =>

@@ -6,7 +6,11 @@ import { root } from '../../toolchain/environment.mjs';
 import type { Poison } from './withstands.js';
 
 /** Names that Node's sockets, timers and streams assign to their own objects. */
-const NODE = ['buffer', 'bytes', 'current', 'id', 'next'];
+const NODE = [
+  'buffer', 'bytes', 'current', 'id', 'next',
+  // When they connect.
+  'address', 'addressType', 'localAddress', 'localPort', 'oncomplete', 'port',
+]; // prettier-ignore
 
 /** The names by storage and poison. */
 export const DEPENDENCY_NAMES: Partial<Record<string, Partial<Record<Poison, readonly string[]>>>> = {
@@ -46,10 +50,10 @@ export const DEPENDENCY_NAMES: Partial<Record<string, Partial<Record<Poison, rea
   'Vertex AI': {
     // Node's `fetch` reads these members in its own requests and responses.
     data: ['aborted', 'body', 'error', 'required', 'signal', 'status', 'window'],
-    // It assigns these members, and the headers.
+    // It assigns these members, the headers, and an error's code when a connection ends.
     setter: [
       ...NODE,
-      'abort', 'aborted', 'body', 'headers', 'method', 'path', 'redirect', 'request', 'signal', 'state', 'status',
+      'abort', 'aborted', 'body', 'code', 'headers', 'method', 'path', 'redirect', 'request', 'signal', 'state', 'status',
       'authorization', 'content-type',
     ],
   },
