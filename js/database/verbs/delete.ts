@@ -148,6 +148,9 @@ function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]
  * A create may commit before the user's row is locked, so the sessions are read again under the lock. If that
  * create inserted the user's row too, there was no row to lock: the loop then locks it and reads the sessions
  * once more.
+ *
+ * A session that appears between the two reads is locked after the user's row. The server may then detect a
+ * deadlock with an append, and the transaction runs again.
  */
 function* removeUser({ statements }: DeleteContext, key: Key): Steps<number[]> {
   let rows = yield* statements.deleteAll.times.run(key);

@@ -8,7 +8,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
 import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
-import { neverDeadlocks } from './cases/deadlocks.js';
+import { deletesUsersInUse, neverDeadlocks } from './cases/deadlocks.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
@@ -41,6 +41,7 @@ choosesByTime('MariaDB', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('MariaDB', newUrl, open, run);
 letsProgramsEnd('MariaDB', newUrl);
 neverDeadlocks('MariaDB', newUrl, open, () => counted('Innodb_deadlocks'));
+deletesUsersInUse('MariaDB', newUrl, open);
 keepsItsLimits('MariaDB', newUrl, open);
 endsWhileSuspended('MariaDB', () => server, newUrl, (url, options) => new DatabaseSessionService(url, options)); // prettier-ignore
 survivesRestarts('MariaDB', newUrl, open, async () => {

@@ -9,7 +9,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime } from './cases/after_timestamp.js';
 import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
-import { neverDeadlocks } from './cases/deadlocks.js';
+import { deletesUsersInUse, neverDeadlocks } from './cases/deadlocks.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
@@ -57,6 +57,7 @@ readsLongSessions(
 );
 letsProgramsEnd('PostgreSQL', newUrl);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
+deletesUsersInUse('PostgreSQL', newUrl, open);
 keepsItsLimits('PostgreSQL', newUrl, open);
 retriesSerializationFailures(newUrl, open);
 endsWhileSuspended('PostgreSQL', () => server, newUrl, (url, options) => new DatabaseSessionService(url, options)); // prettier-ignore
