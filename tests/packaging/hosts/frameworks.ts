@@ -1,54 +1,14 @@
 // Frameworks: a page of each, and what each runs on a server.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { wasmCopies } from '../bundles.js';
 import { assertOutcome, type Outcome, page, program } from '../consumer.js';
-import {
-  cleanEnvironment,
-  type Host,
-  nodeBinary,
-  type Pages,
-  type Project,
-  projectWith,
-} from './host.js';
+import { type Host, type Pages, type Project, projectWith } from './host.js';
+import { assertServes, HANDLER } from './handler.js';
+import { withServer } from './host_server.js';
 
 const ONE_WASM = { files: 0, inlined: 1 };
-
-/** Runs a server until the work is done. @param args Node's, for a server that prints its port or gets `port` */
-async function withServer<T>(
-  cwd: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  work: (origin: string) => Promise<T>,
-): Promise<T> {
-  const server: ChildProcess = spawn(nodeBinary('24.21.0'), args, {
-    cwd,
-    env: { ...cleanEnvironment(), ...env, HOST: '127.0.0.1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let log = '';
-  try {
-    const port = await new Promise<string>((resolve, reject) => {
-      const read = (text: Buffer): void => {
-        log += text.toString();
-        const [, port] = /https?:\/\/[\w.[\]]+:(\d+)/.exec(log) ?? [];
-        if (port !== undefined) resolve(port);
-      };
-      server.stdout?.on('data', read);
-      server.stderr?.on('data', read);
-      server.once('exit', () => reject(new Error(`the server ended: ${log}`)));
-    });
-    const result = await work(`http://127.0.0.1:${port}`);
-    assert.doesNotMatch(log, /\bwarn(ing)?s?\b/i);
-    return result;
-  } catch (cause) {
-    throw new Error(`the server printed: ${log}`, { cause });
-  } finally {
-    server.kill();
-  }
-}
 
 async function assertAnswer(url: string): Promise<void> {
   const response = await fetch(url);
@@ -81,6 +41,8 @@ export default function Page() {
 }`,
     'app/node/route.js': ROUTE,
     'app/edge/route.js': `${ROUTE}\nexport const runtime = 'edge';\n`,
+    'app/api/[...path]/route.js': `${HANDLER}
+export { handler as GET, handler as POST };`,
   });
   const bin = project.require.resolve('next/dist/bin/next');
   await project.run(folder, [bin, 'build'], { ...NEXT_ENV, NODE_ENV: 'production' });
@@ -90,8 +52,9 @@ export default function Page() {
     assertOutcome(await pages.visit<Outcome>(`${origin}/`));
     await assertAnswer(`${origin}/node`);
     await assertAnswer(`${origin}/edge`);
+    await assertServes(origin);
   });
-  return 'page with one wasm, server, edge';
+  return 'page with one wasm, server, edge, session handler';
 }
 
 const SVELTE = {

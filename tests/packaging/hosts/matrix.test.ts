@@ -12,6 +12,7 @@ import type { Pages } from './host.js';
 import { NODES } from './node_versions.js';
 import { PAGES } from './pages.js';
 import { RUNTIMES } from './runtimes.js';
+import { SESSION_HANDLERS } from './session_handlers.js';
 import { TEST_RUNNERS } from './test_runners.js';
 import { TYPESCRIPT } from './typescript.js';
 
@@ -22,6 +23,7 @@ const hosts = [
   ...FRAMEWORKS,
   ...TEST_RUNNERS,
   ...RUNTIMES,
+  ...SESSION_HANDLERS,
   HERMES_HOST,
   ...TYPESCRIPT,
 ].filter(({ isSlow = false }) => !isSlow || process.env.HOSTS === 'all');
