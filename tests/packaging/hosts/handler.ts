@@ -35,10 +35,8 @@ export async function assertServes(origin: string): Promise<void> {
   assert.equal(changes.status, 200);
   const reader = changes.body!.pipeThrough(new TextDecoderStream()).getReader();
   let told = (await reader.read()).value ?? '';
-  for (const _ of ['first', 'again']) {
-    const appended = await ask(`${SESSIONS}/s1/events`, { events: [EVENT] });
-    assert.equal(appended.status, 200, appended.text);
-  }
+  const append = () => ask(`${SESSIONS}/s1/events`, { events: [EVENT] });
+  for (const { status, text } of [await append(), await append()]) assert.equal(status, 200, text);
   while (!told.includes('"appended"')) told += (await reader.read()).value ?? '';
   await reader.cancel();
   const { events, state } = JSON.parse((await ask(`${SESSIONS}/s1`)).text) as {
