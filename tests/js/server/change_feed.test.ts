@@ -2,28 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { APP, KEY, requestTo, seed, serve } from './fixture.js';
+import { APP, type FeedEvent, feedEvents, KEY, requestTo, seed, serve } from './fixture.js';
 
-/** Reads the events of a feed one by one; comments are left out. */
-async function* eventsOf(response: Response): AsyncGenerator<{ id: string; data: unknown }> {
-  let text = '';
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    for (;;) {
-      const end = text.indexOf('\n\n');
-      if (end < 0) break;
-      const lines = text.slice(0, end).split('\n');
-      text = text.slice(end + 2);
-      const [id, data] = ['id: ', 'data: '].map((name) =>
-        lines.find((line) => line.startsWith(name))?.slice(name.length),
-      );
-      if (data !== undefined) yield { id: id!, data: JSON.parse(data) };
-    }
-  }
-}
-
-async function next(events: AsyncGenerator<{ id: string; data: unknown }>) {
-  const { value } = (await events.next()) as { value: { id: string; data: unknown } };
+async function next(events: AsyncGenerator<FeedEvent>): Promise<FeedEvent> {
+  const { value } = (await events.next()) as { value: FeedEvent };
   return value;
 }
 
@@ -34,7 +16,7 @@ describe('A change feed', () => {
     const { handler, service } = serve();
     const response = await handler(requestTo(`${CHANGES}?userId=ada&sessionId=s1`));
     assert.equal(response.headers.get('content-type'), 'text/event-stream');
-    const events = eventsOf(response);
+    const events = feedEvents(response);
     await service.createSession({ ...KEY, sessionId: 'other' });
     await seed(service);
     const { id, data } = await next(events);
@@ -50,7 +32,7 @@ describe('A change feed', () => {
 
   it('that continues another one begins with resync', async () => {
     const { handler } = serve();
-    const events = eventsOf(
+    const events = feedEvents(
       await handler(requestTo(CHANGES, { headers: { 'last-event-id': '7' } })),
     );
     assert.deepEqual((await next(events)).data, { type: 'resync' });
@@ -59,9 +41,9 @@ describe('A change feed', () => {
 
   it('ends with the service, and after its time', async () => {
     const { handler, service } = serve({ maxFeedAgeMs: 50 });
-    const aged = eventsOf(await handler(requestTo(CHANGES)));
+    const aged = feedEvents(await handler(requestTo(CHANGES)));
     assert.equal((await aged.next()).done, true);
-    const closed = eventsOf(await handler(requestTo(CHANGES)));
+    const closed = feedEvents(await handler(requestTo(CHANGES)));
     const ending = closed.next();
     await service.close();
     assert.equal((await ending).done, true);
@@ -87,7 +69,7 @@ describe('A change feed', () => {
     for (let number = 0; number < 500; number += 1) {
       await service.appendEvent({ session, event: { author: 'user', invocationId: 'i' } });
     }
-    const events = eventsOf(response);
+    const events = feedEvents(response);
     const { data } = await next(events);
     assert.equal((data as { revision: number }).revision, service.revisionOf(session));
     assert.equal(await Promise.race([events.next(), sleep(20, 'nothing')]), 'nothing');

@@ -70,3 +70,27 @@ export async function seed(service: InMemorySessionService): Promise<void> {
 
 export const idsIn = (body: unknown): string[] =>
   (body as { events: { id: string }[] }).events.map(({ id }) => id);
+
+/** An event of a feed. */
+export interface FeedEvent {
+  readonly id: string;
+  readonly data: unknown;
+}
+
+/** Reads the events of a feed one by one; comments are left out. */
+export async function* feedEvents(response: Response): AsyncGenerator<FeedEvent> {
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (;;) {
+      const end = text.indexOf('\n\n');
+      if (end < 0) break;
+      const lines = text.slice(0, end).split('\n');
+      text = text.slice(end + 2);
+      const [id, data] = ['id: ', 'data: '].map((name) =>
+        lines.find((line) => line.startsWith(name))?.slice(name.length),
+      );
+      if (data !== undefined) yield { id: id!, data: JSON.parse(data) };
+    }
+  }
+}
