@@ -94,6 +94,7 @@ export type {
   UpdateStateRequest,
   UserRequest,
 } from './model/session.js';
+export type { SessionInfo, SessionInfoRequest, TokenUsage } from './model/session_info.js';
 export type { StateDelta, StateShape } from './state/state_shape.js';
 export type {
   BaseSessionService,

@@ -195,8 +195,8 @@ export class AdapterWrite {
         return ret;
     }
     /**
-     * Returns the new states of session, user and app, each empty if it does not change. Each ends
-     * with a NUL.
+     * Returns the new states of session, user and app, each empty if it does not change, and the
+     * initial state of a new session. Each ends with a NUL.
      * @returns {string}
      */
     states() {

@@ -1,6 +1,7 @@
 import { loadWasm } from '../wasm/core.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import type { Event, NewEvent } from '../model/event.js';
+import { titleOf } from '../model/auto_title.js';
 import { optionalCount } from '../model/ids.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -27,6 +28,8 @@ export interface AppenderParts {
   /** The rules of handles that have none of their own. */
   readonly rules: AppendRules;
   readonly schema: StateSchema | undefined;
+  /** Whether a user's message gives a title to a session that has none. */
+  readonly autoTitle: boolean;
   readonly clock: () => number;
   readonly newId: () => string;
   readonly store: () => SessionStore;
@@ -70,11 +73,13 @@ export class Appender implements AppendStore {
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
     const events = newEvents as readonly Event[];
-    const { handles, reader, isInMemory } = this.#parts;
+    const { handles, reader, isInMemory, autoTitle } = this.#parts;
     const record = handles.recordOf(session);
+    const mayTitle = autoTitle && record.isTitled !== true && session.title === undefined;
     const rules = appendRulesOf(session.state) ?? this.#parts.rules;
     const taken: EventToStore[] = [];
-    for (const event of events) if (!isPartial(event)) taken.push(this.#take(event, rules));
+    for (const event of events)
+      if (!isPartial(event)) taken.push(this.#take(event, rules, mayTitle));
     const append = { session, record, rules, events: taken, expectedRevision: expected, signal };
     let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0 && !isInMemory) {
@@ -140,12 +145,12 @@ export class Appender implements AppendStore {
     this.#groups.flush();
   }
 
-  #take(event: Event, { writer }: AppendRules): EventToStore {
+  #take(event: Event, { writer }: AppendRules, mayTitle = false): EventToStore {
     const { clock, newId, schema } = this.#parts;
     const snapshot = snapshotEvent(event, clock, newId);
     const order = writer.recordOrder(event);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
-    return { event, snapshot, order };
+    return { event, snapshot, order, title: mayTitle ? titleOf(snapshot.text) : undefined };
   }
 
   onRetry(error: unknown): void {
@@ -190,6 +195,7 @@ export class Appender implements AppendStore {
     const key = { appName, userId, sessionId };
     const { createdRevision: created, revision } = record;
     const reduced = withoutSuperseded(session, events, writer);
+    const firstTitle = events.find(({ title }) => title !== undefined)?.title;
     return {
       request: {
         key,
@@ -197,11 +203,13 @@ export class Appender implements AppendStore {
         policy,
         expectedRevision,
         events: reduced.map(({ snapshot }) => snapshot),
+        firstTitle,
         now: clock(),
         signal,
       },
       committed(answer) {
         updateHandle(session, record, reduced, policy, answer, writer);
+        if (firstTitle !== undefined) record.isTitled = true;
         feed.publishAppended(appName, userId, sessionId, answer, reduced.length);
       },
       refused(error) {

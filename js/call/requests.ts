@@ -15,6 +15,7 @@ import type {
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
+import type { SessionInfoRequest } from '../model/session_info.js';
 import type { KnownOptions } from './known_options.js';
 
 /** The request of each method. */
@@ -30,6 +31,7 @@ interface Requests {
   appendEvent: AppendEventRequest;
   appendEvents: AppendEventsRequest;
   updateSession: UpdateSessionRequest;
+  sessionInfo: SessionInfoRequest;
   updateState: UpdateStateRequest;
   getUserState: UserRequest;
   getAppState: AppRequest;
@@ -55,6 +57,8 @@ const CREATE: KnownOptions<CreateSessionRequest> = {
   lastUpdateTime: true,
   title: true,
   labels: true,
+  ttl: true,
+  expireTime: true,
 };
 
 const PAGES = { ...KEY, before: true, after: true, limit: true, skipCorrupt: true } as const;
@@ -81,6 +85,7 @@ export const REQUEST_MEMBERS: {
   appendEvent: { session: true, event: true, expectedRevision: true, signal: true },
   appendEvents: { session: true, events: true, expectedRevision: true, signal: true },
   updateSession: KEY,
+  sessionInfo: { ...KEY, skipCorrupt: true },
   updateState: { ...KEY, stateDelta: true },
   getUserState: KEY,
   getAppState: KEY,

@@ -18,6 +18,7 @@ export { importSession } from './import/import_session.js';
 export type { ImportSessionOptions } from './import/import_session.js';
 export { importSessions } from './import/import_sessions.js';
 export type { ImportOutcome, ImportSessionsOptions } from './import/import_sessions.js';
+export type { ExportedMembers } from './format/whole_session.js';
 export type { LinesSource } from './import/read_lines.js';
 export { sessionFromFile, sessionToFile } from './format/session_file.js';
 export type { ReadSessionOptions, SessionDialect, SessionFile } from './format/session_file.js';

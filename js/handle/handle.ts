@@ -1,4 +1,5 @@
 import { isSessionError } from '../errors/errors.js';
+import { memberOf } from '../members/own.js';
 import type { Event } from '../model/event.js';
 import { requireId } from '../model/ids.js';
 import { kindOf } from '../json/rules.js';
@@ -31,6 +32,8 @@ export interface HandleRecord {
    * storages have their own queue.
    */
   lastAppend: Promise<unknown> | undefined;
+  /** Whether an append through the handle gave the session a title, if it had none. */
+  isTitled?: boolean;
 }
 
 /** Changes that a handle has although it lacks earlier ones, with their revisions. */
@@ -151,6 +154,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
   try {
     const given = session as Session;
     const { id, appName, userId, state, events } = given;
+    const title = memberOf(given, 'title');
     requireSessionKey(id, appName, userId);
     if (typeof state !== 'object' || (state as unknown) === null || !Object.isExtensible(state)) {
       throw invalid('session.state', 'must be an object that is not frozen');
@@ -162,7 +166,17 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
       throw invalid('session', 'is frozen, but an append changes it; append through a copy');
     }
     const lastEventId = idOfLastEvent(events);
-    return { id, appName, userId, state, events, lastUpdateTime: NaN, given, lastEventId };
+    const snapshot = {
+      id,
+      appName,
+      userId,
+      state,
+      events,
+      lastUpdateTime: NaN,
+      given,
+      lastEventId,
+    };
+    return title === undefined ? snapshot : { ...snapshot, title };
   } catch (error) {
     if (isSessionError(error)) throw error;
     throw invalid('session', 'cannot be read: its own code threw');

@@ -41,7 +41,11 @@ export function isWellFormedByPattern(text: string): boolean {
 export function fitsUtf8(text: string, limit: number): boolean {
   // A UTF-16 unit takes one to three bytes.
   if (text.length * 3 <= limit) return true;
-  if (text.length > limit) return false;
+  return text.length <= limit && utf8Length(text) <= limit;
+}
+
+/** Returns the number of bytes that well-formed `text` takes in UTF-8. */
+export function utf8Length(text: string): number {
   let bytes = 0;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
@@ -50,7 +54,7 @@ export function fitsUtf8(text: string, limit: number): boolean {
     else if (unit < 0x800 || (unit & 0xf800) === 0xd800) bytes += 2;
     else bytes += 3;
   }
-  return bytes <= limit;
+  return bytes;
 }
 
 /**

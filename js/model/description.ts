@@ -1,5 +1,6 @@
 /** The title and the labels of a session: what is allowed, and how they are stored. */
 import { describeValue } from '../call/call.js';
+import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import { isPlainObject, kindOf } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
@@ -13,12 +14,20 @@ export interface Description {
   readonly title?: string | undefined;
   /** The JSON text of an object. */
   readonly labels?: string | undefined;
+  /** Only on Vertex AI. */
+  readonly expiry?: Expiry | undefined;
 }
+
+/** When a session of Vertex AI expires: a member of its resource. */
+export type Expiry = { readonly ttl: string } | { readonly expireTime: string };
 
 /** Own members, so that none is taken from `Object.prototype`. */
 export const NO_DESCRIPTION: Description = { title: undefined, labels: undefined };
 
 /** The limits are those of Vertex AI. */
+const MIN_TTL_SECONDS = 86_400;
+const TTL = /^\d{1,12}(?:\.\d{1,9})?s$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 const MAX_TITLE = 128;
 const MAX_LABELS = 64;
 const LABEL_KEY = /^[\p{Ll}\p{Lo}\p{N}_-]{1,64}$/u;
@@ -34,6 +43,36 @@ export function takeDescription({ title, labels }: SessionChanges): Description 
     title: takeText(title, requireTitle),
     labels: takeText(labels, labelsText),
   };
+}
+
+/**
+ * Takes the expiry of a request.
+ *
+ * @param expires whether the storage lets sessions expire
+ * @throws SessionError `unsupported` if it does not; `invalid_argument`
+ */
+export function takeExpiry(
+  { ttl, expireTime }: Pick<SessionChanges, 'ttl' | 'expireTime'>,
+  expires: boolean,
+): Expiry | undefined {
+  if (ttl === undefined && expireTime === undefined) return undefined;
+  const key = ttl === undefined ? 'expireTime' : 'ttl';
+  if (!expires) {
+    const message = `Only sessions on Vertex AI expire; remove ${key} from the request.`;
+    throw new SessionError('unsupported', message, { key });
+  }
+  if (ttl === undefined) {
+    if (RFC_3339.test(String(expireTime)) && !Number.isNaN(Date.parse(expireTime!))) {
+      return { expireTime: expireTime! };
+    }
+    throw invalid(
+      key,
+      `must be a time as 2030-01-31T12:00:00Z; it is ${describeValue(expireTime)}`,
+    );
+  }
+  if (expireTime !== undefined) throw invalid('expireTime', 'must not be given together with ttl');
+  if (TTL.test(String(ttl)) && parseFloat(ttl) >= MIN_TTL_SECONDS) return { ttl };
+  throw invalid(key, `must be at least a day of seconds, as 86400s; it is ${describeValue(ttl)}`);
 }
 
 function takeText(value: unknown, take: (value: unknown) => string): string | undefined {
@@ -76,12 +115,12 @@ function labelsText(labels: unknown): string {
   );
 }
 
-/** Sets the title and the labels of a handle, where there are any. A damaged one counts as absent. */
-export function setDescription<S extends object>(
-  session: Session<S>,
+/** Sets the title and the labels, where there are any. A damaged one counts as absent. */
+export function setDescription<Target extends Pick<Session, 'title' | 'labels'>>(
+  session: Target,
   title: unknown,
   labels: unknown,
-): Session<S> {
+): Target {
   if (typeof title === 'string' && title !== '') session.title = title;
   if (typeof labels !== 'string' || labels === '') return session;
   try {

@@ -21,6 +21,7 @@ export type ServiceMethod =
   | 'appendEvent'
   | 'appendEvents'
   | 'updateSession'
+  | 'sessionInfo'
   | 'updateState'
   | 'getUserState'
   | 'getAppState'

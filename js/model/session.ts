@@ -134,6 +134,16 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
   title?: string | undefined;
   /** At most 64. A key or value has at most 64 lower-case letters, digits, `_` and `-`. */
   labels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Only on Vertex AI: the seconds until the session expires, as text that ends in `s`. At least `'86400s'`, a day.
+   * Other storages fail with `unsupported`.
+   */
+  ttl?: string | undefined;
+  /**
+   * Only on Vertex AI, instead of `ttl`: the time at which the session expires, as in `'2030-01-31T12:00:00Z'`.
+   * Other storages fail with `unsupported`.
+   */
+  expireTime?: string | undefined;
 }
 
 /**
@@ -151,6 +161,10 @@ export interface SessionChanges {
   title?: string | null | undefined;
   /** Replaces all labels. See {@link CreateSessionRequest.labels}. */
   labels?: Readonly<Record<string, string>> | null | undefined;
+  /** From now on. See {@link CreateSessionRequest.ttl}. */
+  ttl?: string | undefined;
+  /** See {@link CreateSessionRequest.expireTime}. */
+  expireTime?: string | undefined;
 }
 
 /**

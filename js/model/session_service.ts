@@ -18,6 +18,7 @@ import type {
   UpdateStateRequest,
   UserRequest,
 } from './session.js';
+import type { SessionInfo, SessionInfoRequest } from './session_info.js';
 import type { StateShape } from '../state/state_shape.js';
 
 /**
@@ -159,6 +160,31 @@ export interface BaseSessionService<S extends object = StateShape> {
    * @throws SessionError `not_found`; `invalid_argument`; `unsupported` if the storage keeps no titles
    */
   updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void>;
+  /**
+   * Returns a session's title, labels and times, the number and size of its events, and the tokens that they used.
+   *
+   * The numbers are computed from all stored events, which the call reads page by page: it takes about as long as
+   * `getSession`, and little memory. Events that are appended meanwhile may not be counted. Through an adapter
+   * without `readPage`, the whole session is read for every 1,000 events.
+   *
+   * @throws SessionError `not_found`; `corrupt_record` for an event that cannot be read
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const session = await service.createSession({ ...key, state: { topic: 'tea' } });
+   * const usageMetadata = { promptTokenCount: 12, totalTokenCount: 20 };
+   * const event = { invocationId: 'i1', modelVersion: 'gemini-2.5-flash', usageMetadata };
+   * await service.appendEvent({ session, event });
+   *
+   * const { eventCount, usage, initialState } = await service.sessionInfo(key);
+   * console.log(eventCount, usage['gemini-2.5-flash']?.totalTokenCount, initialState); // 1 20 { topic: 'tea' }
+   * ```
+   */
+  sessionInfo(request: SessionInfoRequest): Promise<SessionInfo<S>>;
   /** Changes state: of a session by an event, without `sessionId` of the user or the app. */
   updateState(request: UpdateStateRequest<S>): Promise<void>;
   /** Returns the user's state. Its keys have no prefix. */

@@ -123,4 +123,6 @@ export const EVENT: Fields = fields(
 );
 
 /** A session. */
-export const SESSION: Fields = fields('id appName userId state lastUpdateTime', { events: EVENT });
+export const SESSION: Fields = fields('id appName userId state lastUpdateTime initialState', {
+  events: EVENT,
+});

@@ -1,16 +1,21 @@
 import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
-import { after, describeValue, type MaybePromise } from '../call/call.js';
+import { after, describeValue, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
 import type { Event } from '../model/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
 import { cursorText, foreignCursor, readCursor } from './event_cursor.js';
 import type { ReaderParts } from './session_reader.js';
+import { sumSession } from './session_info.js';
 import { parseEvents } from './stored_events.js';
+
+/** The most events of a page. */
+const MAX_PAGE = 1000;
 
 /** Reads pages of a session's events. */
 export class EventPages {
@@ -51,6 +56,22 @@ export class EventPages {
         ...(lastId !== undefined && { after: cursor(lastId) }),
         ...(eventCount !== undefined && withCount && { eventCount }),
       };
+    });
+  }
+
+  /** Computes what a session holds. */
+  info<S extends object>(request: SessionInfoRequest): Promise<SessionInfo<S>> {
+    const { appName, userId, sessionId, skipCorrupt, signal } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    const key = { appName, userId, sessionId };
+    return sumSession<S>((eventId) => {
+      requireNotAborted(signal);
+      const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false };
+      return after(this.#read(key, page, signal), (read) => {
+        const events = this.#parse(read[1] ?? [], sessionId, skipCorrupt === true);
+        return { read, events };
+      });
     });
   }
 

@@ -1,7 +1,8 @@
 import { describeValue } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../json/rules.js';
-import { takeDescription } from '../model/description.js';
+import { firstTitleOf } from '../model/auto_title.js';
+import { takeDescription, takeExpiry } from '../model/description.js';
 import { optionalTime, requireId } from '../model/ids.js';
 import type { CreateSessionRequest } from '../model/session.js';
 import {
@@ -17,6 +18,9 @@ import type { CreateRequest } from '../storage/session_store.js';
 /** What a service adds to a request to create a session. */
 export interface NewSessionParts {
   readonly schema: StateSchema | undefined;
+  readonly autoTitle: boolean;
+  /** Whether sessions can expire. */
+  readonly expires: boolean;
   readonly clock: () => number;
   readonly newId: () => string;
 }
@@ -28,7 +32,7 @@ export interface NewSessionParts {
  */
 export function takeNewSession<S extends object>(
   request: CreateSessionRequest<S>,
-  { schema, clock, newId }: NewSessionParts,
+  { schema, autoTitle, expires, clock, newId }: NewSessionParts,
 ): CreateRequest {
   const { appName, userId, sessionId, lastUpdateTime, sharedState, signal } = request;
   requireId('appName', appName);
@@ -45,12 +49,14 @@ export function takeNewSession<S extends object>(
   }
   const last = snapshotDelta(request.stateDelta ?? undefined);
   if (schema !== undefined) validateDelta(schema, last.delta);
+  const description = takeDescription(request);
+  const title = description.title ?? (autoTitle ? firstTitleOf(events) : undefined);
   return {
     key: { appName, userId, sessionId: id },
     state: state.text,
     events,
     delta: last.text,
-    description: takeDescription(request),
+    description: { ...description, title, expiry: takeExpiry(request, expires) },
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
     now: clock(),
     sharesState: appliesSharedState(sharedState),

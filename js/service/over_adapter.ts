@@ -28,6 +28,7 @@ export function overAdapter<S extends object = StateShape>(
 export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
   return {
     ...partsOver(adapter, adapter),
+    expires: adapter.kind === 'vertexai',
     closing: (timeoutMs) => memberOf(adapter, 'closing')?.call(adapter, timeoutMs),
     explain: (error, key) => adapter.explain(error, key),
   };

@@ -2,7 +2,8 @@ import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { createEvent, newEventId } from '../model/create_event.js';
 import { ownMembers } from '../members/own.js';
-import { takeDescription } from '../model/description.js';
+import { takeAutoTitle } from '../model/auto_title.js';
+import { takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId } from '../model/ids.js';
 import { messageOf } from '../json/rules.js';
 import type {
@@ -55,6 +56,7 @@ export class ServiceCore {
   readonly pages: EventPages;
   readonly #parts: ServiceParts;
   readonly #schema: StateSchema | undefined;
+  readonly #autoTitle: boolean;
   readonly #clock: () => number;
   readonly #newId: () => string;
   #store: SessionStore | undefined;
@@ -69,6 +71,7 @@ export class ServiceCore {
     this.feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
     this.#schema = options.stateSchema as StateSchema | undefined;
+    this.#autoTitle = takeAutoTitle(options.autoTitle);
     this.#clock = checkedClock(clock);
     this.#newId = checkedIds(newId);
     const { handles } = this;
@@ -84,6 +87,7 @@ export class ServiceCore {
       handles,
       rules: { writer: orderedWriter, policy: policyOf(stale) },
       schema: this.#schema,
+      autoTitle: this.#autoTitle,
       clock: this.#clock,
       newId: this.#newId,
       store: () => this.#openStore(),
@@ -101,6 +105,8 @@ export class ServiceCore {
   ): MaybePromise<Session<S>> {
     const newSession = takeNewSession(request, {
       schema: this.#schema,
+      autoTitle: this.#autoTitle,
+      expires: this.#parts.expires === true,
       clock: this.#clock,
       newId: this.#newId,
     });
@@ -170,13 +176,15 @@ export class ServiceCore {
     return this.appender.appendUnread(key, append, event, request.signal);
   }
 
-  /** Changes the title and the labels of a session. */
+  /** Changes the title, the labels and the expiry of a session. */
   describe(key: UpdateSessionRequest, changes: SessionChanges): MaybePromise<void> {
     const { appName, userId, signal } = key;
     requireId('appName', appName);
     requireId('userId', userId);
     const sessionId = requireId('sessionId', key.sessionId);
-    const change = takeDescription(takeOptions(changes, SESSION_CHANGES));
+    const taken = takeOptions(changes, SESSION_CHANGES);
+    const expiry = takeExpiry(taken, this.#parts.expires === true);
+    const change = { ...takeDescription(taken), expiry };
     const described = this.#call<boolean>(signal, (store) =>
       store.describe({ key: { appName, userId, sessionId }, ...change, signal }),
     );
@@ -237,7 +245,12 @@ export class ServiceCore {
   }
 }
 
-const SESSION_CHANGES: KnownOptions<SessionChanges> = { title: true, labels: true };
+const SESSION_CHANGES: KnownOptions<SessionChanges> = {
+  title: true,
+  labels: true,
+  ttl: true,
+  expireTime: true,
+};
 
 function notFound(sessionId: string): SessionError {
   const message = `Session ${JSON.stringify(sessionId)} does not exist; it was deleted or never created.`;

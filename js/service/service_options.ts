@@ -47,6 +47,13 @@ export interface SessionServiceOptions<S extends object = StateShape> {
    * service's state type is inferred from it.
    */
   stateSchema?: StateSchemaOf<S> | undefined;
+  /**
+   * Gives a session without a title the begin of its first user message as title: at most 60 characters, cut at a
+   * word. The append or creation that stores the message stores the title too. A title that was removed is set
+   * again by the next user message through another handle. Handles show it when they are read again. Default
+   * `false`.
+   */
+  autoTitle?: boolean | undefined;
   /** Returns the time in milliseconds since 1970; default `Date.now`. */
   clock?: (() => number) | undefined;
   /** Returns a fresh id for a session or event; default a UUID v4. */
@@ -66,6 +73,7 @@ export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
   stale: true,
   history: true,
   stateSchema: true,
+  autoTitle: true,
   clock: true,
   newId: true,
   onDiagnostic: true,
@@ -89,6 +97,8 @@ export function closeTimeoutOf(options: CloseOptions): number | undefined {
 /** The parts of a service besides its options. */
 export interface ServiceParts {
   readonly storage: StorageInfo;
+  /** Whether sessions can expire. */
+  readonly expires?: boolean | undefined;
   /** Makes the store that the service works on. Absent: memory in the wasm. */
   readonly openStore?: () => SessionStore;
   /** Called when the service begins to close and waits for its calls. */

@@ -6,6 +6,7 @@ import type {
   PagedEvents,
 } from '../model/event_page.js';
 import { requireId } from '../model/ids.js';
+import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import { kindOf } from '../json/rules.js';
 import type {
   Abortable,
@@ -162,6 +163,12 @@ export class StoredSessionService<S extends object = StateShape>
 
   updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void> {
     return this.#core.calls.run('updateSession', key, (key) => this.#core.describe(key, changes));
+  }
+
+  sessionInfo(request: SessionInfoRequest): Promise<SessionInfo<S>> {
+    return this.#core.calls.run('sessionInfo', request, (request) =>
+      this.#core.pages.info<S>(request),
+    );
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {

@@ -135,12 +135,13 @@ export class AdapterStore implements SessionStore {
     );
   }
 
-  async describe({ key, title, labels, signal }: DescribeRequest): Promise<boolean> {
+  async describe({ key, title, labels, expiry, signal }: DescribeRequest): Promise<boolean> {
     const verb = this.#requireDescribe();
     const given: StorageDescribeRequest = {
       key: storageKey(key) as Required<StorageKey>,
       title,
       labels,
+      ...(expiry !== undefined && { expiry }),
     };
     const request = requestOf(given, signal);
     return settled('describe', signal, async () => {
@@ -174,13 +175,14 @@ export class AdapterStore implements SessionStore {
 
   /** @param group runs the first attempt; later ones run alone */
   append(request: AppendRequest, group?: WriteGroup): MaybePromise<AppendAnswer> {
-    const { key, position, events, now, signal } = request;
+    const { key, position, events, firstTitle, now, signal } = request;
     const { created, lastEventId } = position;
+    if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
     const write = callCore(() => AdapterWrite.append(packed, numbers, texts));
     const lastId = Number.isNaN(created) ? lastEventId : undefined;
     const writer = group ?? this.#adapter;
-    const parts = { writer, key, events, now, signal, lastEventId: lastId };
+    const parts = { writer, key, events, firstTitle, now, signal, lastEventId: lastId };
     return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
   }
 
@@ -240,7 +242,8 @@ export class AdapterStore implements SessionStore {
         sessionTuple(verb, 'session', row),
       );
       if (session === undefined) return undefined;
-      const [created] = session;
+      const [created, , lastUpdateTime, , title, labels, createTime, initialState] = session;
+      const head = [createTime, lastUpdateTime, initialState, title, labels] as const;
       const found = memberOf(rows, 'events');
       if (found === undefined && eventId !== undefined) return [created];
       const all = requireArray(verb, 'events', found!);
@@ -249,7 +252,7 @@ export class AdapterStore implements SessionStore {
       const count = memberOf(rows, 'eventCount');
       if (count !== undefined) requireCounter(verb, '', 'eventCount', count);
       const hasOlder = isForward ? eventId !== undefined : all.length > wanted;
-      return [created, events, hasOlder, events[0]?.id, events.at(-1)?.id, count];
+      return [created, events, hasOlder, events[0]?.id, events.at(-1)?.id, count, ...head];
     });
   }
 
@@ -317,9 +320,10 @@ export class AdapterStore implements SessionStore {
         (row, index): ListedTuple => {
           const path = `sessions[${index}]`;
           // First, since it checks that there is a row.
-          const session = sessionTuple('list', path, row);
+          const [created, revision, time, state, title, labels] = sessionTuple('list', path, row);
           const sessionId = requireString('list', path, 'sessionId', row.sessionId);
-          return [sessionId, requireString('list', path, 'userId', row.userId), ...session];
+          const userId = requireString('list', path, 'userId', row.userId);
+          return [sessionId, userId, created, revision, time, state, title, labels];
         },
       );
       const users = requireArray('list', 'users', listing.users).flatMap((row, index) => {
@@ -409,7 +413,7 @@ export class AdapterStore implements SessionStore {
       lastUpdateTime,
     };
     const written = writeThrough(verb, writer, requestOf(given, signal), (found) =>
-      decide(verb, write, key, events, found, parts.description),
+      decide(verb, write, key, events, found, parts.description, parts.firstTitle),
     );
     return after(written, () => {
       if (!write.again()) return callCore(end);
@@ -432,6 +436,8 @@ interface WriteParts<Verb extends WriteVerb> {
   readonly events?: readonly EventSnapshot[];
   /** The title and the labels of a new session. */
   readonly description?: Description;
+  /** The title for a session that has none. */
+  readonly firstTitle?: string | undefined;
   /** See {@link CreateRequest}. */
   readonly lastUpdateTime?: number | undefined;
   /** The last event of a handle whose position is not known. */

@@ -16,6 +16,8 @@ type SessionTuple = [
   state: string,
   title: string | undefined,
   labels: string | undefined,
+  createTime: number | undefined,
+  initialState: string | undefined,
 ];
 type SharedTuple = [revision: number, state: string];
 export type EventTuple = [
@@ -92,6 +94,7 @@ function pathOf(row: string, field: string): string {
 /** @param path the row in the adapter's result, such as `sessions[2]` */
 export function sessionTuple(verb: string, path: string, row: SessionRow): SessionTuple {
   requireObject(verb, path, row);
+  const createTime = memberOf(row, 'createTime') ?? undefined;
   return [
     requireCounter(verb, path, 'created', row.created),
     requireCounter(verb, path, 'revision', row.revision),
@@ -99,6 +102,8 @@ export function sessionTuple(verb: string, path: string, row: SessionRow): Sessi
     requireString(verb, path, 'state', row.state),
     optionalString(verb, path, 'title', row),
     optionalString(verb, path, 'labels', row),
+    createTime === undefined ? undefined : requireTime(verb, path, 'createTime', createTime),
+    optionalString(verb, path, 'initialState', row),
   ];
 }
 
@@ -106,7 +111,7 @@ export function sessionTuple(verb: string, path: string, row: SessionRow): Sessi
 function optionalString(
   verb: string,
   path: string,
-  field: 'title' | 'labels',
+  field: 'title' | 'labels' | 'initialState',
   row: SessionRow,
 ): string | undefined {
   const value = memberOf(row, field) as unknown;

@@ -22,6 +22,7 @@ import {
  *
  * @param events the events that the write appends
  * @param description the title and the labels of a new session
+ * @param firstTitle the title for a session that has none
  * @returns the rows to write; `undefined` if there is nothing to write
  */
 export function decide(
@@ -31,6 +32,7 @@ export function decide(
   events: readonly EventSnapshot[],
   found: Found,
   description: Description = NO_DESCRIPTION,
+  firstTitle?: string,
 ): Changes | undefined {
   if (typeof found !== 'object' || (found as unknown) === null) {
     throw contractViolation(verb, `called decide with ${kindOf(found)} in place of the rows`);
@@ -42,7 +44,7 @@ export function decide(
   const { user, app } = sharedTuples(verb, found);
   const stored = rowsOf(verb, 'events', found.events);
   const changed = rowsOf(verb, 'changed', found.changed);
-  const [created, last, time, state, title, labels] = session ?? [
+  const [created, last, time, state, title, labels, createTime, initialState] = session ?? [
     ...([0, ABSENT, 0, '{}'] as const),
     description.title,
     description.labels,
@@ -68,7 +70,9 @@ export function decide(
     throw contractViolation(verb, 'gave a floor or a revision that is too high for a next one');
   }
   // Each state ends with a NUL, which JSON text never contains.
-  const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
+  const [ofSession = '', userText, appText, firstState] =
+    scopes === 0 ? [] : write.states().split('\0');
+  const lastUpdateTime = write.number(DECIDED.lastUpdateTime);
   const { appName, userId = '', sessionId = '' } = key;
   return {
     session:
@@ -80,11 +84,14 @@ export function decide(
             sessionId,
             created: write.number(DECIDED.created),
             revision,
-            lastUpdateTime: write.number(DECIDED.lastUpdateTime),
+            lastUpdateTime,
             // A state without changes keeps its text.
             state: ofSession === '' ? state : ofSession,
-            title,
+            title: title || firstTitle,
             labels,
+            createTime: session === undefined ? lastUpdateTime : createTime,
+            initialState: session === undefined ? firstState : initialState,
+            ...(description.expiry !== undefined && { expiry: description.expiry }),
           },
     user: changedState(ofUser, userText),
     app: changedState(ofApp, appText),

@@ -1,4 +1,5 @@
 import type { SessionError } from '../errors/errors.js';
+import type { Description } from '../model/description.js';
 import type { Event } from '../model/event.js';
 import type { Abortable } from '../model/session.js';
 import type {
@@ -24,6 +25,9 @@ export interface OwnRows extends Rows {
   readonly parsed?: Event[];
 }
 
+/** Vertex AI's sessions may expire. Its rows of new sessions have the same member. */
+export interface OwnDescribeRequest extends StorageDescribeRequest, Pick<Description, 'expiry'> {}
+
 /** An adapter of this package. The events of its reads need no check. */
 export interface OwnAdapter extends StorageAdapter {
   /**
@@ -37,7 +41,7 @@ export interface OwnAdapter extends StorageAdapter {
         ifAbsent: boolean,
       ) => Promise<CreatedSession | undefined>)
     | undefined;
-  describe(request: StorageDescribeRequest): boolean | Promise<boolean>;
+  describe(request: OwnDescribeRequest): boolean | Promise<boolean>;
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;

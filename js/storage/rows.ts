@@ -72,6 +72,13 @@ export interface SessionRow {
   readonly title?: string | undefined;
   /** JSON text of the labels; absent or empty without any. Only adapters with the verb `describe` store it. */
   readonly labels?: string | undefined;
+  /**
+   * Milliseconds since 1970; absent if it is not known. An adapter that stores it, and the next member, has both
+   * in `sessionInfo`.
+   */
+  readonly createTime?: number | undefined;
+  /** JSON text of the session's own state as it was created; absent if it is not known. */
+  readonly initialState?: string | undefined;
 }
 
 /**

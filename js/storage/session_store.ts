@@ -111,8 +111,8 @@ export interface EventPageRequest {
 }
 
 /**
- * A page of events; see `page_to_javascript` in `src/wasm/bindings/values.rs`. Only `created` if no event
- * has the id that was asked for.
+ * A page of events and its session; see `page_to_javascript` in `src/wasm/bindings/values.rs`. Only `created` if
+ * no event has the id that was asked for.
  */
 export type ReadEvents = [
   created: number,
@@ -121,6 +121,11 @@ export type ReadEvents = [
   first?: string | undefined,
   last?: string | undefined,
   count?: number | undefined,
+  createTime?: number | undefined,
+  lastUpdateTime?: number,
+  initialState?: string | null | undefined,
+  title?: string | undefined,
+  labels?: string | undefined,
 ];
 
 /** A change of the title and the labels of a session. */

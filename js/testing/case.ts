@@ -8,6 +8,10 @@ export interface Case {
   readonly name: string;
   /** The service's option `stale`; absent: `'merge'`. */
   readonly stale?: 'merge' | 'append' | 'reject';
+  /** Whether the Rust API has no such case. */
+  readonly javascript?: true;
+  /** The service's option `autoTitle`. */
+  readonly autoTitle?: true;
   /** What an adapter does wrong when only this case and cases like it fail. */
   readonly hint?: string;
   readonly steps: readonly JsonObject[];

@@ -34,7 +34,7 @@ import type { VerbCase } from './verb_cases.js';
  * ```
  */
 export type OpenStorage = (
-  options: Required<Pick<SessionServiceOptions, 'clock' | 'stale'>>,
+  options: Pick<SessionServiceOptions, 'clock' | 'stale' | 'autoTitle'>,
 ) => OpenedStorage | Promise<OpenedStorage>;
 type Service = BaseSessionService & PagedEvents;
 type OpenedStorage = 'memory' | StorageAdapter | Service;
@@ -42,7 +42,8 @@ type OpenedStorage = 'memory' | StorageAdapter | Service;
 /** Runs a case. Throws an error with the failed step, its call, and the hint of the case. */
 export async function runCase(testCase: Case, openStorage: OpenStorage): Promise<void> {
   const clock = { now: 1000 };
-  const options = { clock: () => clock.now, stale: testCase.stale };
+  const { autoTitle = false, stale } = testCase;
+  const options = { clock: () => clock.now, stale, autoTitle };
   const storage = await openStorage(options);
   const service = isService(storage) ? storage : await openSessionService({ ...options, storage });
   try {
@@ -62,7 +63,7 @@ export async function runCase(testCase: Case, openStorage: OpenStorage): Promise
 
 /** Runs a case of the verbs over an adapter. Does nothing for a service: that has no verbs. */
 export async function runVerbCase(testCase: VerbCase, openStorage: OpenStorage): Promise<void> {
-  const storage = await openStorage({ clock: () => 1000, stale: 'merge' });
+  const storage = await openStorage({ clock: () => 1000 });
   if (storage === 'memory') return;
   try {
     if (!isService(storage)) await testCase.run(storage);
@@ -184,6 +185,11 @@ class Run {
         for await (const event of service.events(request)) events.push(event);
         return { value: { events }, compare: expectSession };
       }
+      case 'sessionInfo':
+        return {
+          value: await service.sessionInfo(withDefaults(KEY, call.with)),
+          compare: expectSession,
+        };
       case 'getUserState':
         return {
           value: await service.getUserState(withDefaults(USER, call.with)),

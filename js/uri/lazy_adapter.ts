@@ -7,7 +7,6 @@ import type {
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
-  StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -16,7 +15,7 @@ import type {
 import type { StorageKey } from '../storage/rows.js';
 import { memberOf } from '../members/own.js';
 import type { Abortable } from '../model/session.js';
-import type { OwnAdapter, OwnRows } from '../storage/own_adapter.js';
+import type { OwnAdapter, OwnDescribeRequest, OwnRows } from '../storage/own_adapter.js';
 
 /**
  * An adapter that is made when its first verb is called. So the service over it can be made at once, and the
@@ -62,7 +61,7 @@ export class LazyAdapter implements OwnAdapter {
     return async (...parameters) => (await this.#load()).createInSteps?.(...parameters);
   }
 
-  describe(request: StorageDescribeRequest): boolean | Promise<boolean> {
+  describe(request: OwnDescribeRequest): boolean | Promise<boolean> {
     return this.#call((adapter) => adapter.describe(request));
   }
 

@@ -27,7 +27,6 @@ import type {
   PageRows,
   Rows,
   StorageDeleteRequest,
-  StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -35,7 +34,7 @@ import type {
 } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
 import type { Abortable } from '../model/session.js';
-import { NO_ROWS, type OwnAdapter } from '../storage/own_adapter.js';
+import { NO_ROWS, type OwnAdapter, type OwnDescribeRequest } from '../storage/own_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from './rest/call_limit.js';
 import { createInSteps } from './verbs/create_in_steps.js';
@@ -117,13 +116,13 @@ export class VertexAdapter implements OwnAdapter {
     return this.read(request);
   }
 
-  describe({ key, title, labels, signal }: StorageDescribeRequest): Promise<boolean> {
+  describe({ key, title, labels, expiry, signal }: OwnDescribeRequest): Promise<boolean> {
     return this.#call(signal, async (sessions) => {
       const address = sessions.addressOf(key);
       if (address === undefined) return false;
       let isThere = false;
       await this.#enqueue(sessions, address, async () => {
-        isThere = await describeSession(sessions, address, { title, labels });
+        isThere = await describeSession(sessions, address, { title, labels, expiry });
       });
       return isThere;
     });

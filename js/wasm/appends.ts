@@ -23,6 +23,8 @@ export interface Append {
   /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
   readonly events: readonly EventSnapshot[];
+  /** The title that the session gets if it has none. */
+  readonly firstTitle?: string | undefined;
   readonly now: number;
 }
 
@@ -46,8 +48,8 @@ export interface NewSession {
 /** Packed appends on their way into the wasm; see `src/wasm/bindings/appends.rs`. */
 export interface PackedAppends {
   /**
-   * For each append its names and the id of the handle's last event, then for each event its id, the
-   * JSON text of its delta and, if they are packed, its texts.
+   * For each append its names, the id of the handle's last event and the title for a session without one, then
+   * for each event its id, the JSON text of its delta and, if they are packed, its texts.
    */
   readonly packed: string;
   /** For each append its numbers, then those of each event. */
@@ -82,22 +84,24 @@ export function packAppends(appends: readonly Append[], hasTexts: boolean): Pack
     }
   }
   requireRoom(deltaUnits, textUnits);
-  const numbers = new Float64Array(10 * appends.length + 5 * count);
+  const numbers = new Float64Array(11 * appends.length + 5 * count);
   const texts: (string | undefined)[] | undefined = hasTexts ? undefined : [];
   let packed = '';
   let at = 0;
   const put = (number: number): void => {
     numbers[at++] = number;
   };
-  for (const { key, position, policy, expectedRevision = NaN, events, now } of appends) {
+  for (const append of appends) {
+    const { key, position, policy, expectedRevision = NaN, events, firstTitle = '', now } = append;
     const { appName, userId, sessionId } = key;
     const { created, revision, lastEventId } = position;
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
-    packed += appName + userId + sessionId + last;
+    packed += appName + userId + sessionId + last + firstTitle;
     put(appName.length);
     put(userId.length);
     put(sessionId.length);
     put(last.length);
+    put(firstTitle.length);
     put(created);
     put(revision);
     put(policy);

@@ -49,6 +49,9 @@
 //! `sessions` are ids or such sessions. The members of `state` may have any order, those of its
 //! values may not.
 //!
+//! A case with `"javascript": true` tests what only the API in JavaScript has: the op `sessionInfo`,
+//! and the service's option `"autoTitle": true`.
+//!
 //! Long values are generated. `{"$text": [n, "ab"]}` repeats a text. `{"$list": [from, to, each]}`
 //! and `{"$members": [from, to, {…}]}` repeat a value with `${i}`. `{"$nest": [n, core]}` puts a
 //! value into `n` arrays. A string that is just `"${i}"` becomes the number.

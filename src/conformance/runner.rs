@@ -414,7 +414,7 @@ impl Request<'_> {
             _ => String::new(),
         });
         let title = self.0.get("title").map(|title| title.as_str().unwrap_or_default().to_owned());
-        Description { title, labels }
+        Description { title, labels, ..Description::default() }
     }
 
     fn window(self) -> Result<Window, Stop> {

@@ -86,7 +86,12 @@ where
         self.create(&["e1", "e2"], |_| Some(filled(7, 7, 2))).await?;
         let Rows { session, user, app, events, .. } = self.read().await?;
         let session = session.ok_or("there is no session")?;
-        let head = SessionHead { created: 7, revision: 7, last_update_time: 1000.25 };
+        let head = SessionHead {
+            created: 7,
+            revision: 7,
+            last_update_time: 1000.25,
+            create_time: 1000.25,
+        };
         equal("the head", session.head, head)?;
         equal("the key", session.key, key())?;
         equal("the session's state", session.state.to_json(), STATE.into())?;
@@ -371,7 +376,7 @@ fn set(members: &[(&str, &str)]) -> StateChanges {
 }
 
 fn session_change(created: Revision, revision: Revision, state: &[(&str, &str)]) -> SessionChange {
-    let head = SessionHead { created, revision, last_update_time: 1000.25 };
+    let head = SessionHead { created, revision, last_update_time: 1000.25, create_time: 1000.25 };
     SessionChange { head, state: set(state), description: Description::default() }
 }
 

@@ -19,8 +19,9 @@ for (const [title, start] of SHARED_ENGINES) {
   describe(`On ${title}`, { timeout: 120_000 }, () => {
     const newDatabase = start();
     let service: DatabaseSessionService;
+    let urls: Awaited<ReturnType<typeof newDatabase>>;
     beforeEach(async () => {
-      const urls = await newDatabase();
+      urls = await newDatabase();
       service = new DatabaseSessionService(urls.ours);
       await python.open(urls.python);
     });
@@ -98,6 +99,54 @@ for (const [title, start] of SHARED_ENGINES) {
       const appended = await python.ask('append', pythonEvent('one', { k: 2 }));
       assert.equal(appended.error, undefined);
       assert.deepEqual((await service.getSession(KEY))?.labels, { a: '1' });
+    });
+
+    it("the info of a session counts Python's events, and is that of the session there is", async () => {
+      const state = { a: 1 };
+      await service.createSession({ ...KEY, title: 'Tea', state });
+      const session = await service.getSession(KEY);
+      assert.ok(session);
+      const usageMetadata = { promptTokenCount: 3, totalTokenCount: 5 };
+      const event = { ...userEvent('one', { a: 2 }), modelVersion: 'm', usageMetadata };
+      await service.appendEvent({ session, event });
+      const ours = await service.sessionInfo(KEY);
+      assert.deepEqual(ours.usage, { m: usageMetadata });
+      assert.deepEqual([ours.eventCount, ours.initialState, ours.title], [1, state, 'Tea']);
+      const appended = await python.ask('append', pythonEvent('two', { b: 1 }));
+      assert.equal(appended.error, undefined);
+      const both = await service.sessionInfo(KEY);
+      assert.deepEqual([both.eventCount, both.initialState, both.title], [2, state, 'Tea']);
+      assert.deepEqual(both.usage, { m: usageMetadata });
+      assert.equal(both.createTime, ours.createTime);
+      const { events } = await service.listEvents(KEY);
+      assert.equal(
+        both.bytes,
+        Buffer.byteLength(events.map((one) => JSON.stringify(one)).join('')),
+      );
+
+      await python.ask('delete', PYTHON_KEY);
+      await python.ask('create', { ...PYTHON_KEY, state: { c: 1 } });
+      const { createTime, lastUpdateTime, ...again } = await service.sessionInfo(KEY);
+      assert.deepEqual(again, { eventCount: 0, bytes: 0, usage: {} });
+      assert.ok(createTime! > ours.createTime! && lastUpdateTime >= createTime!);
+    });
+
+    it('autoTitle titles a session of Python, also one that has the id of a titled one', async () => {
+      const titled = new DatabaseSessionService(urls.ours, { autoTitle: true });
+      try {
+        for (const text of ['first', 'second']) {
+          await python.ask('create', { ...PYTHON_KEY, state: {} });
+          const session = await titled.getSession(KEY);
+          assert.ok(session);
+          await titled.appendEvent({ session, event: userEvent(text) });
+          await titled.appendEvent({ session, event: userEvent('more') });
+          assert.equal((await titled.getSession(KEY))?.title, text);
+          assert.equal((await python.ask('get', PYTHON_KEY)).events.length, 2);
+          await python.ask('delete', PYTHON_KEY);
+        }
+      } finally {
+        await titled.close();
+      }
     });
 
     const writes: Record<string, (session: Session) => Promise<unknown>> = {

@@ -155,7 +155,9 @@ export class Engine {
       if (!(field in SESSION.fields)) throw invalid(`Invalid field mask: ${field}`);
       if (IMMUTABLE.includes(field)) continue;
       if (field === 'sessionState') session.state = fieldsOf(given.sessionState);
-      else session.fields = { ...session.fields, [field]: given[field] };
+      else if (field === 'ttl') {
+        session.fields.expireTime = timestampOf(this.#now() + nanosOfSeconds(given.ttl));
+      } else session.fields = { ...session.fields, [field]: given[field] };
     }
     this.#touch(session);
     return this.#shown(session);
@@ -211,7 +213,7 @@ export class Engine {
   #insert(name: string, engine: string, given: Fields): void {
     const now = this.#now();
     const { ttl, sessionState, ...rest } = given;
-    const lasts = typeof ttl === 'string' ? nanosOfMillis(Number.parseFloat(ttl) * 1000) : YEAR;
+    const lasts = ttl === undefined ? YEAR : nanosOfSeconds(ttl);
     const time = timestampOf(now);
     const session: StoredSession = {
       name,
@@ -311,6 +313,11 @@ function compareTimes(one: StoredSession, other: StoredSession, field: string): 
 
 function ownerOf({ engine, fields }: StoredSession): Owner {
   return { engine, userId: fields.userId };
+}
+
+/** @param seconds such as `86400s` */
+function nanosOfSeconds(seconds: unknown): bigint {
+  return nanosOfMillis(Number.parseFloat(String(seconds)) * 1000);
 }
 
 function fieldsOf(value: unknown): Fields {

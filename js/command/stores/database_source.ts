@@ -96,6 +96,7 @@ function toSessionCopy(key: Required<StorageKey>, rows: Rows): SessionCopy | und
     shared: mergeShared({ app: parsedState(app), user: parsedState(user) }),
     title: session.title,
     labels: session.labels,
+    initialState: session.initialState,
   };
 }
 

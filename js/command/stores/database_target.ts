@@ -90,7 +90,7 @@ function writeRequest({ key, events }: SessionCopy) {
  * reads each event at its own time, as long as these times increase.
  */
 function toRows(session: SessionCopy, floor: number): Changes {
-  const { key, lastUpdateTime, state, title, labels } = session;
+  const { key, lastUpdateTime, state, title, labels, initialState } = session;
   const created = Math.max(floor + 1, millisecondsToMicros(session.created));
   let revision = created;
   const events = session.events.map(({ id, timestamp, text }): EventRow => {
@@ -98,6 +98,7 @@ function toRows(session: SessionCopy, floor: number): Changes {
     return { id, seq: revision, revision, timestamp, text };
   });
   revision = Math.max(revision, millisecondsToMicros(lastUpdateTime));
-  const row = { ...key, created, revision, lastUpdateTime, state, title, labels };
+  const description = { title, labels, initialState };
+  const row = { ...key, created, revision, lastUpdateTime, state, ...description };
   return { ...NO_SHARED_ROWS, session: row, events };
 }

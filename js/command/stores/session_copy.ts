@@ -40,6 +40,8 @@ export interface SessionCopy {
   readonly title?: string | undefined;
   /** JSON text of the labels; absent or empty without any. */
   readonly labels?: string | undefined;
+  /** JSON text of the session's own state when it was created; absent if it is not known. */
+  readonly initialState?: string | undefined;
 }
 
 /** The state of a user or an app. */

@@ -22,6 +22,8 @@ export interface SessionColumns {
   /** Absent in rows that a write decides on: a write leaves titles and labels as they are. */
   title?: string | null;
   labels?: string | null;
+  /** Only in rows of a single session. */
+  initial_state?: string | null;
 }
 
 /** The columns of an event from which nearly all of its fields can be read. */
@@ -54,17 +56,20 @@ export function revisionOf(value: unknown, what: string, id?: string): number {
 export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): SessionRow {
   const revision = revisionOf(columns.update_time, 'session', key.sessionId);
   const isCurrent = columns.side_time === columns.update_time;
+  const created = revisionOf(columns.create_time, 'session', key.sessionId);
   const sideTableTime = isCurrent ? parseMilliseconds(columns.last_update_time) : undefined;
   return {
     appName: key.appName,
     userId: key.userId,
     sessionId: key.sessionId,
-    created: revisionOf(columns.create_time, 'session', key.sessionId),
+    created,
     revision,
     lastUpdateTime: sideTableTime ?? revision / 1000,
     state: pythonJsonToJson(columns.state),
     title: memberOf(columns, 'title') ?? undefined,
     labels: memberOf(columns, 'labels') ?? undefined,
+    createTime: created / 1000,
+    initialState: memberOf(columns, 'initial_state') ?? undefined,
   };
 }
 

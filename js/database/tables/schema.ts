@@ -108,6 +108,7 @@ export function tableStatements(
       .addColumn('create_time', time, (column) => column.notNull())
       .addColumn('title', word)
       .addColumn('labels', json)
+      .addColumn('initial_state', json)
       .addPrimaryKeyConstraint(named('adk_session_wasm_details_pkey'), [...EVENT_SESSION])
       .addForeignKeyConstraint(
         named('adk_session_wasm_details_fkey'),

@@ -24,7 +24,7 @@ export function fullName({ schema, prefix }: TableNames, table: string, quote: '
 /** Our side table: it holds what Python's tables have no column for. */
 export const OURS = 'adk_session_wasm_sessions';
 
-/** Our second table beside the sessions: titles and labels. */
+/** Our second table beside the sessions: titles, labels and initial states. */
 export const DETAILS = 'adk_session_wasm_details';
 
 /** Our tables beside the sessions. */

@@ -50,7 +50,7 @@ export interface Tables {
     replaced_at: StoredTime | null;
   };
   /**
-   * What users say about a session. Only sessions that need it have a row. A row counts only while its
+   * What users say about a session, and its initial state. Only sessions that need it have a row. A row counts only while its
    * `create_time` equals the session's: another one belongs to a session that Python has deleted.
    */
   adk_session_wasm_details: SessionColumns & {
@@ -59,6 +59,8 @@ export interface Tables {
     title: string | null;
     /** The JSON of an object. */
     labels: string | null;
+    /** The JSON of the session's own state as we created it; `null` if Python did. */
+    initial_state: string | null;
   };
 }
 

@@ -38,8 +38,8 @@ export function* describe(
   if (locksRows) yield* statements.locks.session.one.run(session);
   const [stored] = yield* statements.details.run(session);
   if (stored === undefined) return false;
-  const { deleteDetails, insertDetails, updateDetails } = statements;
-  const insert = stored.details === null ? [deleteDetails, insertDetails] : [];
+  const { deleteDetails, insertMissingDetails, updateDetails } = statements;
+  const insert = stored.details === null ? [deleteDetails, insertMissingDetails] : [];
   const values = {
     ...session,
     title: title === undefined ? stored.title : title || null,

@@ -116,22 +116,27 @@ export class GroupChanges {
     if (session === undefined) return;
     const { layout, statements } = this.#context;
     const { app, user, session: id } = key;
-    const { revision, created, state, lastUpdateTime } = session;
+    const { revision, created, state, lastUpdateTime, title } = session;
     const updated = layout.time(revision);
     const values = { app, user, session: id, state, updated };
     if (found.session === undefined) {
       const insert = { ...values, created: layout.time(created) };
       this.#inserts.push(statements.insertSession.of(insert));
-      const { title = '', labels = '' } = session;
-      if (title !== '' || labels !== '') {
-        const details = { ...key, title: title || null, labels: labels || null };
-        const { deleteDetails, insertDetails, updateDetails } = statements;
-        this.#others.push(deleteDetails.of(key), insertDetails.of(key), updateDetails.of(details));
-      }
+      const { labels, initialState } = session;
+      const { deleteDetails, insertNewDetails } = statements;
+      const details = { ...key, created: insert.created, title: title || null };
+      const others = { labels: labels || null, initial: initialState ?? null };
+      this.#others.push(deleteDetails.of(key), insertNewDetails.of({ ...details, ...others }));
     } else if (state === found.session.state) {
       this.#touched.push(values);
     } else {
       this.#updated.push(values);
+    }
+    if (found.session !== undefined && title !== undefined) {
+      // The rows that are read for a write have no title, so this one is for a session without one.
+      const { deleteOldDetails, insertMissingDetails, setFirstTitle } = statements;
+      this.#others.push(deleteOldDetails.of(key), insertMissingDetails.of(key));
+      this.#others.push(setFirstTitle.of({ ...key, title }));
     }
     const time = layout.timeOf(lastUpdateTime);
     if (updated === time && replacedAt === undefined) return;

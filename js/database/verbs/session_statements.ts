@@ -205,6 +205,7 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
         .select(sessionColumns(engine))
         .select(detailsColumns(engine))
         .select((of) => [
+          json(of.ref('d.initial_state')).as('initial_state'),
           json(of.ref('a.state')).as('app_state'),
           time(of.ref('a.update_time')).as('app_time'),
           json(of.ref('u.state')).as('user_state'),

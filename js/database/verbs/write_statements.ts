@@ -5,7 +5,7 @@ import type { SharedScope } from '../../state/scope.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { jsonRows, type JsonRows, type KeyedStatement } from './lookup.js';
 import { Prepared } from '../transactions/prepared.js';
-import type { Key } from './session_statements.js';
+import { IS_DETAILS, type Key } from './session_statements.js';
 import type { Database } from '../tables/tables.js';
 
 /** The columns of a new event. */
@@ -20,6 +20,9 @@ interface SideTableValues extends Key {
 
 /** The changed columns of a session's details. */
 type DetailsValues = Key & { title: string | null; labels: string | null };
+
+/** The columns of a new session's details. */
+type NewDetailsValues = DetailsValues & { created: StoredTime; initial: string | null };
 
 /** The columns of a shared state. */
 type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime };
@@ -115,19 +118,17 @@ export function writeStatements(database: Database, { readsJsonRows }: Engine) {
         .where('user_id', '=', value('user'))
         .where('session_id', '=', value('session')),
     ),
-    /** Inserts details without a title and labels. The time is copied: Python's may be finer than ours. */
-    insertDetails: new Prepared<Key, never>((value) =>
-      database
-        .insertInto('adk_session_wasm_details')
-        .columns(['app_name', 'user_id', 'session_id', 'create_time'])
-        .expression(
-          database
-            .selectFrom('sessions')
-            .select(['app_name', 'user_id', 'id', 'create_time'])
-            .where('app_name', '=', value('app'))
-            .where('user_id', '=', value('user'))
-            .where('id', '=', value('session')),
-        ),
+    /** Inserts the details of a new session. */
+    insertNewDetails: new Prepared<NewDetailsValues, never>((value) =>
+      database.insertInto('adk_session_wasm_details').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        session_id: value('session'),
+        create_time: value('created'),
+        title: value('title'),
+        labels: value('labels'),
+        initial_state: value('initial'),
+      }),
     ),
     updateDetails: new Prepared<DetailsValues, never>((value) =>
       database
@@ -136,6 +137,48 @@ export function writeStatements(database: Database, { readsJsonRows }: Engine) {
         .where('app_name', '=', value('app'))
         .where('user_id', '=', value('user'))
         .where('session_id', '=', value('session')),
+    ),
+    /** Deletes the details of an earlier session with the id. */
+    deleteOldDetails: new Prepared<Key, never>((value) =>
+      database
+        .deleteFrom('adk_session_wasm_details')
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session'))
+        .where('create_time', '<>', (of) =>
+          of
+            .selectFrom('sessions')
+            .select('create_time')
+            .where('app_name', '=', value('app'))
+            .where('user_id', '=', value('user'))
+            .where('id', '=', value('session')),
+        ),
+    ),
+    /** Inserts empty details of a session that has none. The time is copied: Python's may be finer than ours. */
+    insertMissingDetails: new Prepared<Key, never>((value) =>
+      database
+        .insertInto('adk_session_wasm_details')
+        .columns(['app_name', 'user_id', 'session_id', 'create_time'])
+        .expression(
+          database
+            .selectFrom('sessions as s')
+            .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+            .select(['s.app_name', 's.user_id', 's.id', 's.create_time'])
+            .where('s.app_name', '=', value('app'))
+            .where('s.user_id', '=', value('user'))
+            .where('s.id', '=', value('session'))
+            .where('d.session_id', 'is', null),
+        ),
+    ),
+    /** Sets the title of a session that has details without one. */
+    setFirstTitle: new Prepared<Key & { title: string }, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_details')
+        .set({ title: value('title') })
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session'))
+        .where('title', 'is', null),
     ),
     insertState: {
       app: new Prepared<StateValues, never>((value) =>

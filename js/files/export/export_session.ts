@@ -2,8 +2,8 @@ import { SessionError } from '../../errors/errors.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_options.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { type SessionDialect, type SessionFile, sessionToFile } from '../format/session_file.js';
-import { readWholeSession } from '../format/whole_session.js';
+import { fileOf, type SessionDialect, type SessionFile } from '../format/session_file.js';
+import { type ExportedMembers, readWholeSession } from '../format/whole_session.js';
 
 /**
  * Options of {@link exportSession}.
@@ -15,7 +15,7 @@ import { readWholeSession } from '../format/whole_session.js';
  * const forPython: ExportSessionOptions = { casing: 'snake', timeUnit: 'seconds' };
  * ```
  */
-export interface ExportSessionOptions extends SessionDialect, Abortable {}
+export interface ExportSessionOptions extends SessionDialect, ExportedMembers, Abortable {}
 
 const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
   appName: true,
@@ -26,11 +26,12 @@ const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
 const EXPORT_OPTIONS: KnownOptions<ExportSessionOptions> = {
   casing: true,
   timeUnit: true,
+  initialState: true,
   signal: true,
 };
 
 /**
- * Exports a stored session with all its events, as a file of one of the ADKs; see {@link sessionToFile}.
+ * Exports a stored session with all its events, as a file of one of the ADKs; see `sessionToFile`.
  *
  * Its `state` is the state that an agent sees, including `user:` and `app:` keys.
  *
@@ -56,9 +57,10 @@ export async function exportSession(
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
   const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
-  const { signal, ...dialect } = takeOptions(options, EXPORT_OPTIONS);
-  const session = await readWholeSession(service, { appName, userId, sessionId, signal });
-  if (session !== undefined) return sessionToFile(session, dialect);
+  const { signal, initialState, ...dialect } = takeOptions(options, EXPORT_OPTIONS);
+  const request = { appName, userId, sessionId, signal };
+  const stored = await readWholeSession(service, request, { initialState });
+  if (stored !== undefined) return fileOf(stored, dialect);
   throw new SessionError(
     'not_found',
     `The app ${JSON.stringify(appName)} has no session ${JSON.stringify(sessionId)} of this user.`,

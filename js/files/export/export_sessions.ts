@@ -3,14 +3,14 @@ import { type KnownOptions, takeRequest } from '../../call/known_options.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import {
+  fileOf,
   requireCasing,
   requireTimeUnit,
   type SessionDialect,
-  sessionToFile,
 } from '../format/session_file.js';
 import { listSessionKeys, type SessionsRequest } from '../format/session_keys.js';
 import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
-import { readWholeSession } from '../format/whole_session.js';
+import { type ExportedMembers, readWholeSession } from '../format/whole_session.js';
 
 /**
  * Selects the sessions to export, and their format.
@@ -22,7 +22,7 @@ import { readWholeSession } from '../format/whole_session.js';
  * const allOfAda: ExportSessionsRequest = { appName: 'shop', userId: 'ada' };
  * ```
  */
-export interface ExportSessionsRequest extends SessionDialect, Abortable {
+export interface ExportSessionsRequest extends SessionDialect, ExportedMembers, Abortable {
   /** The name of one app, or of several. Name all apps to export the whole store. */
   appName: string | readonly string[];
   /** Absent: all users of the apps. */
@@ -34,6 +34,7 @@ const REQUEST_MEMBERS: KnownOptions<ExportSessionsRequest> = {
   userId: true,
   casing: true,
   timeUnit: true,
+  initialState: true,
   signal: true,
 };
 
@@ -45,7 +46,7 @@ const REQUEST_MEMBERS: KnownOptions<ExportSessionsRequest> = {
  * | `{"format":"adk-sessions","version":1,"casing":"camel","timeUnit":"milliseconds"}` | the first line: the format of the sessions |
  * | `{"appName":"shop","appState":{"motd":"…"}}` | the app's state, keys without `app:`; only if all users are exported |
  * | `{"appName":"shop","userId":"ada","userState":{"name":"…"}}` | a user's state, keys without `user:`; before the user's sessions |
- * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as {@link sessionToFile} writes it |
+ * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as `sessionToFile` writes it |
  *
  * The sessions of an app come in order of `lastUpdateTime`. Each session is read when its line is taken, so
  * memory holds one session and the ids of all. A line shows the session as it was when the line was written.
@@ -76,7 +77,7 @@ export async function* exportSessions(
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
   const ownRequest = takeRequest(request, REQUEST_MEMBERS);
-  const { appName, userId, signal } = ownRequest;
+  const { appName, userId, initialState, signal } = ownRequest;
   // Check everything before the first line: lines that were yielded cannot be taken back.
   const casing = requireCasing(ownRequest.casing ?? 'camel');
   const timeUnit = requireTimeUnit(ownRequest.timeUnit ?? 'milliseconds');
@@ -86,14 +87,14 @@ export async function* exportSessions(
   const dialect = { casing, timeUnit };
   yield formatLine({ format: STREAM_FORMAT, version: STREAM_VERSION, ...dialect });
   for (const app of appNames) {
-    yield* appLines(service, { appName: app, userId, signal }, dialect);
+    yield* appLines(service, { appName: app, userId, signal }, { ...dialect, initialState });
   }
 }
 
 async function* appLines(
   service: BaseSessionService,
   { appName, userId, signal }: SessionsRequest,
-  dialect: SessionDialect,
+  { initialState, ...dialect }: SessionDialect & ExportedMembers,
 ): AsyncGenerator<string, void> {
   const users = new Set<string>();
   if (userId === undefined) {
@@ -103,13 +104,13 @@ async function* appLines(
     users.add(userId);
   }
   for await (const key of listSessionKeys(service, { appName, userId, signal })) {
-    const session = await readWholeSession(service, { ...key, signal });
-    if (session === undefined) continue;
+    const stored = await readWholeSession(service, { ...key, signal }, { initialState });
+    if (stored === undefined) continue;
     if (!users.has(key.userId)) {
       users.add(key.userId);
       yield await userLine(service, { appName, userId: key.userId, signal });
     }
-    yield formatLine(sessionToFile(session, dialect));
+    yield formatLine(fileOf(stored, dialect));
   }
 }
 

@@ -18,6 +18,7 @@ export interface RecordedSession {
   readonly lastUpdateTime: unknown;
   readonly title: string | undefined;
   readonly labels: Record<string, string> | undefined;
+  readonly initialState: JsonObject | undefined;
 }
 
 /** Names that replace those of the file. */
@@ -28,7 +29,7 @@ export interface ReplacementKey {
 }
 
 const SESSION_FIELDS = new Set(
-  'id appName userId state events lastUpdateTime title labels'.split(' '),
+  'id appName userId state events lastUpdateTime title labels initialState'.split(' '),
 );
 
 /**
@@ -57,7 +58,7 @@ export function checkRecordedSession(json: unknown, replacements: ReplacementKey
   const unknownField = Object.keys(file).find((key) => !SESSION_FIELDS.has(key));
   if (unknownField !== undefined)
     throw malformedFile([unknownField], 'is not a field of a session; remove it');
-  const { id: fileId = '', state, events, lastUpdateTime } = file;
+  const { id: fileId = '', state, events, lastUpdateTime, initialState } = file;
   const id = replacements.sessionId ?? fileId;
   if (!Array.isArray(events))
     throw malformedFile(['events'], `must be a list; it is ${describeKind(events)}`);
@@ -69,6 +70,8 @@ export function checkRecordedSession(json: unknown, replacements: ReplacementKey
     state: state === undefined ? undefined : checkObject(state, ['state']),
     events: events.map((event: unknown, at) => checkEvent(event, at, ids)),
     lastUpdateTime,
+    initialState:
+      initialState === undefined ? undefined : checkObject(initialState, ['initialState']),
     ...checkDescription(file),
   };
 }

@@ -6,6 +6,7 @@ import { describeValue } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import { invalid } from '../../errors/invalid.js';
 import type { Session } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
 import { applyDeltas } from './apply_deltas.js';
 import { parseJson, checkRecordedSession } from './recorded_session.js';
 import { convertSessionTimes } from './session_times.js';
@@ -100,6 +101,20 @@ const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
  * ```
  */
 export function sessionToFile(session: Session, options: SessionDialect = {}): SessionFile {
+  return fileOf({ session, initialState: undefined }, options);
+}
+
+/** A session, and its own state when it was created, if that is known. */
+export interface StoredSession {
+  readonly session: Session;
+  readonly initialState: StateShape | undefined;
+}
+
+/** Like {@link sessionToFile}, with the initial state. */
+export function fileOf(
+  { session, initialState }: StoredSession,
+  options: SessionDialect,
+): SessionFile {
   const dialect = takeOptions(options, DIALECT_OPTIONS);
   const casing = requireCasing(dialect.casing ?? 'camel');
   const unit = requireTimeUnit(dialect.timeUnit ?? 'milliseconds');
@@ -116,6 +131,7 @@ export function sessionToFile(session: Session, options: SessionDialect = {}): S
     lastUpdateTime: convertTime(lastUpdateTime),
     ...(title !== undefined && { title }),
     ...(labels !== undefined && { labels }),
+    ...(initialState !== undefined && { initialState }),
   };
   return writeNames(converted, SESSION, casing) as SessionFile;
 }
@@ -150,6 +166,14 @@ export function sessionFromFile(
   file: string | SessionFile,
   options: ReadSessionOptions = {},
 ): Session {
+  return storedSessionIn(file, options).session;
+}
+
+/** Like {@link sessionFromFile}, with the initial state. */
+export function storedSessionIn(
+  file: string | SessionFile,
+  options: ReadSessionOptions,
+): StoredSession {
   const { timeUnit, ...replacements } = takeOptions(options, READ_OPTIONS);
   const statedUnit = timeUnit === undefined ? undefined : requireTimeUnit(timeUnit);
   const json = typeof file === 'string' ? parseJson(file) : file;
@@ -159,8 +183,8 @@ export function sessionFromFile(
   // The members that every event needs were checked; other fields may be anything.
   const events = times.events as unknown as Event[];
   const state = recorded.state ?? applyDeltas({}, events);
-  const { title, labels } = recorded;
-  return {
+  const { title, labels, initialState } = recorded;
+  const session = {
     id,
     appName,
     userId,
@@ -170,6 +194,7 @@ export function sessionFromFile(
     ...(title !== undefined && { title }),
     ...(labels !== undefined && { labels }),
   };
+  return { session, initialState };
 }
 
 /**

@@ -7,8 +7,9 @@ import { snapshotDelta, snapshotState } from '../../model/snapshot.js';
 import { isShared } from '../../state/scope.js';
 import {
   type ReadSessionOptions,
-  sessionFromFile,
   type SessionFile,
+  type StoredSession,
+  storedSessionIn,
 } from '../format/session_file.js';
 import { readSharedState } from './shared_state.js';
 import { planState, type SharedState } from './state_plan.js';
@@ -38,7 +39,7 @@ const IMPORT_OPTIONS: KnownOptions<ImportSessionOptions> = {
 };
 
 /**
- * Imports the session of a file of any ADK; see {@link sessionFromFile} for the accepted formats.
+ * Imports the session of a file of any ADK; see `sessionFromFile` for the accepted formats.
  *
  * The stored session has the file's id, or a UUID if the file has none. It has the session's own state, and
  * all events with their ids, order, timestamps and unknown fields. It has the file's `lastUpdateTime`, if
@@ -78,13 +79,14 @@ export async function importSession(
 ): Promise<Session> {
   const { signal, sharedState, ...readOptions } = takeOptions(options, IMPORT_OPTIONS);
   const policy = requireSharedState(sharedState);
-  const session = sessionFromFile(file, readOptions);
-  requireStorable(session);
+  const stored = storedSessionIn(file, readOptions);
+  const { session } = stored;
+  requireStorable(stored);
   const { appName, userId, id: sessionId, events, lastUpdateTime, title, labels } = session;
   const mayFill = policy === 'fill' && Object.keys(session.state).some(isShared);
   const storedShared = mayFill ? await readSharedState(service, { appName, userId, signal }) : {};
   return service.createSession({
-    ...planState(session, storedShared, policy),
+    ...planState(stored, storedShared, policy),
     appName,
     userId,
     sessionId,
@@ -116,7 +118,8 @@ export function requireSharedState(value: unknown): SharedState {
  *
  * @throws SessionError `unserializable` with the path
  */
-function requireStorable({ state, events }: Session): void {
+function requireStorable({ session: { state, events }, initialState }: StoredSession): void {
   snapshotState(state);
+  snapshotState(initialState);
   for (const { actions } of events) snapshotDelta(actions.stateDelta);
 }

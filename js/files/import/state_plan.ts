@@ -6,9 +6,10 @@
  * The creation gets the difference as its `stateDelta`.
  */
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
-import type { CreateSessionRequest, Session } from '../../model/session.js';
+import type { CreateSessionRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { initialState, applyDeltas } from '../format/apply_deltas.js';
+import type { StoredSession } from '../format/session_file.js';
 
 /**
  * How an import changes `user:` and `app:` keys, which other sessions see too.
@@ -32,11 +33,11 @@ export type SharedState = 'fill' | 'overwrite' | 'keep';
  * @param storedShared the `user:` and `app:` keys that the store has
  */
 export function planState(
-  session: Session,
+  { session, initialState: known }: StoredSession,
   storedShared: Readonly<StateShape>,
   policy: SharedState,
 ): Required<Pick<CreateSessionRequest, 'state' | 'stateDelta' | 'sharedState'>> {
-  const state = ownKeys(initialState(session));
+  const state = ownKeys(known ?? initialState(session));
   const stateDelta = deltaBetween(
     ownKeys(applyDeltas(state, session.events)),
     ownKeys(session.state),

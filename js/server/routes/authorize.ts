@@ -21,6 +21,7 @@ export type SessionAction =
   | 'listEvents'
   | 'updateState'
   | 'updateSession'
+  | 'sessionInfo'
   | 'getUserState'
   | 'getAppState'
   | 'deleteUser'

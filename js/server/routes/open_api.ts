@@ -37,6 +37,10 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     { title: TEXT, labels: LABELS },
   ),
+  SessionInfo: objectOf(
+    { lastUpdateTime: SECONDS, eventCount: WHOLE, bytes: WHOLE, usage: OBJECT },
+    { createTime: SECONDS, title: TEXT, labels: LABELS, initialState: OBJECT },
+  ),
   Sessions: listOf(ref('Session')),
   SessionsPage: objectOf(
     { sessions: listOf(ref('Session')), page: WHOLE, limit: WHOLE },

@@ -1,6 +1,6 @@
 import { invalid } from '../../errors/invalid.js';
 import type { CreateSessionRequest, Session, SessionChanges } from '../../model/session.js';
-import { toMilliseconds } from '../../python/time.js';
+import { toMilliseconds, toSeconds } from '../../python/time.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { numberIn, secondsIn, wordIn } from '../http/query.js';
@@ -91,6 +91,20 @@ export const SESSION_ROUTES: readonly Route[] = [
       const { title, labels } = call.body as SessionChanges;
       await call.service.updateSession(keyOf(call), { title, labels });
       return null;
+    },
+  },
+  {
+    method: 'GET',
+    path: `${SESSION}/info`,
+    action: 'sessionInfo',
+    summary:
+      'Returns the times of a session, and the number, the size and the tokens of its events.',
+    response: 'SessionInfo',
+    run: async (call) => {
+      const { createTime, lastUpdateTime, ...info } = await call.service.sessionInfo(keyOf(call));
+      const times = { lastUpdateTime: toSeconds(lastUpdateTime) };
+      if (createTime === undefined) return { ...times, ...info };
+      return { createTime: toSeconds(createTime), ...times, ...info };
     },
   },
   {

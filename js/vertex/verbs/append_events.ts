@@ -16,6 +16,7 @@ import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 import type { Changes, Decide, Found, StorageWriteRequest } from '../../storage/adapter.js';
 import type { EventRow } from '../../storage/rows.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
+import { describeSession } from './describe_session.js';
 import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
 import { hasStatus, mayHaveTakenEffect } from '../rest/rest_errors.js';
@@ -58,7 +59,7 @@ async function readAndPost(
     decide(NO_ROWS);
     return;
   }
-  const { created } = sessionRow(address.appName, resource, undefined);
+  const { created, title } = sessionRow(address.appName, resource, undefined);
   await recent.readNewest(created);
   const rowsForDecision = (): Found => {
     const rows = recent.rows();
@@ -83,8 +84,19 @@ async function readAndPost(
       throw index === 0 ? error : partialAppendError(error, index, rows.length);
     }
   }
+  const newTitle = changes?.session?.title;
+  if (newTitle !== undefined && newTitle !== title) await setTitle(sessions, address, newTitle);
   // The handle now has these rows, including the events that others appended.
   sessions.seen.record(address.url, created, [...recent.rows(), ...rows]);
+}
+
+/** Sets the title that the append gives to the session. The events are stored, so a failure must not fail the append. */
+async function setTitle(sessions: Sessions, address: SessionAddress, title: string): Promise<void> {
+  try {
+    await describeSession(sessions, address, { title });
+  } catch {
+    // The next user message sets it.
+  }
 }
 
 /**

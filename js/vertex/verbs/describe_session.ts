@@ -4,15 +4,16 @@ import { hasStatus } from '../rest/rest_errors.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
-/** Returns the fields of the resource that a title and labels set; an empty text sets none. */
-export function descriptionFields({ title, labels }: Description): JsonObject {
+/** Returns the fields of the resource that a description sets; an empty text sets none. */
+export function descriptionFields({ title, labels, expiry }: Description): JsonObject {
   return {
+    ...expiry,
     ...(title !== undefined && { displayName: title }),
     ...(labels !== undefined && { labels: JSON.parse(labels || '{}') as JsonObject }),
   };
 }
 
-/** Changes the title and the labels of a session. Returns whether the session exists. */
+/** Changes the description of a session. Returns whether the session exists. */
 export async function describeSession(
   sessions: Sessions,
   address: SessionAddress,

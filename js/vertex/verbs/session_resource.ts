@@ -50,6 +50,7 @@ export function sessionRow(
     revision: Math.max(created, newest ?? created),
     lastUpdateTime: Math.floor(updated / 1000),
     state: JSON.stringify(stateOf(resource)),
+    createTime: created / 1000,
     ...descriptionOf(resource),
   };
 }

@@ -1,6 +1,6 @@
-//! The title and the labels of a session.
+//! The title, the labels and the initial state of a session.
 
-/// A session's title and labels. No rule looks at either.
+/// A session's title, labels and initial state. No rule looks at them.
 ///
 /// As a change, `None` leaves a member as it is, and an empty text removes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,15 +9,26 @@ pub struct Description {
     pub title: Option<String>,
     /// The labels, if there are any: the text of a JSON object.
     pub labels: Option<String>,
+    /// The keys of its own that the session was created with: the text of a JSON object. The storage
+    /// keeps it unchanged. It is `None` for sessions that others created.
+    pub initial_state: Option<String>,
+    /// Only in a change: the title for a session that has none.
+    pub first_title: Option<String>,
 }
 
 impl Description {
     /// Applies a change.
     pub fn apply(&mut self, change: Self) {
-        for (member, new) in [(&mut self.title, change.title), (&mut self.labels, change.labels)] {
+        let members = [
+            (&mut self.title, change.title),
+            (&mut self.labels, change.labels),
+            (&mut self.initial_state, change.initial_state),
+        ];
+        for (member, new) in members {
             if let Some(new) = new {
                 *member = Some(new).filter(|new| !new.is_empty());
             }
         }
+        self.title = self.title.take().or(change.first_title);
     }
 }

@@ -20,4 +20,6 @@ pub struct SessionHead {
     pub revision: Revision,
     /// Milliseconds since 1970; never decreases.
     pub last_update_time: f64,
+    /// The `last_update_time` at which the session was created; 0 if it is not known.
+    pub create_time: f64,
 }

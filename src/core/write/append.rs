@@ -102,6 +102,8 @@ pub(super) struct Append {
     policy: StalePolicy,
     /// The revision that the session must have; `None` if any will do.
     expected: Option<Revision>,
+    /// The title for a session that has none.
+    first_title: Option<String>,
     /// For each event the last event before it in the same append that has its id. Empty if there
     /// is only one event.
     earlier: Vec<Option<Earlier>>,
@@ -143,11 +145,16 @@ impl Append {
     ) -> Self {
         let progress = Progress { position, sees_states: false };
         let earlier = earlier_events(events);
-        Self { progress, policy, expected: None, earlier, now, outcome: None }
+        let (expected, first_title) = (None, None);
+        Self { progress, policy, expected, first_title, earlier, now, outcome: None }
     }
 
     pub(super) fn expect(&mut self, revision: Revision) {
         self.expected = Some(revision);
+    }
+
+    pub(super) fn title(&mut self, title: String) {
+        self.first_title = Some(title);
     }
 
     /// Sets which rows the append needs. Until the handle's position is known, the plan keeps the
@@ -293,7 +300,10 @@ impl Append {
             session: Some(SessionChange {
                 head,
                 state: delta.session,
-                description: Description::default(),
+                description: Description {
+                    first_title: self.first_title.clone(),
+                    ..Description::default()
+                },
             }),
             user: SharedChange::of(found.user, delta.user, found.floor),
             app: SharedChange::of(found.app, delta.app, found.floor),

@@ -129,6 +129,15 @@ impl Write {
         self
     }
 
+    /// Makes an append give the session a title if it has none.
+    #[must_use]
+    pub fn titled(mut self, title: String) -> Self {
+        if let Rule::Append(append) = &mut self.rule {
+            append.title(title);
+        }
+        self
+    }
+
     /// Changes the states of a user and of an app.
     ///
     /// # Errors

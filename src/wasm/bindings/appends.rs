@@ -21,11 +21,12 @@ pub(super) enum Texts<'a> {
 
 /// Packed appends, read one by one.
 pub(super) struct Appends<'a> {
-    /// For each append the names of its app, user and session, the id of the handle's last event,
-    /// and its events: for each the id and the JSON text of the delta. If the texts are packed, the
-    /// event's JSON text follows, and the text with superseded keys.
+    /// For each append the names of its app, user and session, the id of the handle's last event, the
+    /// title for a session without one, and its events: for each the id and the JSON text of the
+    /// delta. If the texts are packed, the event's JSON text follows, and the text with superseded
+    /// keys.
     parts: Parts<'a>,
-    /// For each append the lengths of the first four in UTF-16 code units, `created` and `revision`
+    /// For each append the lengths of the first five in UTF-16 code units, `created` and `revision`
     /// of the handle, the policy, the expected revision, the time, and how many events follow. For
     /// each event the lengths of its four parts, and the timestamp. A missing text has the length 0,
     /// a missing revision is NaN.
@@ -59,7 +60,7 @@ impl<'a> Appends<'a> {
     ) -> Result<Write, JsValue> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
         let [.., last_update_time, _, _, _, now, _] = *head;
-        let (key, _) = self.names(head)?;
+        let (key, ..) = self.names(head)?;
         let last_update_time = Some(last_update_time).filter(|time| !time.is_nan());
         let last_update_time =
             last_update_time.map(|time| check_timestamp("lastUpdateTime", time)).transpose()?;
@@ -71,30 +72,31 @@ impl<'a> Appends<'a> {
         Ok(Write::create(key, new)?)
     }
 
-    fn append(&mut self, head: &[f64; 10], events: &[f64]) -> Result<Write, JsValue> {
+    fn append(&mut self, head: &[f64; 11], events: &[f64]) -> Result<Write, JsValue> {
         let [.., created, revision, policy, expected, now, _] = *head;
-        let (key, last) = self.names(head)?;
+        let (key, last, title) = self.names(head)?;
         let now = check_timestamp("the clock", now)?;
         let position = position_of(created, revision, last.to_owned());
         let write = Write::append(key, position, policy_of(policy), self.events(events)?, now);
+        let write = if title.is_empty() { write } else { write.titled(title.to_owned()) };
         Ok(if expected.is_nan() { write } else { write.expecting(expected as u64) })
     }
 
     /// Takes the numbers of the next append, and those of its events.
-    fn next_numbers(&mut self) -> Option<(&'a [f64; 10], &'a [f64])> {
-        let (head, rest) = self.numbers.split_first_chunk::<10>()?;
+    fn next_numbers(&mut self) -> Option<(&'a [f64; 11], &'a [f64])> {
+        let (head, rest) = self.numbers.split_first_chunk::<11>()?;
         let [.., count] = *head;
         let (events, rest) = rest.split_at_checked(5 * count as usize)?;
         self.numbers = rest;
         Some((head, events))
     }
 
-    /// Reads the session's key and the id of the handle's last event.
-    fn names(&mut self, head: &[f64; 10]) -> Result<(SessionKey, &'a str), JsValue> {
-        let [app, user, session, last, ..] = *head;
-        let [app, user, session, last] =
-            [app, user, session, last].map(|units| self.parts.next(units as usize));
-        Ok((SessionKey::new(app, user, session)?, last))
+    /// Reads the session's key, the id of the handle's last event, and the title.
+    fn names(&mut self, head: &[f64; 11]) -> Result<(SessionKey, &'a str, &'a str), JsValue> {
+        let [app, user, session, last, title, ..] = *head;
+        let [app, user, session, last, title] =
+            [app, user, session, last, title].map(|units| self.parts.next(units as usize));
+        Ok((SessionKey::new(app, user, session)?, last, title))
     }
 
     fn events(&mut self, numbers: &[f64]) -> Result<Vec<NewEvent>, JsValue> {

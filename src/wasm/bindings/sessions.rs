@@ -96,7 +96,7 @@ impl SessionCore {
                 state,
                 delta,
                 shares_state,
-                Description { title, labels },
+                Description { title, labels, ..Description::default() },
             )
         })?;
         let finish =
@@ -116,7 +116,8 @@ impl SessionCore {
         abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
-        let write = Write::describe(key, Description { title, labels });
+        let change = Description { title, labels, ..Description::default() };
+        let write = Write::describe(key, change);
         self.driver.write(write, abort_check, |write| Ok(write.described()?.into()))
     }
 

@@ -70,10 +70,10 @@ pub(super) fn session_to_javascript(rows: Rows) -> Answer {
     Ok(session.into())
 }
 
-/// Returns the page of events that was read, as `[created, fragments, hasOlder, first, last, count]`.
-/// The ids of its first and last event are `undefined` if it is empty, and `count` if it was not
-/// requested. Returns only `[created]` if no event has the id of the page's end, and `undefined`
-/// if there is no session.
+/// Returns the page of events that was read, as `[created, fragments, hasOlder, first, last, count,
+/// createTime, lastUpdateTime, initialState, title, labels]`. The ids of its first and last event are
+/// `undefined` if it is empty, and `count` if it was not requested. Returns only `[created]` if no
+/// event has the id of the page's end, and `undefined` if there is no session.
 pub(super) fn page_to_javascript(rows: Rows) -> Answer {
     let Rows { session: Some(row), events, edges, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
@@ -86,6 +86,9 @@ pub(super) fn page_to_javascript(rows: Rows) -> Answer {
             page.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
         }
         page.push(&count.map_or(JsValue::UNDEFINED, |count| JsValue::from_f64(count as f64)));
+        push2(&page, row.head.create_time, row.head.last_update_time);
+        page.push(&row.description.initial_state.as_deref().into());
+        push_description(&page, &row.description);
     }
     Ok(page.into())
 }
@@ -124,7 +127,7 @@ pub(super) fn created_if_absent_to_javascript(write: Write) -> Answer {
 }
 
 /// Pushes the title and the labels, if there are any.
-pub(super) fn push_description(session: &Array, Description { title, labels }: &Description) {
+pub(super) fn push_description(session: &Array, Description { title, labels, .. }: &Description) {
     if title.is_some() || labels.is_some() {
         session.push(&title.as_deref().into());
         session.push(&labels.as_deref().into());

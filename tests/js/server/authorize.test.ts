@@ -13,6 +13,7 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['HEAD', SESSION, { action: 'getSession', userId: 'ada', sessionId: 's1' }],
   ['PATCH', SESSION, { action: 'updateState', userId: 'ada', sessionId: 's1' }],
   ['PATCH', `${SESSION}/description`, { action: 'updateSession', userId: 'ada', sessionId: 's1' }],
+  ['GET', `${SESSION}/info`, { action: 'sessionInfo', userId: 'ada', sessionId: 's1' }],
   ['DELETE', SESSION, { action: 'deleteSession', userId: 'ada', sessionId: 's1' }],
   ['POST', `${SESSION}/events`, { action: 'appendEvents', userId: 'ada', sessionId: 's1' }],
   ['GET', `${SESSION}/events`, { action: 'listEvents', userId: 'ada', sessionId: 's1' }],

@@ -32,6 +32,7 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     { title: 'Tea', labels: { a: '1' } },
   ],
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
+  ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/info', `${SESSION}/info`],
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/events', `${SESSION}/events`],
   ['get', '/apps/{appName}/users/{userId}/sessions', SESSIONS],
   ['get', '/apps/{appName}/sessions', '/apps/shop/sessions?limit=1'],

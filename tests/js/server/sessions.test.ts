@@ -38,6 +38,23 @@ describe('Sessions over HTTP', () => {
     assert.deepEqual((body as { state: unknown }).state, { turn: 2 });
   });
 
+  it('the info of a session counts its events, with times in seconds', async () => {
+    const { ask, service } = serve();
+    await ask(SESSIONS, {
+      body: { sessionId: 's1', title: 'Tea', state: { a: 1 }, events: [eventJson('e1', {})] },
+    });
+    const { status, body } = await ask(`${SESSION}/info`);
+    assert.equal(status, 200);
+    const { createTime = NaN, lastUpdateTime, ...info } = await service.sessionInfo(KEY);
+    assert.deepEqual(body, {
+      createTime: createTime / 1000,
+      lastUpdateTime: lastUpdateTime / 1000,
+      ...info,
+    });
+    assert.deepEqual([info.eventCount, info.title, info.initialState], [1, 'Tea', { a: 1 }]);
+    assert.equal((await ask(`${SESSIONS}/none/info`)).status, 404);
+  });
+
   it('a session has a title and labels, which change without an event', async () => {
     const { ask } = serve();
     const labels = { topic: 'tea' };

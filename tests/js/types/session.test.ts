@@ -43,6 +43,8 @@ import {
   type StoredSessionService,
   ToolContext,
   type SessionChanges,
+  type SessionInfo,
+  type TokenUsage,
   type UpdateSessionRequest,
   type UpdateStateRequest,
   type UserRequest,
@@ -96,6 +98,25 @@ describe('A session service with a state type', () => {
       await service.createSession({ ...key, state: { topic: 5 } });
       // @ts-expect-error the shape has no such key
       await service.createSession({ ...key, state: { topik: 'tea' } });
+    });
+  });
+
+  it('tells what a session holds', () => {
+    compiled(async () => {
+      const info = await service.sessionInfo(key);
+      is<SessionInfo<Shop>>()(info);
+      is<Partial<Shop> | undefined>()(info.initialState);
+      is<number | undefined>()(info.createTime);
+      is<TokenUsage | undefined>()(info.usage['gemini-2.5-flash']);
+      is<number>()(info.bytes);
+      // @ts-expect-error a session that is named by its id alone
+      await service.sessionInfo({ sessionId: 's1' });
+      // @ts-expect-error options are of this kind
+      new InMemorySessionService({ autoTitle: 'yes' });
+      // @ts-expect-error seconds as text
+      await service.updateSession(key, { ttl: 86_400 });
+      // @ts-expect-error times as text
+      await service.createSession({ ...key, expireTime: new Date() });
     });
   });
 

@@ -35,6 +35,51 @@ describe('Sessions at Vertex AI', () => {
     await open(options);
   };
 
+  it('expire as createSession and updateSession say', async () => {
+    const expireTime = '2030-01-31T12:00:00Z';
+    const expiry = () => String(server.session(KEY.sessionId).expireTime);
+    await service.createSession({ ...KEY, expireTime });
+    assert.equal(Date.parse(expiry()), Date.parse(expireTime));
+    const before = Date.now();
+    await service.updateSession(KEY, { ttl: '172800s', title: 'Tea' });
+    const rest = Date.parse(expiry()) - before;
+    assert.ok(rest > 172_000_000 && rest < 173_000_000, String(rest));
+    assert.equal((await service.getSession(KEY))?.title, 'Tea');
+  });
+
+  const badExpiries = [
+    { ttl: '86399s' },
+    { ttl: '86400' },
+    { ttl: 86_400 },
+    { ttl: 'never' },
+    { expireTime: '2030-01-31' },
+    { expireTime: '2030-13-31T12:00:00Z' },
+    { expireTime: 5 },
+    { ttl: '86400s', expireTime: '2030-01-31T12:00:00Z' },
+  ] as { ttl?: string; expireTime?: string }[];
+  for (const expiry of badExpiries) {
+    it(`do not take the expiry ${JSON.stringify(expiry)}`, async () => {
+      const invalid = { code: 'invalid_argument' };
+      await assert.rejects(service.createSession({ ...KEY, ...expiry }), invalid);
+      await assert.rejects(service.updateSession(KEY, expiry), invalid);
+      assert.deepEqual(server.calls, []);
+    });
+  }
+
+  it('get the title of the first user message with autoTitle', async () => {
+    const titled = serviceOn(server, { autoTitle: true });
+    const session = await titled.createSession(KEY);
+    const says = (text: string) =>
+      createEvent({ author: 'user', invocationId: 'i', content: { parts: [{ text }] } });
+    server.forget();
+    await titled.appendEvent({ session, event: says('Which tea?') });
+    assert.equal(server.calls.filter((call) => call === 'sessions.patch').length, 1);
+    await titled.appendEvent({ session, event: says('And cake?') });
+    assert.equal(server.calls.filter((call) => call === 'sessions.patch').length, 1);
+    assert.equal((await titled.getSession(KEY))?.title, 'Which tea?');
+    await titled.close();
+  });
+
   it('take few requests', async () => {
     const session = await service.createSession(KEY);
     assert.deepEqual(server.calls, ['sessions.get', 'sessions.create', 'sessions.get']);

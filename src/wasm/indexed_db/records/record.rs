@@ -10,9 +10,10 @@ use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
 
-/// The members of a session with its title, and with the JSON of its labels.
+/// The members of a session with its title, and with the JSON of its labels and initial state.
 const TITLE: &str = "title";
 const LABELS: &str = "labels";
+const INITIAL_STATE: &str = "initialState";
 
 /// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
 const COUNTER_END: f64 = (1_u64 << 53) as f64;
@@ -112,7 +113,8 @@ impl Record {
                 if created <= revision =>
             {
                 let (created, revision) = (created as Revision, revision as Revision);
-                Ok(SessionHead { created, revision, last_update_time })
+                let create_time = self.count("createTime");
+                Ok(SessionHead { created, revision, last_update_time, create_time })
             }
             _ => Err(self.damaged("it is damaged")),
         }
@@ -131,24 +133,30 @@ impl Record {
         self.set_text("state", &state.to_json());
     }
 
-    /// Changes a session's title and labels. A member without a value is the same as none.
-    pub(crate) fn describe(&self, Description { title, labels }: Description) {
-        for (member, new) in [(TITLE, title), (LABELS, labels)] {
+    /// Changes a session's title and labels, and sets its initial state. A member without a value is
+    /// the same as none.
+    pub(crate) fn describe(&self, change: Description) {
+        let Description { title, labels, initial_state, first_title } = change;
+        for (member, new) in [(TITLE, title), (LABELS, labels), (INITIAL_STATE, initial_state)] {
             match new {
                 Some(new) if new.is_empty() => self.set(member, &JsValue::UNDEFINED),
                 Some(new) => self.set_text(member, &new),
                 None => {}
             }
         }
+        if let Some(title) = first_title.filter(|_| !self.get(TITLE).is_string()) {
+            self.set_text(TITLE, &title);
+        }
     }
 
     pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {
-        let [title, labels] = [TITLE, LABELS].map(|member| self.get(member).as_string());
+        let [title, labels, initial_state] =
+            [TITLE, LABELS, INITIAL_STATE].map(|member| self.get(member).as_string());
         Ok(SessionRow {
             key: self.session_key(),
             head: self.head()?,
             state: self.state()?,
-            description: Description { title, labels },
+            description: Description { title, labels, initial_state, first_title: None },
         })
     }
 

@@ -1,0 +1,82 @@
+/** The title of a session, taken from its first user message. */
+import { describeValue } from '../call/call.js';
+import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
+import { ownMembers } from '../members/own.js';
+import { isPlainObject } from '../json/rules.js';
+import type { Event } from './event.js';
+
+/** The most code points of such a title. */
+const MAX_TITLE = 60;
+/** UTF-16 units that are looked at. No part of a title needs more, apart from white space. */
+const LONGEST_START = 1024;
+
+/**
+ * Checks the option `autoTitle`.
+ *
+ * @throws SessionError `invalid_argument` if it is not a boolean; `unsupported` if the host cannot cut texts
+ */
+export function takeAutoTitle(autoTitle: unknown): boolean {
+  if (autoTitle === undefined || autoTitle === false) return false;
+  if (autoTitle !== true) {
+    throw invalid('autoTitle', `must be a boolean; it is ${describeValue(autoTitle)}`);
+  }
+  if (typeof Intl === 'object' && typeof Intl.Segmenter === 'function') return true;
+  throw new SessionError('unsupported', 'autoTitle needs Intl.Segmenter, which this host lacks.');
+}
+
+/**
+ * Returns the title that a stored event gives to its session: the begin of a user's message, cut at a word.
+ *
+ * @param text JSON text of the event
+ * @returns `undefined` if the event is no message of a user, or has no text
+ */
+export function titleOf(text: string): string | undefined {
+  const { author, content } = ownMembers(JSON.parse(text) as Partial<Event>);
+  const parts: unknown = isPlainObject(content) ? ownMembers(content).parts : undefined;
+  if (author !== 'user' || !Array.isArray(parts)) return undefined;
+  const texts = parts.filter(isPlainObject).map((part) => {
+    const { text, thought } = ownMembers(part);
+    return typeof text === 'string' && thought !== true ? text : '';
+  });
+  const message = texts.join(' ');
+  const start = message
+    .trimStart()
+    .slice(0, LONGEST_START)
+    .replace(/\p{Cc}/gu, ' ');
+  return (
+    cut(
+      start
+        .replace(/\p{Surrogate}/gu, '')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    ) || undefined
+  );
+}
+
+/** Returns the title that the first user message among the events gives. */
+export function firstTitleOf(events: readonly { readonly text: string }[]): string | undefined {
+  for (const { text } of events) {
+    const title = titleOf(text);
+    if (title !== undefined) return title;
+  }
+  return undefined;
+}
+
+/** Cuts a text at the end of a word; a first word that is too long, between two graphemes. */
+function cut(text: string): string {
+  if ([...text].length <= MAX_TITLE) return text;
+  return takeSegments(text, 'word').trimEnd() || takeSegments(text, 'grapheme');
+}
+
+/** Returns the first whole segments that have room. */
+function takeSegments(text: string, granularity: 'word' | 'grapheme'): string {
+  let taken = '';
+  let length = 0;
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity }).segment(text)) {
+    length += [...segment].length;
+    if (length > MAX_TITLE) break;
+    taken += segment;
+  }
+  return taken;
+}

@@ -1,0 +1,82 @@
+import type { Abortable, CompositeSessionKey } from './session.js';
+import type { StateShape } from '../state/state_shape.js';
+
+/**
+ * The request to compute what a session holds.
+ *
+ * @example
+ * ```ts
+ * import type { SessionInfoRequest } from 'adk-session-wasm';
+ *
+ * const request: SessionInfoRequest = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface SessionInfoRequest extends CompositeSessionKey, Abortable {
+  /** Leaves out events whose stored record cannot be read. By default such an event fails the call. */
+  skipCorrupt?: boolean | undefined;
+}
+
+/**
+ * The tokens of events, by the names of the model's `usageMetadata`. A number that no event has is absent.
+ *
+ * @example
+ * ```ts
+ * import type { TokenUsage } from 'adk-session-wasm';
+ *
+ * const tokens = ({ totalTokenCount = 0 }: TokenUsage): number => totalTokenCount;
+ * ```
+ */
+export interface TokenUsage {
+  /** The tokens that were sent to the model. */
+  promptTokenCount?: number;
+  /** The tokens of its answers. */
+  candidatesTokenCount?: number;
+  /** The tokens of its reasoning. */
+  thoughtsTokenCount?: number;
+  /** Those of the prompt that came from a cache. */
+  cachedContentTokenCount?: number;
+  /** Those of the prompt that tools used. */
+  toolUsePromptTokenCount?: number;
+  /** All of them. */
+  totalTokenCount?: number;
+}
+
+/**
+ * What a session holds. It is computed from the stored events, so it counts what other programs wrote as well.
+ *
+ * @example
+ * ```ts
+ * import type { SessionInfo } from 'adk-session-wasm';
+ *
+ * function totalTokens({ usage }: SessionInfo): number {
+ *   return Object.values(usage).reduce((sum, { totalTokenCount = 0 }) => sum + totalTokenCount, 0);
+ * }
+ * ```
+ */
+export interface SessionInfo<S extends object = StateShape> {
+  /**
+   * The first `lastUpdateTime` of the session, in milliseconds since 1970. Absent if the storage does not keep it:
+   * an adapter, or a session that an earlier version stored in IndexedDB.
+   */
+  createTime?: number;
+  /** Milliseconds since 1970. */
+  lastUpdateTime: number;
+  /** The number of events. */
+  eventCount: number;
+  /** The size of the events' JSON texts, as `JSON.stringify` prints what `listEvents` returns, in bytes of UTF-8. */
+  bytes: number;
+  /** Absent without a title. */
+  title?: string;
+  /** Absent without labels. */
+  labels?: Record<string, string>;
+  /**
+   * The tokens by model: by the events' `modelVersion`, or by `'unknown'` where events have none. An event that was
+   * replaced counts once, as it is now. An event without `usageMetadata` does not count.
+   */
+  usage: Record<string, TokenUsage>;
+  /**
+   * The session's own state when it was created, without `user:` and `app:` keys. Absent if it is not known: at
+   * Vertex AI, in adapters that do not store it, and for sessions that other programs created.
+   */
+  initialState?: Partial<S>;
+}

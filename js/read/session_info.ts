@@ -1,0 +1,94 @@
+import type { MaybePromise } from '../call/call.js';
+import { memberOf } from '../members/own.js';
+import { isPlainObject } from '../json/rules.js';
+import { utf8Length } from '../json/text.js';
+import { setDescription } from '../model/description.js';
+import type { Event } from '../model/event.js';
+import type { SessionInfo, TokenUsage } from '../model/session_info.js';
+import type { ReadEvents } from '../storage/session_store.js';
+
+/** Reads the last events, or those before the event with `eventId`, with their session. */
+export type ReadPageBefore = (
+  eventId: string | undefined,
+) => MaybePromise<{ readonly read: ReadEvents; readonly events: readonly Event[] }>;
+
+const COUNTS: readonly (keyof TokenUsage)[] = [
+  'promptTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+  'cachedContentTokenCount',
+  'toolUsePromptTokenCount',
+  'totalTokenCount',
+];
+
+/** The model of events that name none. */
+const UNKNOWN_MODEL = 'unknown';
+
+/**
+ * Computes what a session holds: reads its events page by page, from the last one back. So events that are
+ * appended meanwhile are not counted. If the session is deleted and made again meanwhile, the walk starts over.
+ */
+export async function sumSession<S extends object>(
+  readPage: ReadPageBefore,
+): Promise<SessionInfo<S>> {
+  for (;;) {
+    const sums = new Sums();
+    let { read, events } = await readPage(undefined);
+    const head = read;
+    for (;;) {
+      for (const event of events) sums.add(event);
+      const [, , hasOlder, first] = read;
+      if (hasOlder !== true || first === undefined) return sums.infoOf<S>(head);
+      ({ read, events } = await readPage(first));
+      if (read[1] === undefined || read[0] !== head[0]) break;
+    }
+  }
+}
+
+class Sums {
+  readonly #usage = new Map<string, Map<keyof TokenUsage, number>>();
+  #eventCount = 0;
+  #bytes = 0;
+
+  add(event: Event): void {
+    this.#eventCount += 1;
+    this.#bytes += utf8Length(JSON.stringify(event));
+    const usage = memberOf(event, 'usageMetadata') as unknown;
+    if (!isPlainObject(usage)) return;
+    const model = (memberOf(event, 'modelVersion') as unknown) ?? UNKNOWN_MODEL;
+    const name = typeof model === 'string' && model !== '' ? model : UNKNOWN_MODEL;
+    let sums = this.#usage.get(name);
+    if (sums === undefined) this.#usage.set(name, (sums = new Map()));
+    for (const member of COUNTS) {
+      const count = memberOf(usage as Readonly<Record<string, unknown>>, member);
+      if (typeof count === 'number') sums.set(member, (sums.get(member) ?? 0) + count);
+    }
+  }
+
+  infoOf<S extends object>(read: ReadEvents): SessionInfo<S> {
+    const [, , , , , , createTime = 0, lastUpdateTime = 0, initialState, title, labels] = read;
+    const byModel = [...this.#usage]
+      .map(([model, sums]) => [model, Object.fromEntries(sums)] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1));
+    const info: SessionInfo<S> = {
+      ...(createTime > 0 && { createTime }),
+      lastUpdateTime,
+      eventCount: this.#eventCount,
+      bytes: this.#bytes,
+      usage: Object.fromEntries<TokenUsage>(byModel),
+      ...initialStateOf<S>(initialState),
+    };
+    return setDescription(info, title, labels);
+  }
+}
+
+/** A damaged text counts as absent, like damaged labels. */
+function initialStateOf<S extends object>(
+  text: string | null | undefined,
+): Pick<SessionInfo<S>, 'initialState'> {
+  try {
+    return typeof text === 'string' ? { initialState: JSON.parse(text) as Partial<S> } : {};
+  } catch {
+    return {};
+  }
+}
