@@ -58,7 +58,7 @@ class Sums {
     const model = (memberOf(event, 'modelVersion') as unknown) ?? UNKNOWN_MODEL;
     const name = typeof model === 'string' && model !== '' ? model : UNKNOWN_MODEL;
     let sums = this.#usage.get(name);
-    if (sums === undefined) this.#usage.set(name, (sums = new Map()));
+    if (sums === undefined) this.#usage.set(name, (sums = new Map<keyof TokenUsage, number>()));
     for (const member of COUNTS) {
       const count = memberOf(usage as Readonly<Record<string, unknown>>, member);
       if (typeof count === 'number') sums.set(member, (sums.get(member) ?? 0) + count);

@@ -87,7 +87,7 @@ export function decide(
             lastUpdateTime,
             // A state without changes keeps its text.
             state: ofSession === '' ? state : ofSession,
-            title: title || firstTitle,
+            title: title === undefined || title === '' ? firstTitle : title,
             labels,
             createTime: session === undefined ? lastUpdateTime : createTime,
             initialState: session === undefined ? firstState : initialState,

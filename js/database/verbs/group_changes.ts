@@ -124,8 +124,8 @@ export class GroupChanges {
       this.#inserts.push(statements.insertSession.of(insert));
       const { labels, initialState } = session;
       const { deleteDetails, insertNewDetails } = statements;
-      const details = { ...key, created: insert.created, title: title || null };
-      const others = { labels: labels || null, initial: initialState ?? null };
+      const details = { ...key, created: insert.created, title: textOrNull(title) };
+      const others = { labels: textOrNull(labels), initial: textOrNull(initialState) };
       this.#others.push(deleteDetails.of(key), insertNewDetails.of({ ...details, ...others }));
     } else if (state === found.session.state) {
       this.#touched.push(values);
@@ -177,6 +177,11 @@ export class GroupChanges {
     }
     return replacedAt;
   }
+}
+
+/** Returns what the tables have for an optional text. */
+function textOrNull(text = ''): string | null {
+  return text === '' ? null : text;
 }
 
 /** Sorts by name, so that two groups which insert the same rows do not wait for each other in a circle. */

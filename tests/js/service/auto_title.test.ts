@@ -120,7 +120,7 @@ describe('autoTitle', () => {
   });
 
   it('is unsupported over an adapter without titles', async () => {
-    const { describe: _, ...storage } = mapAdapter();
+    const storage = { ...mapAdapter(), describe: undefined };
     const service = await openSessionService({ storage, autoTitle: true });
     const session = await service.createSession(KEY);
     await failure(service.appendEvent({ session, event: says('Tea?') }), 'unsupported');

@@ -117,7 +117,9 @@ describe('The info of a session', () => {
 
   it('lacks what an adapter does not store', async () => {
     const adapter = mapAdapter();
-    const withoutOrigin = ({ createTime, initialState, ...row }: SessionRow): SessionRow => row;
+    const withoutOrigin = (row: SessionRow): SessionRow => {
+      return { ...row, createTime: undefined, initialState: undefined };
+    };
     const write: StorageAdapter['append'] = (request, decide) =>
       adapter.append(request, (found) => {
         const changes = decide(found);
