@@ -20,6 +20,7 @@ import type {
   UserRequest,
 } from '../model/session.js';
 import type { AppendedEvent, NewEvent } from '../model/event.js';
+import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { StateShape } from '../state/state_shape.js';
 import type {
   BaseSessionService as OurService,
@@ -103,6 +104,7 @@ type OurMembers = Pick<
   OurService,
   | 'storage'
   | 'updateSession'
+  | 'sessionInfo'
   | 'updateState'
   | 'getUserState'
   | 'getAppState'
@@ -237,6 +239,10 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void> {
       return this.#service.updateSession(key, changes);
+    }
+
+    sessionInfo(request: SessionInfoRequest): Promise<SessionInfo> {
+      return this.#service.sessionInfo(request);
     }
 
     updateState(request: UpdateStateRequest): Promise<void> {

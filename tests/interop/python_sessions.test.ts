@@ -112,6 +112,7 @@ for (const [title, start] of SHARED_ENGINES) {
       const ours = await service.sessionInfo(KEY);
       assert.deepEqual(ours.usage, { m: usageMetadata });
       assert.deepEqual([ours.eventCount, ours.initialState, ours.title], [1, state, 'Tea']);
+      await python.ask('get', PYTHON_KEY);
       const appended = await python.ask('append', pythonEvent('two', { b: 1 }));
       assert.equal(appended.error, undefined);
       const both = await service.sessionInfo(KEY);

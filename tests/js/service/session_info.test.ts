@@ -79,9 +79,9 @@ overStorages('The info of a session', (open) => {
 
   it('goes with a file that was exported with the initial state', async () => {
     const service = await open();
-    const changes = { ...says('x'), actions: { stateDelta: { a: 2, b: 3 }, artifactDelta: {} } };
+    const changes = says('x', { a: 2, b: 3 });
     const state = { a: 1, c: 1, 'user:u': 1 };
-    await service.createSession({ ...KEY, state, events: [changes as Event] });
+    await service.createSession({ ...KEY, state, events: [changes] });
     const bare = await exportSession(service, KEY);
     assert.ok(!('initialState' in bare));
     const file = await exportSession(service, KEY, { initialState: true, casing: 'snake' });

@@ -44,6 +44,7 @@ import {
   ToolContext,
   type SessionChanges,
   type SessionInfo,
+  type SessionInfoRequest,
   type TokenUsage,
   type UpdateSessionRequest,
   type UpdateStateRequest,
@@ -299,6 +300,7 @@ describe('BaseSessionService', () => {
         appendEvent = <E extends NewEvent>(request: AppendEventRequest<StateShape, E>) => this.#inner.appendEvent(request); // prettier-ignore
         appendEvents = <E extends NewEvent>(request: AppendEventsRequest<StateShape, E>) => this.#inner.appendEvents(request); // prettier-ignore
         updateSession = (key: UpdateSessionRequest, changes: SessionChanges): Promise<void> => this.#inner.updateSession(key, changes); // prettier-ignore
+        sessionInfo = (request: SessionInfoRequest): Promise<SessionInfo> => this.#inner.sessionInfo(request); // prettier-ignore
         updateState = (request: UpdateStateRequest): Promise<void> => this.#inner.updateState(request); // prettier-ignore
         getUserState = (request: UserRequest): Promise<StateShape> => this.#inner.getUserState(request); // prettier-ignore
         getAppState = (request: AppRequest): Promise<StateShape> => this.#inner.getAppState(request); // prettier-ignore
