@@ -43,7 +43,7 @@ export const DEPENDENCY_NAMES: Partial<Record<string, Partial<Record<Poison, rea
     // Like pg, and the columns of each row.
     setter: [
       ...NODE, ...assignedBy('mysql2/lib'),
-      'app_state', 'app_time', 'create_time', 'event_data', 'floor', 'invocation_id', 'labels', 'last_update_time', 'later', 'locked',
+      'app_state', 'app_time', 'create_time', 'event_data', 'floor', 'initial_state', 'invocation_id', 'labels', 'last_update_time', 'later', 'locked',
       'newest', 'replaced_at', 'side_time', 'state', 'title', 'update_time', 'user_id', 'user_state', 'user_time',
     ],
   },

@@ -88,7 +88,7 @@ const ALWAYS: Differences = [
   [
     // The server has no place for it.
     /sessionInfo: .initialState is null, but should be/,
-    'the info of a session keeps the time and the own state that it was created with',
+    'the info of a session keeps the own state that it was created with',
     'the initial state of a session created with events has none of their deltas',
   ],
   [
