@@ -55,8 +55,8 @@ export interface TokenUsage {
  */
 export interface SessionInfo<S extends object = StateShape> {
   /**
-   * The first `lastUpdateTime` of the session, in milliseconds since 1970. Absent if the storage does not keep it:
-   * an adapter, or a session that an earlier version stored in IndexedDB.
+   * The first `lastUpdateTime` of the session, in milliseconds since 1970. In SQL databases it is the column
+   * `create_time`. Absent if the storage does not keep it, as an adapter may.
    */
   createTime?: number;
   /** Milliseconds since 1970. */
