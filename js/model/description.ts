@@ -14,20 +14,19 @@ export interface Description {
   readonly title?: string | undefined;
   /** The JSON text of an object. */
   readonly labels?: string | undefined;
+  /** The JSON text of a new session's own state. */
+  readonly initialState?: string | undefined;
   /** Only on Vertex AI. */
   readonly expiry?: Expiry | undefined;
 }
 
-/** When a session of Vertex AI expires: a member of its resource. */
-export type Expiry = { readonly ttl: string } | { readonly expireTime: string };
+/** When a session of Vertex AI expires. */
+export type Expiry = Pick<SessionChanges, 'ttl' | 'expireTime'>;
 
 /** Own members, so that none is taken from `Object.prototype`. */
 export const NO_DESCRIPTION: Description = { title: undefined, labels: undefined };
 
 /** The limits are those of Vertex AI. */
-const MIN_TTL_SECONDS = 86_400;
-const TTL = /^\d{1,12}(?:\.\d{1,9})?s$/;
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 const MAX_TITLE = 128;
 const MAX_LABELS = 64;
 const LABEL_KEY = /^[\p{Ll}\p{Lo}\p{N}_-]{1,64}$/u;
@@ -46,33 +45,18 @@ export function takeDescription({ title, labels }: SessionChanges): Description 
 }
 
 /**
- * Takes the expiry of a request.
+ * Takes the expiry of a request. The storage checks it.
  *
  * @param expires whether the storage lets sessions expire
- * @throws SessionError `unsupported` if it does not; `invalid_argument`
+ * @throws SessionError `unsupported` if it does not
  */
-export function takeExpiry(
-  { ttl, expireTime }: Pick<SessionChanges, 'ttl' | 'expireTime'>,
-  expires: boolean,
-): Expiry | undefined {
+export function takeExpiry({ ttl, expireTime }: Expiry, expires: boolean): Expiry | undefined {
   if (ttl === undefined && expireTime === undefined) return undefined;
-  const key = ttl === undefined ? 'expireTime' : 'ttl';
-  if (!expires) {
-    const message = `Only sessions on Vertex AI expire; remove ${key} from the request.`;
-    throw new SessionError('unsupported', message, { key });
-  }
-  if (ttl === undefined) {
-    if (RFC_3339.test(String(expireTime)) && !Number.isNaN(Date.parse(expireTime!))) {
-      return { expireTime: expireTime! };
-    }
-    throw invalid(
-      key,
-      `must be a time as 2030-01-31T12:00:00Z; it is ${describeValue(expireTime)}`,
-    );
-  }
-  if (expireTime !== undefined) throw invalid('expireTime', 'must not be given together with ttl');
-  if (TTL.test(String(ttl)) && parseFloat(ttl) >= MIN_TTL_SECONDS) return { ttl };
-  throw invalid(key, `must be at least a day of seconds, as 86400s; it is ${describeValue(ttl)}`);
+  if (expires) return { ttl, expireTime };
+  throw new SessionError(
+    'unsupported',
+    'Only sessions on Vertex AI expire; leave out ttl and expireTime.',
+  );
 }
 
 function takeText(value: unknown, take: (value: unknown) => string): string | undefined {

@@ -12,6 +12,8 @@ import {
   snapshotEvent,
   snapshotState,
 } from '../model/snapshot.js';
+import { isShared, REMOVED } from '../state/scope.js';
+import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import type { CreateRequest } from '../storage/session_store.js';
 
@@ -56,12 +58,24 @@ export function takeNewSession<S extends object>(
     state: state.text,
     events,
     delta: last.text,
-    description: { ...description, title, expiry: takeExpiry(request, expires) },
+    description: {
+      ...description,
+      title,
+      initialState: ownState(state.text),
+      expiry: takeExpiry(request, expires),
+    },
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
     now: clock(),
     sharesState: appliesSharedState(sharedState),
     signal,
   };
+}
+
+/** Returns the keys of the initial state that are the session's own. */
+function ownState(text: string): string {
+  const entries = Object.entries(JSON.parse(text) as StateShape);
+  const own = entries.filter(([key, value]) => !isShared(key) && value !== REMOVED);
+  return JSON.stringify(Object.fromEntries(own));
 }
 
 function eventsOf({ events }: { events?: unknown }): readonly never[] {

@@ -40,7 +40,7 @@ export class CoreStore implements SessionStore {
 
   create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined> {
     const { state, delta, sharesState, description, signal } = request;
-    const { title, labels } = description;
+    const { title, labels, initialState } = description;
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const check = abortCheck(signal);
@@ -54,6 +54,7 @@ export class CoreStore implements SessionStore {
         sharesState,
         title,
         labels,
+        initialState,
         ifAbsent,
         check,
       ),

@@ -48,6 +48,8 @@ export function decide(
     ...([0, ABSENT, 0, '{}'] as const),
     description.title,
     description.labels,
+    undefined,
+    description.initialState,
   ];
   const [userRevision, userState] = user ?? [0, ''];
   const [appRevision, appState] = app ?? [0, ''];
@@ -70,8 +72,7 @@ export function decide(
     throw contractViolation(verb, 'gave a floor or a revision that is too high for a next one');
   }
   // Each state ends with a NUL, which JSON text never contains.
-  const [ofSession = '', userText, appText, firstState] =
-    scopes === 0 ? [] : write.states().split('\0');
+  const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
   const lastUpdateTime = write.number(DECIDED.lastUpdateTime);
   const { appName, userId = '', sessionId = '' } = key;
   return {
@@ -90,7 +91,7 @@ export function decide(
             title: title === undefined || title === '' ? firstTitle : title,
             labels,
             createTime: session === undefined ? lastUpdateTime : createTime,
-            initialState: session === undefined ? firstState : initialState,
+            initialState,
             ...(description.expiry !== undefined && { expiry: description.expiry }),
           },
     user: changedState(ofUser, userText),

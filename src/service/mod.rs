@@ -22,7 +22,7 @@ use crate::core::names::Names;
 use crate::core::read::{ListRequest as Listed, Listing};
 use crate::core::read::{Page, PagePosition, Rows, Window};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
-use crate::core::state::{Delta, Shared};
+use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
 pub use crate::core::write::{Appended, HandlePosition, NewSession, StalePolicy};
 use crate::core::write::{SessionRow, SharedRevisions, SharedRow, Target, Write, merged};
@@ -193,8 +193,11 @@ impl<S: Storage> StoredSessionService<S> {
     async fn create_if_absent(
         &self,
         key: SessionKey,
-        new: NewSession,
+        mut new: NewSession,
     ) -> Answer<Option<StoredSession>, S> {
+        let mut initial_state = ScopedState::default();
+        initial_state.apply(new.state.session.clone());
+        new.description.initial_state = Some(initial_state.try_to_json()?);
         let events = new.events.iter().map(|event| event.text.clone()).collect();
         let description = new.description.clone();
         let write = self.write(Write::create(key.clone(), new)?).await?;

@@ -1,13 +1,32 @@
 import type { JsonObject } from '../../json/rules.js';
-import type { Description } from '../../model/description.js';
+import { describeValue } from '../../call/call.js';
+import { invalid } from '../../errors/invalid.js';
+import type { Description, Expiry } from '../../model/description.js';
 import { hasStatus } from '../rest/rest_errors.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
+const MIN_TTL_SECONDS = 86_400;
+const TTL = /^\d{1,12}(?:\.\d{1,9})?s$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** @throws SessionError `invalid_argument` if it is not as the server wants it */
+function expiryFields({ ttl, expireTime }: Expiry): JsonObject {
+  if (ttl === undefined) {
+    const text = String(expireTime);
+    if (RFC_3339.test(text) && !Number.isNaN(Date.parse(text))) return { expireTime };
+    const rule = `must be a time as 2030-01-31T12:00:00Z; it is ${describeValue(expireTime)}`;
+    throw invalid('expireTime', rule);
+  }
+  if (expireTime !== undefined) throw invalid('expireTime', 'must not be given together with ttl');
+  if (TTL.test(String(ttl)) && parseFloat(ttl) >= MIN_TTL_SECONDS) return { ttl };
+  throw invalid('ttl', `must be at least a day of seconds, as 86400s; it is ${describeValue(ttl)}`);
+}
+
 /** Returns the fields of the resource that a description sets; an empty text sets none. */
 export function descriptionFields({ title, labels, expiry }: Description): JsonObject {
   return {
-    ...expiry,
+    ...(expiry !== undefined && expiryFields(expiry)),
     ...(title !== undefined && { displayName: title }),
     ...(labels !== undefined && { labels: JSON.parse(labels || '{}') as JsonObject }),
   };
@@ -19,9 +38,9 @@ export async function describeSession(
   address: SessionAddress,
   change: Description,
 ): Promise<boolean> {
+  const fields = descriptionFields(change);
   const resource = await sessions.find(address);
   if (resource === undefined || !isOwnedBy(resource, address.userId)) return false;
-  const fields = descriptionFields(change);
   const updateMask = Object.keys(fields).join(',');
   if (updateMask === '') return true;
   const { rest } = sessions;

@@ -28,7 +28,7 @@ pub struct NewSession {
     pub now: f64,
     /// Whether the `user:` and `app:` keys of the state and of the events are stored.
     pub shares_state: bool,
-    /// Its title and labels. The initial state is taken from `state`.
+    /// Its title, labels and initial state.
     pub description: Description,
 }
 
@@ -64,16 +64,12 @@ pub(crate) type Created = (SessionHead, String, SharedRevisions);
 
 impl Create {
     /// # Errors
-    /// Fails with `invalid_argument` if two events have one id, and if there is no room for a copy of
-    /// the initial state.
+    /// Fails with `invalid_argument` if two events have one id.
     pub(super) fn new(new: &mut NewSession) -> Result<Self, Error> {
         let NewSession { state, events, delta, last_update_time, now, shares_state, description } =
             new;
         check_ids(events)?;
         let mut state = mem::take(state);
-        let mut initial = ScopedState::default();
-        initial.apply(state.session.clone());
-        description.initial_state = Some(initial.try_to_json()?);
         let mut last_update_time = last_update_time.unwrap_or(*now);
         for event in events.iter() {
             state.extend(event.delta.clone());

@@ -38,8 +38,8 @@ struct Decided {
     /// The new revisions of session, user and app, each 0 if it does not change; the session's time
     /// (ms), and the revision at which it was created.
     numbers: [f64; 5],
-    /// The new states of session, user and app, each empty if it does not change, and the initial state
-    /// of a new session. Each ends with a NUL, which JSON text never contains.
+    /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
+    /// which JSON text never contains.
     states: String,
     /// `index, seq, revision` of each event that is written.
     events: Vec<f64>,
@@ -150,8 +150,8 @@ impl AdapterWrite {
         self.decided.numbers.get(which).copied().unwrap_or_default()
     }
 
-    /// Returns the new states of session, user and app, each empty if it does not change, and the
-    /// initial state of a new session. Each ends with a NUL.
+    /// Returns the new states of session, user and app, each empty if it does not change. Each ends
+    /// with a NUL.
     pub fn states(&mut self) -> String {
         std::mem::take(&mut self.decided.states)
     }
@@ -202,10 +202,9 @@ impl Decided {
             let numbers = [event.index as f64, event.seq as f64, event.revision as f64];
             decided.events.extend(numbers);
         }
-        let mut initial_state = None;
-        let session = session.map(|SessionChange { head, state, description, .. }| {
-            initial_state = description.initial_state;
-            SharedChange { revision: head.revision, state }
+        let session = session.map(|SessionChange { head, state, .. }| SharedChange {
+            revision: head.revision,
+            state,
         });
         let changes = [session, user, app];
         for ((number, row), change) in decided.numbers.iter_mut().zip(stored).zip(changes) {
@@ -221,8 +220,6 @@ impl Decided {
             }
             decided.states.push('\0');
         }
-        decided.states.push_str(&initial_state.unwrap_or_default());
-        decided.states.push('\0');
         Ok(decided)
     }
 }

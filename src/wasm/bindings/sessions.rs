@@ -86,6 +86,7 @@ impl SessionCore {
         shares_state: bool,
         title: Option<String>,
         labels: Option<String>,
+        initial_state: Option<String>,
         if_absent: bool,
         abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
@@ -96,7 +97,7 @@ impl SessionCore {
                 state,
                 delta,
                 shares_state,
-                Description { title, labels, ..Description::default() },
+                Description { title, labels, initial_state, first_title: None },
             )
         })?;
         let finish =

@@ -62,7 +62,8 @@ describe('Sessions at Vertex AI', () => {
       const invalid = { code: 'invalid_argument' };
       await assert.rejects(service.createSession({ ...KEY, ...expiry }), invalid);
       await assert.rejects(service.updateSession(KEY, expiry), invalid);
-      assert.deepEqual(server.calls, []);
+      const writes = server.calls.filter((call) => call !== 'sessions.get');
+      assert.deepEqual(writes, []);
     });
   }
 
