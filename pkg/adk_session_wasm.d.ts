@@ -62,8 +62,8 @@ export class AdapterWrite {
      */
     since(): number;
     /**
-     * Returns the new states of session, user and app, each empty if it does not change, and the
-     * initial state of a new session. Each ends with a NUL.
+     * Returns the new states of session, user and app, each empty if it does not change. Each ends
+     * with a NUL.
      */
     states(): string;
     /**
@@ -101,7 +101,7 @@ export class SessionCore {
      *
      * `abort_check`, here and in other writes, throws if the call's signal has fired.
      */
-    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, if_absent: boolean, abort_check?: Function | null): any;
+    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, abort_check?: Function | null): any;
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the

@@ -195,8 +195,8 @@ export class AdapterWrite {
         return ret;
     }
     /**
-     * Returns the new states of session, user and app, each empty if it does not change, and the
-     * initial state of a new session. Each ends with a NUL.
+     * Returns the new states of session, user and app, each empty if it does not change. Each ends
+     * with a NUL.
      * @returns {string}
      */
     states() {
@@ -342,14 +342,15 @@ export class SessionCore {
      * @param {boolean} shares_state
      * @param {string | null | undefined} title
      * @param {string | null | undefined} labels
+     * @param {string | null | undefined} initial_state
      * @param {boolean} if_absent
      * @param {Function | null} [abort_check]
      * @returns {any}
      */
-    create(packed, numbers, texts, state, delta, shares_state, title, labels, if_absent, abort_check) {
-        const val7 = +shares_state;
-        const val8 = +if_absent;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5;
+    create(packed, numbers, texts, state, delta, shares_state, title, labels, initial_state, if_absent, abort_check) {
+        const val8 = +shares_state;
+        const val9 = +if_absent;
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5, ptr6, len6;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
@@ -363,7 +364,10 @@ export class SessionCore {
             len4 = WASM_VECTOR_LEN;
             ptr5 = isLikeNone(labels) ? 0 : passStringToWasm0(labels, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len5 = WASM_VECTOR_LEN;
+            ptr6 = isLikeNone(initial_state) ? 0 : passStringToWasm0(initial_state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len6 = WASM_VECTOR_LEN;
         } catch (e) {
+            if (ptr6) { wasm.__wbindgen_free(ptr6, len6 * 1, 1); }
             if (ptr5) { wasm.__wbindgen_free(ptr5, len5 * 1, 1); }
             if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 1, 1); }
             if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
@@ -372,7 +376,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val7, ptr4, len4, ptr5, len5, val8, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val8, ptr4, len4, ptr5, len5, ptr6, len6, val9, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }

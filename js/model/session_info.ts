@@ -17,7 +17,8 @@ export interface SessionInfoRequest extends CompositeSessionKey, Abortable {
 }
 
 /**
- * The tokens of events, by the names of the model's `usageMetadata`. A number that no event has is absent.
+ * The tokens of events, by the names of the model's `usageMetadata`. A number that no event has is absent. Numbers of
+ * later models, whose names also end in `TokenCount`, are there too.
  *
  * @example
  * ```ts

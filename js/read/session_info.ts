@@ -12,15 +12,6 @@ export type ReadPageBefore = (
   eventId: string | undefined,
 ) => MaybePromise<{ readonly read: ReadEvents; readonly events: readonly Event[] }>;
 
-const COUNTS: readonly (keyof TokenUsage)[] = [
-  'promptTokenCount',
-  'candidatesTokenCount',
-  'thoughtsTokenCount',
-  'cachedContentTokenCount',
-  'toolUsePromptTokenCount',
-  'totalTokenCount',
-];
-
 /** The model of events that name none. */
 const UNKNOWN_MODEL = 'unknown';
 
@@ -46,7 +37,7 @@ export async function sumSession<S extends object>(
 }
 
 class Sums {
-  readonly #usage = new Map<string, Map<keyof TokenUsage, number>>();
+  readonly #usage = new Map<string, Map<string, number>>();
   #eventCount = 0;
   #bytes = 0;
 
@@ -58,28 +49,33 @@ class Sums {
     const model = (memberOf(event, 'modelVersion') as unknown) ?? UNKNOWN_MODEL;
     const name = typeof model === 'string' && model !== '' ? model : UNKNOWN_MODEL;
     let sums = this.#usage.get(name);
-    if (sums === undefined) this.#usage.set(name, (sums = new Map<keyof TokenUsage, number>()));
-    for (const member of COUNTS) {
-      const count = memberOf(usage as Readonly<Record<string, unknown>>, member);
-      if (typeof count === 'number') sums.set(member, (sums.get(member) ?? 0) + count);
+    if (sums === undefined) this.#usage.set(name, (sums = new Map<string, number>()));
+    for (const [member, count] of Object.entries(usage)) {
+      const isCount = typeof count === 'number' && member.endsWith('TokenCount');
+      if (isCount) sums.set(member, (sums.get(member) ?? 0) + count);
     }
   }
 
   infoOf<S extends object>(read: ReadEvents): SessionInfo<S> {
     const [, , , , , , createTime = 0, lastUpdateTime = 0, initialState, title, labels] = read;
-    const byModel = [...this.#usage]
-      .map(([model, sums]) => [model, Object.fromEntries(sums)] as const)
-      .sort(([one], [other]) => (one < other ? -1 : 1));
+    const byModel = sorted(this.#usage).map(([model, sums]) => [
+      model,
+      Object.fromEntries(sorted(sums)),
+    ]);
     const info: SessionInfo<S> = {
       ...(createTime > 0 && { createTime }),
       lastUpdateTime,
       eventCount: this.#eventCount,
       bytes: this.#bytes,
-      usage: Object.fromEntries<TokenUsage>(byModel),
+      usage: Object.fromEntries(byModel) as Record<string, TokenUsage>,
       ...initialStateOf<S>(initialState),
     };
     return setDescription(info, title, labels);
   }
+}
+
+function sorted<V>(entries: ReadonlyMap<string, V>): [string, V][] {
+  return [...entries].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 /** A damaged text counts as absent, like damaged labels. */
