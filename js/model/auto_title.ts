@@ -40,18 +40,9 @@ export function titleOf(text: string): string | undefined {
     return typeof text === 'string' && thought !== true ? text : '';
   });
   const message = texts.join(' ');
-  const start = message
-    .trimStart()
-    .slice(0, LONGEST_START)
-    .replace(/\p{Cc}/gu, ' ');
-  return (
-    cut(
-      start
-        .replace(/\p{Surrogate}/gu, '')
-        .replace(/\s+/g, ' ')
-        .trim(),
-    ) || undefined
-  );
+  const start = message.trimStart().slice(0, LONGEST_START);
+  // The last unit may be half of a character.
+  return cut(start.replace(/[\p{Cc}\p{Surrogate}\s]+/gu, ' ').trim()) || undefined;
 }
 
 /** Returns the title that the first user message among the events gives. */
