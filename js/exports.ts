@@ -83,18 +83,21 @@ export type {
   GetSessionConfig,
   GetSessionRequest,
   JsonValue,
-  ListSessionsPageRequest,
-  ListSessionsRequest,
-  ListSessionsResponse,
   RevisionCheck,
   Session,
-  SessionsPage,
   SessionChanges,
   UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from './model/session.js';
 export type { SessionInfo, SessionInfoRequest, TokenUsage } from './model/session_info.js';
+export type {
+  ListSessionsPageRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  SessionsPage,
+  SessionsRequest,
+} from './model/session_list.js';
 export type { StateDelta, StateShape } from './state/state_shape.js';
 export type {
   BaseSessionService,
@@ -129,6 +132,7 @@ export type {
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
+  StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -136,6 +140,7 @@ export type {
   StorageWrite,
   StorageWriteRequest,
 } from './storage/adapter.js';
+export type { ListPlace } from './storage/list_place.js';
 export type { EventRow, SessionRow, SharedRow, StorageKey } from './storage/rows.js';
 export { requestPersistence, storageUsage } from './storage/persistence.js';
 export type { StorageUsage } from './storage/persistence.js';

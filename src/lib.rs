@@ -34,7 +34,7 @@ pub use crate::core::{error, event, read, session, state, storage, template, wri
 pub use error::Error;
 pub use event::{Event, EventActions};
 pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};
-pub use read::PageEnd;
+pub use read::{ListPlace, PageEnd};
 pub use service::{
     CreateRequest, DeleteRequest, EventCursor, EventsPage, GetRequest, InMemorySessionService,
     ListEventsRequest, ListRequest, Session, SessionService,

@@ -9,10 +9,11 @@
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
-use adk_session_wasm::read::{Page, PageEnd, Window};
+use adk_session_wasm::read::{ListPlace, Page, PageEnd, Window};
 use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
 use adk_session_wasm::session::{MAX_TIMESTAMP, SessionKey};
 use adk_session_wasm::state::Delta;
+use adk_session_wasm::storage::{Deletion, Storage};
 use proptest::prelude::*;
 
 /// Few, so that they are equal often, and the ends of what is allowed.
@@ -202,7 +203,6 @@ proptest! {
                         naive[at].2 = naive[at].2.max(time.abs());
                     }
                     (at, None) => {
-                        use adk_session_wasm::storage::{Deletion, Storage};
                         service.storage().delete(Deletion::Session(key)).await.unwrap();
                         at.map(|at| naive.remove(at));
                     }
@@ -220,7 +220,7 @@ proptest! {
             }
             let asked = user.map(|user| users[user as usize].clone());
             let page = Page { offset, limit };
-            let listed = service.list_sessions("app".into(), asked, descending, page).await.unwrap();
+            let listed = service.list_sessions("app".into(), asked, descending, None, page).await.unwrap();
             prop_assert_eq!(listed.total, naive.len());
             prop_assert_eq!(listed.position, page.position(naive.len()));
             let expected = naive.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
@@ -234,6 +234,25 @@ proptest! {
                 .collect();
             prop_assert_eq!(found, expected);
             prop_assert!(listed.sessions.iter().all(|session| session.events.is_empty()));
+            // A walk by places, after each of which the session at that place is deleted.
+            let asked = user.map(|user| users[user as usize].clone());
+            let page = Page { offset: 0, limit: Some(limit.unwrap_or(1).max(1)) };
+            let (mut walked, mut place) = (Vec::new(), None);
+            loop {
+                let page = service.list_sessions("app".into(), asked.clone(), descending, place, page).await.unwrap();
+                let Some(last) = page.sessions.last() else { break };
+                let key = last.key.clone();
+                place = Some(ListPlace::new(last.head.last_update_time, &key.session_id, &key.user_id));
+                walked.extend(page.sessions.into_iter().map(|session| session.key));
+                service.remove(Deletion::Session(key)).await.unwrap();
+            }
+            let expected: Vec<_> = naive
+                .iter()
+                .map(|known| {
+                    SessionKey::new("app", users[known.0 as usize].as_str(), ids[known.1 as usize]).unwrap()
+                })
+                .collect();
+            prop_assert_eq!(walked, expected);
             Ok(())
         })?;
     }

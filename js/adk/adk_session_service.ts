@@ -20,9 +20,8 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
-  ListSessionsPageRequest,
-  ListSessionsRequest,
 } from '../model/session.js';
+import type { ListSessionsPageRequest, ListSessionsRequest } from '../model/session_list.js';
 import type { BaseSessionService as OurService } from '../model/session_service.js';
 import {
   frameworkClass,

@@ -9,16 +9,18 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
-  ListSessionsPageRequest,
-  ListSessionsRequest,
   RevisionCheck,
   Session as OurSession,
   SessionChanges,
-  SessionsPage,
   UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
+import type {
+  ListSessionsPageRequest,
+  ListSessionsRequest,
+  SessionsPage,
+} from '../model/session_list.js';
 import type { AppendedEvent, NewEvent } from '../model/event.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { StateShape } from '../state/state_shape.js';

@@ -59,7 +59,10 @@ export class Calls {
   }
 
   /** Checks that a call can be made. @returns the request's own members */
-  begin<Request extends Abortable>(method: ServiceMethod | 'events', request: Request): Request {
+  begin<Request extends Abortable>(
+    method: ServiceMethod | 'events' | 'sessions',
+    request: Request,
+  ): Request {
     this.requireOpen();
     const ownRequest = takeRequest(request, REQUEST_MEMBERS[method]);
     requireNotAborted(ownRequest.signal);

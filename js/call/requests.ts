@@ -9,13 +9,13 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
-  ListSessionsPageRequest,
   Session,
   UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
 import type { SessionInfoRequest } from '../model/session_info.js';
+import type { ListSessionsPageRequest, SessionsRequest } from '../model/session_list.js';
 import type { KnownOptions } from './known_options.js';
 
 /** The request of each method. */
@@ -24,6 +24,7 @@ interface Requests {
   getOrCreateSession: CreateSessionRequest;
   getSession: GetSessionRequest;
   listSessions: ListSessionsPageRequest;
+  sessions: SessionsRequest;
   listEvents: ListEventsRequest;
   events: EventsRequest;
   loadOlder: Abortable & { session: Session; limit: number | undefined };
@@ -61,23 +62,25 @@ const CREATE: KnownOptions<CreateSessionRequest> = {
   expireTime: true,
 };
 
+const LISTS = {
+  ...KEY,
+  limit: true,
+  order: true,
+  labels: true,
+  title: true,
+  stateKeys: true,
+} as const;
+
 const PAGES = { ...KEY, before: true, after: true, limit: true, skipCorrupt: true } as const;
 
 export const REQUEST_MEMBERS: {
-  readonly [Method in ServiceMethod | 'events']: KnownOptions<Requests[Method]>;
+  readonly [Method in ServiceMethod | 'events' | 'sessions']: KnownOptions<Requests[Method]>;
 } = {
   createSession: CREATE,
   getOrCreateSession: CREATE,
   getSession: { ...KEY, config: true },
-  listSessions: {
-    ...KEY,
-    limit: true,
-    offset: true,
-    page: true,
-    order: true,
-    stateKeys: true,
-    withTotal: true,
-  },
+  listSessions: { ...LISTS, offset: true, page: true, cursor: true, withTotal: true },
+  sessions: LISTS,
   listEvents: { ...PAGES, withCount: true },
   events: { ...PAGES, order: true },
   loadOlder: { session: true, limit: true, signal: true },

@@ -35,6 +35,7 @@ import type {
   StorageDescribeRequest,
   Listing,
   PageRows,
+  StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -42,6 +43,7 @@ import type {
   StorageWrite,
   StorageWriteRequest,
 } from '../storage/adapter.js';
+import type { ListPlace } from '../storage/list_place.js';
 import type { StorageKey } from '../storage/rows.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
@@ -186,10 +188,16 @@ export class DatabaseAdapter implements OwnAdapter {
     );
   }
 
-  list(request: StorageListRequest): Listing | Promise<Listing> {
+  list(request: StorageListRequest & { readonly after?: ListPlace }): Listing | Promise<Listing> {
     const { engine } = this.#parts;
     if (!fitsKey(engine, request)) return { sessions: [], users: [], app: undefined, total: 0 };
-    return this.#run('read', request, ({ statements }) => list(statements, request));
+    return this.#run('read', request, ({ statements, layout }) =>
+      list(statements, layout, request),
+    );
+  }
+
+  listAfter(request: StorageListAfterRequest): Listing | Promise<Listing> {
+    return this.list({ ...request, offset: 0 });
   }
 
   describe(request: StorageDescribeRequest): boolean | Promise<boolean> {

@@ -106,12 +106,18 @@ export function setDescription<Target extends Pick<Session, 'title' | 'labels'>>
   labels: unknown,
 ): Target {
   if (typeof title === 'string' && title !== '') session.title = title;
-  if (typeof labels !== 'string' || labels === '') return session;
+  const parsed = parseLabels(labels);
+  if (Object.keys(parsed).length > 0) session.labels = parsed;
+  return session;
+}
+
+/** Parses stored labels. Damaged ones count as none, since labels are no part of a conversation. */
+export function parseLabels(labels: unknown): Record<string, string> {
+  if (typeof labels !== 'string' || labels === '') return {};
   try {
     const parsed: unknown = JSON.parse(labels);
-    if (isPlainObject(parsed)) session.labels = parsed as Record<string, string>;
+    return isPlainObject(parsed) ? (parsed as Record<string, string>) : {};
   } catch {
-    // Labels are no part of a conversation, so they make no session unreadable.
+    return {};
   }
-  return session;
 }

@@ -8,17 +8,19 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
-  ListSessionsPageRequest,
-  ListSessionsRequest,
-  ListSessionsResponse,
   Session,
   SessionChanges,
-  SessionsPage,
   UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from './session.js';
 import type { SessionInfo, SessionInfoRequest } from './session_info.js';
+import type {
+  ListSessionsPageRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  SessionsPage,
+} from './session_list.js';
 import type { StateShape } from '../state/state_shape.js';
 
 /**

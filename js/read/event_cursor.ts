@@ -48,7 +48,7 @@ export function foreignCursor(name: string, actual = 'of a deleted session or ev
 }
 
 /** FNV-1a, 32 bits. It tells cursors of another session and typing errors, and keeps nothing secret. */
-function checkSum(text: string): number {
+export function checkSum(text: string): number {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
     sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);

@@ -45,7 +45,7 @@ export function makeHandles<S extends object>(
   const ownKeys = stateKeys && new Set([...stateKeys].filter((key) => !isShared(key)));
   const copy = makeCopier();
   return records.map((listed) => {
-    const record = isTuple(listed) ? toRecord(listed) : listed;
+    const record = toRecord(listed);
     const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
     const numberCopy = memberOf(record, 'numberCopy') ?? number;
     if (
@@ -74,14 +74,16 @@ export function makeHandles<S extends object>(
   });
 }
 
-function isTuple(listed: ListedSession | ListedTuple): listed is ListedTuple {
-  return Array.isArray(listed);
-}
-
-function toRecord(listed: ListedTuple): ListedSession {
+/** Returns a listed session in the form of a record. */
+export function toRecord(listed: ListedSession | ListedTuple): ListedSession {
+  if (!isTuple(listed)) return listed;
   const [sessionId, userId, created, revision, lastUpdateTime, state, title, labels] = listed;
   const times = { created, revision, lastUpdateTime };
   return { sessionId, userId, number: 0, ...times, state, title, labels };
+}
+
+function isTuple(listed: ListedSession | ListedTuple): listed is ListedTuple {
+  return Array.isArray(listed);
 }
 
 /** Parses the state of a user or an app, and puts the prefix before its keys. */

@@ -1,28 +1,15 @@
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
-import type {
-  GetSessionConfig,
-  GetSessionRequest,
-  ListSessionsPageRequest,
-  Session,
-  SessionsPage,
-} from '../model/session.js';
+import type { GetSessionConfig, GetSessionRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import type {
-  CreatedSession,
-  ReadPage,
-  ReadSession,
-  SessionStore,
-} from '../storage/session_store.js';
+import type { CreatedSession, ReadSession, SessionStore } from '../storage/session_store.js';
 import type { StateOwner } from '../storage/scopes.js';
-import { after, type MaybePromise, describeValue } from '../call/call.js';
+import { after, type MaybePromise } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { invalid } from '../errors/invalid.js';
 import type { NewSession } from '../wasm/appends.js';
 import type { Handles } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
-import { makeHandles } from './listed_records.js';
 import { parseEvents } from './stored_events.js';
 
 /** The parts that a {@link SessionReader} works with. */
@@ -115,36 +102,6 @@ export class SessionReader {
     });
   }
 
-  list<S extends object>(request: ListSessionsPageRequest): MaybePromise<SessionsPage<S>> {
-    const { appName, userId, order = 'asc' } = request;
-    requireId('appName', appName);
-    if (userId !== undefined) requireId('userId', userId);
-    if (order !== 'asc' && order !== 'desc') {
-      throw invalid('order', `must be 'asc' or 'desc'; it is ${describeValue(order)}`);
-    }
-    const limit = optionalNumber('limit', request.limit);
-    const offset = optionalNumber('offset', request.offset);
-    const page = optionalNumber('page', request.page);
-    const withTotal: unknown = request.withTotal ?? true;
-    if (typeof withTotal !== 'boolean') {
-      throw invalid('withTotal', `must be a boolean; it is ${describeValue(withTotal)}`);
-    }
-    const stateKeys = optionalKeys(request.stateKeys);
-    const pageRequest = { limit, offset, page, withTotal };
-    const read = this.#parts.call<ReadPage>(request.signal, (store) =>
-      store.list(appName, userId, order === 'desc', pageRequest, request.signal),
-    );
-    return after(read, (read) => {
-      const [records, corePage, coreLimit, totalItems, totalPages, shared] = read;
-      const sessions = makeHandles<S>(records, appName, shared, this.#parts.handles, stateKeys);
-      // The core counts only up to 2^32 - 1, and a request may ask for more.
-      const position = limit
-        ? { page: page ?? Math.floor((offset ?? 0) / limit) + 1, limit }
-        : { page: corePage, limit: withTotal ? coreLimit : sessions.length };
-      return { sessions, ...position, ...(withTotal && { totalItems, totalPages }) };
-    });
-  }
-
   sharedState(owner: StateOwner, signal: AbortSignal | undefined): MaybePromise<StateShape> {
     requireId('appName', owner.appName);
     const text = this.#parts.call<string>(signal, (store) => store.sharedState(owner, signal));
@@ -165,11 +122,4 @@ export class SessionReader {
     const handle = this.#parts.handles.open<S>(appName, userId, id, head, events, isWhole);
     return setDescription(handle, title, labels);
   }
-}
-
-/** Returns the keys as a set, or `undefined` if they are absent. */
-function optionalKeys(keys: unknown): ReadonlySet<string> | undefined {
-  if (keys === undefined) return undefined;
-  if (Array.isArray(keys) && keys.every((key) => typeof key === 'string')) return new Set(keys);
-  throw invalid('stateKeys', `must be an array of strings; it is ${describeValue(keys)}`);
 }

@@ -5,12 +5,14 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  Session,
+} from '../model/session.js';
+import type {
   ListSessionsPageRequest,
   ListSessionsRequest,
   ListSessionsResponse,
-  Session,
   SessionsPage,
-} from '../model/session.js';
+} from '../model/session_list.js';
 import type { ServiceMethod } from '../model/diagnostic.js';
 import type { StateShape } from '../state/state_shape.js';
 import { ServiceCore } from './service_core.js';
@@ -80,7 +82,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   listSessionsSync(request: ListSessionsRequest<keyof S & string>): ListSessionsResponse<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
-    return this.#core.reader.list(this.#take('listSessions', request)) as SessionsPage<S>;
+    return this.#core.lists.list(this.#take('listSessions', request)) as SessionsPage<S>;
   }
 
   /** Like `deleteSession`, but synchronous. */

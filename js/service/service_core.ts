@@ -34,6 +34,7 @@ import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { EventPages } from '../read/event_pages.js';
+import { SessionLists } from '../read/session_lists.js';
 import { type ReaderParts, SessionReader } from '../read/session_reader.js';
 import { takeNewSession } from './new_session.js';
 import { checkedClock, checkedIds } from './sources.js';
@@ -54,6 +55,7 @@ export class ServiceCore {
   readonly appender: Appender;
   readonly reader: SessionReader;
   readonly pages: EventPages;
+  readonly lists: SessionLists;
   readonly #parts: ServiceParts;
   readonly #schema: StateSchema | undefined;
   readonly #autoTitle: boolean;
@@ -83,6 +85,7 @@ export class ServiceCore {
     };
     this.reader = new SessionReader(readerParts);
     this.pages = new EventPages(readerParts);
+    this.lists = new SessionLists(readerParts);
     this.appender = new Appender({
       handles,
       rules: { writer: orderedWriter, policy: policyOf(stale) },

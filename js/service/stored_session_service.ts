@@ -16,16 +16,19 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
-  ListSessionsPageRequest,
-  ListSessionsRequest,
-  ListSessionsResponse,
   Session,
   SessionChanges,
-  SessionsPage,
   UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
+import type {
+  ListSessionsPageRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  SessionsPage,
+  SessionsRequest,
+} from '../model/session_list.js';
 import type { StateShape } from '../state/state_shape.js';
 import type {
   BaseSessionService,
@@ -38,6 +41,7 @@ import { makeDisposable } from '../call/disposable.js';
 import { after } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { walkEvents } from '../read/event_pages.js';
+import { walkSessions } from '../read/session_lists.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
 import type {
   ListenOptions,
@@ -105,7 +109,34 @@ export class StoredSessionService<S extends object = StateShape>
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
     return this.#core.calls.run('listSessions', request, (request) =>
-      this.#core.reader.list(request),
+      this.#core.lists.list(request),
+    );
+  }
+
+  /**
+   * Goes through sessions, and reads them page by page. Each session that is there all the time comes
+   * once, also if it is updated meanwhile. Descending: those that are updated or created behind the walk
+   * come at the end. The walk remembers the ids that it gave.
+   *
+   * @throws SessionError (at the first step) as `listSessions`
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * for (const sessionId of ['s1', 's2', 's3']) {
+   *   await service.createSession({ appName: 'shop', userId: 'ada', sessionId });
+   * }
+   * for await (const { id } of service.sessions({ appName: 'shop' })) console.log(id); // s1 s2 s3
+   * ```
+   */
+  sessions(
+    request: SessionsRequest<keyof S & string>,
+  ): AsyncGenerator<Session<S>, void, undefined> {
+    const { calls, lists } = this.#core;
+    return walkSessions<S>(calls.begin('sessions', request), (page) =>
+      calls.run('listSessions', page, (page) => lists.list<S>(page, true)),
     );
   }
 

@@ -8,6 +8,7 @@
  */
 import type { HostAbortSignal } from '../model/host.js';
 import type { StoredScope } from '../state/scope.js';
+import type { ListPlace } from './list_place.js';
 import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './rows.js';
 
 /**
@@ -276,6 +277,24 @@ export interface StorageListRequest {
 }
 
 /**
+ * The request of the sessions that a list has after a place.
+ *
+ * @example
+ * ```ts
+ * import type { StorageListAfterRequest } from 'adk-session-wasm';
+ *
+ * const after = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
+ * const next: StorageListAfterRequest = { appName: 'shop', order: 'desc', after, limit: 20 };
+ * ```
+ */
+export interface StorageListAfterRequest extends Omit<StorageListRequest, 'offset' | 'limit'> {
+  /** The place; no session has to be there. */
+  readonly after: ListPlace;
+  /** The most sessions. */
+  readonly limit: number;
+}
+
+/**
  * A page of sessions.
  *
  * @example
@@ -448,6 +467,11 @@ export interface StorageAdapter {
   readPage?(request: StoragePageRequest): PageRows | Promise<PageRows>;
   /** Returns a page of sessions, without their events. */
   list(request: StorageListRequest): Listing | Promise<Listing>;
+  /**
+   * Optional: returns the sessions that a list has after a place, at the cost of what it returns. Without
+   * it the service lists all sessions for each page that begins at a cursor.
+   */
+  listAfter?(request: StorageListAfterRequest): Listing | Promise<Listing>;
   /** Deletes a session, a user, or a state. May return the floor after it. */
   delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void>;
   /**

@@ -33,16 +33,15 @@ import {
   requireArray,
   requireObject,
   optionalTuple,
-  sharedTuple,
   sessionTuple,
   sharedTuples,
-  requireString,
   requireCounter,
 } from './checked_rows.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
 import { readAndCut } from './cut_page.js';
 import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
+import { listThrough } from './list_through.js';
 import { scopeOf, scopesOf, type StateOwner } from './scopes.js';
 import type {
   AppendRequest,
@@ -51,13 +50,11 @@ import type {
   DescribeRequest,
   EventPageRequest,
   Floor,
-  ListedTuple,
   PageRequest,
   ReadEvents,
   ReadPage,
   ReadSession,
   SessionStore,
-  SharedStates,
 } from './session_store.js';
 import { WriteGroup } from './write_group.js';
 import { writeThrough, type WriteVerb } from './write_through.js';
@@ -300,11 +297,11 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal }: PageRequest,
+    { limit, offset, page, withTotal, after }: PageRequest,
     signal: AbortSignal | undefined,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
-    const given: StorageListRequest = {
+    const request: StorageListRequest = {
       appName,
       ...(userId !== undefined && { userId }),
       order: descending ? 'desc' : 'asc',
@@ -312,34 +309,9 @@ export class AdapterStore implements SessionStore {
       ...(wanted.limit !== undefined && { limit: wanted.limit }),
       ...(!withTotal && { withTotal }),
     };
-    const request = requestOf(given, signal);
-    return settled('list', signal, async () => {
-      const listing = await untilAborted(signal, this.#adapter.list(request));
-      requireObject('list', 'a result', listing);
-      const sessions = requireArray('list', 'sessions', listing.sessions).map(
-        (row, index): ListedTuple => {
-          const path = `sessions[${index}]`;
-          // First, since it checks that there is a row.
-          const [created, revision, time, state, title, labels] = sessionTuple('list', path, row);
-          const sessionId = requireString('list', path, 'sessionId', row.sessionId);
-          const userId = requireString('list', path, 'userId', row.userId);
-          return [sessionId, userId, created, revision, time, state, title, labels];
-        },
-      );
-      const users = requireArray('list', 'users', listing.users).flatMap((row, index) => {
-        const path = `users[${index}]`;
-        const [, state] = sharedTuple('list', path, row);
-        return [requireString('list', path, 'userId', row.userId), state];
-      });
-      const app = optionalTuple(
-        memberOf(listing, 'app'),
-        (row) => sharedTuple('list', 'app', row)[1],
-      );
-      const shared: SharedStates = [app, ...users];
-      const total = withTotal ? requireCounter('list', '', 'total', listing.total) : 0;
-      const numbers = pageNumbers(limit, offset, page, total);
-      return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
-    });
+    const { sessions, shared, total } = await listThrough(this.#adapter, request, after, signal);
+    const numbers = pageNumbers(limit, offset, page, total);
+    return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
   }
 
   async delete(

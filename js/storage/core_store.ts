@@ -88,10 +88,11 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal }: PageRequest,
+    { limit, offset, page, withTotal, after }: PageRequest,
   ): MaybePromise<ReadPage> {
+    const place = after && [after.lastUpdateTime, after.sessionId, after.userId];
     return this.#answer(() =>
-      this.core.list(appName, userId, descending, limit, offset, page, withTotal),
+      this.core.list(appName, userId, descending, limit, offset, page, withTotal, place),
     );
   }
 

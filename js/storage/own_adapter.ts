@@ -4,10 +4,12 @@ import type { Event } from '../model/event.js';
 import type { Abortable } from '../model/session.js';
 import type {
   Found,
+  Listing,
   PageRows,
   Rows,
   StorageAdapter,
   StorageDescribeRequest,
+  StorageListAfterRequest,
   StoragePageRequest,
   StorageReadRequest,
 } from './adapter.js';
@@ -45,6 +47,7 @@ export interface OwnAdapter extends StorageAdapter {
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;
+  listAfter(request: StorageListAfterRequest): Listing | Promise<Listing>;
   /** Opens the storage, or asks whether it still answers. */
   open(request: Abortable): Promise<void>;
   /**

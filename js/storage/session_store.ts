@@ -9,6 +9,7 @@ import type { Event } from '../model/event.js';
 import type { Append, NewSession } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type { StorageDeleteRequest } from './adapter.js';
+import type { ListPlace } from './list_place.js';
 import type { EventRow, StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
 
@@ -94,6 +95,8 @@ export interface PageRequest {
   readonly offset: number | undefined;
   readonly page: number | undefined;
   readonly withTotal: boolean;
+  /** Only the sessions that the list has after this place. `limit` is then given. */
+  readonly after?: ListPlace | undefined;
 }
 
 /** A session to create. */
@@ -177,7 +180,10 @@ export interface SessionStore {
     signal: HostAbortSignal | undefined,
   ): MaybePromise<ReadEvents | undefined>;
 
-  /** Lists a page of a user's sessions; without `userId` of all sessions of the app. */
+  /**
+   * Lists a page of a user's sessions; without `userId` of all sessions of the app. May return more than
+   * `limit` sessions after a place, if the storage has to read all of them in any case.
+   */
   list(
     appName: string,
     userId: string | undefined,

@@ -101,6 +101,7 @@ class Run {
   readonly #clock: { now: number };
   readonly #handles = new Map<string, Session>();
   readonly #pages = new Map<string, EventsPage>();
+  readonly #cursors = new Map<string, string>();
 
   constructor(service: Service, clock: { now: number }) {
     this.#service = service;
@@ -173,10 +174,7 @@ class Run {
       case 'inspect':
         return { value: this.#handle(call), compare: expectSession };
       case 'listSessions':
-        return {
-          value: await service.listSessions(withDefaults(APP, call.with)),
-          compare: expectPage,
-        };
+        return this.#listSessions(call);
       case 'listEvents':
         return this.#listEvents(call);
       case 'events': {
@@ -239,6 +237,19 @@ class Run {
       default:
         throw new Error(`there is no op ${JSON.stringify(call.op)}`);
     }
+  }
+
+  /** Lists a page of sessions, whose cursor `as` keeps and later pages take by its name. */
+  async #listSessions(call: Call) {
+    const { cursor: name, ...request } = call.with as { cursor?: string };
+    const cursor = name === undefined ? undefined : this.#cursors.get(name);
+    if (name !== undefined && cursor === undefined) {
+      throw new Error(`page ${JSON.stringify(name)} has no cursor`);
+    }
+    const page = await this.#service.listSessions({ ...withDefaults(APP, request), cursor });
+    const { nextCursor } = page;
+    if (call.as !== undefined && nextCursor !== undefined) this.#cursors.set(call.as, nextCursor);
+    return { value: { ...page, nextCursor: nextCursor !== undefined }, compare: expectPage };
   }
 
   /** Lists a page of events, whose cursors `as` keeps and later pages take by its name. */

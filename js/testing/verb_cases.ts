@@ -262,6 +262,11 @@ export const verbCases: readonly VerbCase[] = [
     },
   },
   {
+    name: 'verbs: listAfter, if there is one, returns the sessions after a place',
+    rule: 8,
+    run: listsAfterPlaces,
+  },
+  {
     name: 'verbs: readPage, if there is one, returns the events beside an event, in their order',
     rule: 6,
     run: readsPages,
@@ -272,6 +277,32 @@ export const verbCases: readonly VerbCase[] = [
     run: storesGroups,
   },
 ];
+
+async function listsAfterPlaces(adapter: StorageAdapter): Promise<void> {
+  if (adapter.listAfter === undefined) return;
+  for (const [number, sessionId] of ['s1', 's2', 's3', 's4'].entries()) {
+    const key = { ...KEY, sessionId };
+    // The last two have the same time.
+    const session = { ...sessionRow(2, key), lastUpdateTime: 1000.25 + Math.min(number, 2) };
+    await new RecordedWrite(changing({ session }), { key }).run(adapter, 'create');
+  }
+  const pages: [order: 'asc' | 'desc', time: number, sessionId: string, ids: string[]][] = [
+    ['asc', 1000, 's9', ['s1', 's2']],
+    ['asc', 1000.25, 's1', ['s2', 's3']],
+    ['asc', 1002.25, 's3', ['s4']],
+    ['asc', 1002.25, 's4', []],
+    ['desc', 9000, 's0', ['s4', 's3']],
+    ['desc', 1002.25, 's4', ['s3', 's2']],
+    ['desc', 1001, 's1', ['s1']],
+  ];
+  for (const [order, lastUpdateTime, sessionId, ids] of pages) {
+    const after = { lastUpdateTime, sessionId, userId: 'user' };
+    const { sessions, total } = await adapter.listAfter({ appName: 'app', order, after, limit: 2 });
+    const listed = sessions.map((row) => row.sessionId).slice(0, 2);
+    expectEqual(`the sessions after ${sessionId} (${order})`, ids, listed);
+    expectEqual('the total', 4, total);
+  }
+}
 
 async function readsPages(adapter: StorageAdapter): Promise<void> {
   if (adapter.readPage === undefined) return;

@@ -7,6 +7,7 @@ import type {
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
+  StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -79,6 +80,10 @@ export class LazyAdapter implements OwnAdapter {
 
   list(request: StorageListRequest): Listing | Promise<Listing> {
     return this.#call((adapter) => adapter.list(request));
+  }
+
+  listAfter(request: StorageListAfterRequest): Listing | Promise<Listing> {
+    return this.#call((adapter) => adapter.listAfter(request));
   }
 
   delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {

@@ -27,6 +27,7 @@ import type {
   PageRows,
   Rows,
   StorageDeleteRequest,
+  StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -128,8 +129,12 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  list(request: StorageListRequest): Promise<Listing> {
-    return this.#call(request.signal, (sessions) => listSessions(sessions, request));
+  list({ signal, ...request }: StorageListRequest): Promise<Listing> {
+    return this.#call(signal, (sessions) => listSessions(sessions, request));
+  }
+
+  listAfter({ signal, limit: _, ...request }: StorageListAfterRequest): Promise<Listing> {
+    return this.#call(signal, (sessions) => listSessions(sessions, { ...request, offset: 0 }));
   }
 
   delete({ what, key, signal }: StorageDeleteRequest): Promise<void> {

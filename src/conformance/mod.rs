@@ -37,6 +37,7 @@
 //! | `"as": "a"` | keeps the returned session as the handle `a` |
 //! | `"handle": "a"` | appends through this handle; the op `inspect` compares its present contents; the op `makeHandle` makes it by hand, from ids |
 //! | `"as": "p"` of `listEvents` | keeps the page's cursors; `"before": "p"` and `"after": "p"` of a later `listEvents` take them |
+//! | `"as": "p"` of `listSessions` | keeps the page's cursor; `"cursor": "p"` of a later `listSessions` takes it |
 //! | `"expect"` | compared exactly, but of a session only the parts that it names. `null`: there is no session |
 //! | `"mayFail": "code"` | the call may also be refused with this code |
 //! | `"parallel": [steps]` | runs all at once; steps through one handle queue. With `"outcomes": {"ok": 1, "not_found": 2}` so many of them end so, in any order |
@@ -45,9 +46,9 @@
 //! In a session, `events` are ids, or events of which only the named members count. `eventSet` are
 //! ids in any order, and `keys` are keys of the state in their relative order. A page of events is
 //! compared as a session; its `before` and `after` are `true` if the page has that cursor. The op
-//! `events` reads all events in pages and returns them likewise. In a list,
-//! `sessions` are ids or such sessions. The members of `state` may have any order, those of its
-//! values may not.
+//! `events` reads all events in pages and returns them likewise. In a list, `sessions` are ids or
+//! such sessions, and `nextCursor` is `true` if it has one. The members of `state` may have any
+//! order, those of its values may not.
 //!
 //! A case with `"javascript": true` tests what only the API in JavaScript has: the op `sessionInfo`,
 //! and the service's option `"autoTitle": true`.

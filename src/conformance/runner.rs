@@ -17,7 +17,7 @@ use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::read::{Page, PageEnd, Window, check_event_limit};
+use crate::core::read::{ListPlace, Page, PageEnd, Window, check_event_limit};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
@@ -34,6 +34,8 @@ pub(super) struct Runner<S> {
     handles: RefCell<BTreeMap<String, Option<Handle>>>,
     /// The cursors of pages of events: before and after each.
     pages: RefCell<BTreeMap<String, [Option<EventCursor>; 2]>>,
+    /// The places at which pages of sessions end.
+    places: RefCell<BTreeMap<String, ListPlace>>,
     /// The highest revision seen of each session.
     newest: RefCell<BTreeMap<SessionKey, Revision>>,
 }
@@ -49,6 +51,7 @@ where
             stale,
             handles: RefCell::default(),
             pages: RefCell::default(),
+            places: RefCell::default(),
             newest: RefCell::default(),
         }
     }
@@ -138,7 +141,7 @@ where
                     None => Ok((Kind::Session, Value::Null)),
                 };
             }
-            Op::ListSessions => return self.list(with).await,
+            Op::ListSessions => return self.list(call).await,
             Op::ListEvents => return self.list_events(call).await,
             Op::Events => return self.walk(with).await,
             Op::AppendEvent | Op::AppendEvents => return self.append(call).await,
@@ -242,13 +245,32 @@ where
         handle.receive(appended, &own)
     }
 
-    async fn list(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
+    async fn list(&self, call: &Call) -> Result<(Kind, Value), Stop> {
+        let with = Request(&call.with);
+        let after = match with.text("cursor", None) {
+            Some(page) => {
+                let places = self.places.borrow();
+                let missing = || Stop::Broken(format!("page {page:?} has no cursor"));
+                Some(places.get(&page).cloned().ok_or_else(missing)?)
+            }
+            None => None,
+        };
         let number = |name| with.number(name);
         let page = Page::from_numbers(number("limit"), number("offset"), number("page"))?;
         let descending = with.0.get("order").and_then(Value::as_str) == Some("desc");
         let user_id = with.text("userId", None);
         let listed =
-            self.service.list_sessions(with.app_name()?, user_id, descending, page).await?;
+            self.service.list_sessions(with.app_name()?, user_id, descending, after, page).await?;
+        let is_full = listed.sessions.len() == page.limit.unwrap_or_default();
+        let last = listed.sessions.last().filter(|_| is_full).map(
+            |StoredSession { key, head, .. }| {
+                ListPlace::new(head.last_update_time, &key.session_id, &key.user_id)
+            },
+        );
+        let has_next = last.is_some();
+        if let Some((name, place)) = call.keep_as.clone().zip(last) {
+            self.places.borrow_mut().insert(name, place);
+        }
         let sessions: Result<Vec<Value>, Stop> =
             listed.sessions.into_iter().map(|session| Ok(Handle::of(session)?.to_json())).collect();
         let page = json!({
@@ -257,6 +279,7 @@ where
             "limit": listed.position.limit,
             "totalItems": listed.total,
             "totalPages": listed.position.total_pages,
+            "nextCursor": has_next,
         });
         Ok((Kind::Page, page))
     }

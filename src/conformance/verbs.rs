@@ -300,6 +300,7 @@ where
             app_name: "app".into(),
             user_id: user_id.map(str::to_owned),
             descending: false,
+            after: None,
             page: Page { offset: 0, limit: None },
             with_total: true,
         };

@@ -22,8 +22,8 @@
 //! use adk_session_wasm::session::{Description, Revision, SessionHead, SessionKey};
 //! use adk_session_wasm::state::ScopedState;
 //! use adk_session_wasm::storage::{
-//!     Deletion, EventRow, Found, ListRequest, Listing, PageEdges, Rows, SharedChange, SharedRow, SessionRow,
-//!     Storage, Target, Window, Write,
+//!     Deletion, EventRow, Found, ListPlace, ListRequest, Listing, PageEdges, Rows, SharedChange, SharedRow,
+//!     SessionRow, Storage, Target, Window, Write,
 //! };
 //! use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
 //!
@@ -126,15 +126,17 @@
 //!             key.app_name == app_name && request.user_id.as_ref().is_none_or(|id| *id == key.user_id)
 //!         };
 //!         let mut rows: Vec<_> = maps.sessions.iter().filter(|(key, _)| is_asked(key)).map(row).collect();
-//!         let utf16 = |id: &str| id.encode_utf16().collect::<Vec<_>>();
-//!         rows.sort_by_cached_key(|row| (utf16(&row.key.session_id), utf16(&row.key.user_id)));
-//!         rows.sort_by(|one, other| {
-//!             one.head.last_update_time.total_cmp(&other.head.last_update_time)
-//!         });
+//!         let place = |SessionRow { key, head, .. }: &SessionRow| {
+//!             ListPlace::new(head.last_update_time, &key.session_id, &key.user_id)
+//!         };
+//!         rows.sort_by_cached_key(place);
 //!         if request.descending {
 //!             rows.reverse();
 //!         }
 //!         let total = rows.len();
+//!         if let Some(after) = &request.after {
+//!             rows.retain(|row| place(row).follows(after, request.descending));
+//!         }
 //!         let limit = request.page.limit.unwrap_or(total);
 //!         let sessions: Vec<_> = rows.into_iter().skip(request.page.offset).take(limit).collect();
 //!         let ids: BTreeSet<_> = sessions.iter().map(|row| row.key.user_id.clone()).collect();
@@ -196,7 +198,9 @@
 
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
-pub use crate::core::read::{EventPage, ListRequest, Listing, PageEdges, PageEnd, Rows, Window};
+pub use crate::core::read::{
+    EventPage, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows, Window,
+};
 pub use crate::core::write::{
     Changes, EventChange, EventRow, Found, Plan, ScopeSet, SessionChange, SessionRow, SharedChange,
     SharedRevisions, SharedRow, Target, Write,

@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use crate::core::error::Error;
 use crate::core::names::Names;
+use crate::core::read::ListPlace;
 use crate::core::session::Revision;
 use crate::core::state::{ScopedState, StateChanges};
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow, Write};
-use crate::memory::order::{Order, SortKey};
+use crate::memory::order::Order;
 use crate::memory::{App, StoredSession, User};
 use crate::room::no_room;
 
@@ -119,7 +120,7 @@ impl<'a> Entries<'a> {
         let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
             return;
         };
-        let key = SortKey {
+        let key = ListPlace {
             time: session.head.last_update_time.to_bits(),
             session_id: Rc::clone(session_id),
             user_id: Rc::clone(user_id),
@@ -133,7 +134,7 @@ impl<'a> Entries<'a> {
         }
         let time = session.head.last_update_time.to_bits();
         if is_new {
-            let key = SortKey { time, ..key };
+            let key = ListPlace { time, ..key };
             app.order.insert(key.clone());
             user.order.insert(key);
         } else if key.time != time {

@@ -14,14 +14,14 @@ use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::Window;
-use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::read::{ListPlace, ListRequest, Listing, Rows};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{SessionRow, SharedRow, Target, Write};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
-use crate::memory::order::{Order, SortKey};
+use crate::memory::order::Order;
 use crate::memory::owners::Owners;
 use crate::room::{SPARE, no_room, require_room};
 
@@ -230,7 +230,9 @@ impl Contents {
         };
         require_room(order.len().min(request.page.limit.unwrap_or(usize::MAX)) * ROW)?;
         let mut seen = Names::<()>::default();
-        for SortKey { session_id, user_id, .. } in order.page(request.page, request.descending) {
+        let after = request.after.as_ref();
+        for place in order.page(request.page, after, request.descending) {
+            let ListPlace { session_id, user_id, .. } = place;
             let Some(user) = app.users.get(user_id) else {
                 continue;
             };
@@ -298,7 +300,7 @@ impl App {
             forget(user_id, session_id);
             let time = session.head.last_update_time.to_bits();
             let (session_id, user_id) = (Rc::clone(session_id), Rc::clone(&owner));
-            let key = SortKey { time, session_id, user_id };
+            let key = ListPlace { time, session_id, user_id };
             self.order.remove(&key);
             user.order.remove(&key);
             gone = gone.max(session.head.revision);

@@ -19,8 +19,8 @@ pub use session_service::{
 use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::names::Names;
+use crate::core::read::{ListPlace, Page, PagePosition, Rows, Window};
 use crate::core::read::{ListRequest as Listed, Listing};
-use crate::core::read::{Page, PagePosition, Rows, Window};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
@@ -236,7 +236,7 @@ impl<S: Storage> StoredSessionService<S> {
         Ok(session.map(|row| seen(row, shared, events)).transpose()?)
     }
 
-    /// Lists sessions, without their events.
+    /// Lists sessions, without their events: all, or those after a place.
     ///
     /// # Errors
     /// Fails with `invalid_argument` if a name is invalid.
@@ -245,10 +245,11 @@ impl<S: Storage> StoredSessionService<S> {
         app_name: String,
         user_id: Option<String>,
         descending: bool,
+        after: Option<ListPlace>,
         page: Page,
     ) -> Answer<SessionPage, S> {
         crate::core::session::check_id("app_name", &app_name)?;
-        let request = Listed { app_name, user_id, descending, page, with_total: true };
+        let request = Listed { app_name, user_id, descending, after, page, with_total: true };
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
         Ok(SessionPage::of(listing, page)?)
     }

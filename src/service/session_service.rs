@@ -15,7 +15,7 @@ pub use self::events::{EventsPage, ListEventsRequest};
 pub use self::session::Session;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText, NewEvent};
-use crate::core::read::{Page, Window};
+use crate::core::read::{ListPlace, Page, Window};
 use crate::core::session::{Description, Revision, SessionKey, check_id};
 use crate::core::state::{Delta, Scope};
 use crate::core::storage::{Deletion, Storage};
@@ -66,6 +66,9 @@ pub struct ListRequest {
     pub limit: Option<usize>,
     /// How many sessions to skip; `None` for 0.
     pub offset: Option<usize>,
+    /// Only the sessions after this place, see [`Session::place`]. A page costs the same wherever it
+    /// begins. `None` for all.
+    pub after: Option<ListPlace>,
 }
 
 /// A request to delete a session.
@@ -261,7 +264,8 @@ where
         check_owner(&request.app_name, &request.user_id)?;
         let page = Page { offset: request.offset.unwrap_or(0), limit: request.limit };
         let user_id = Some(request.user_id);
-        let listed = self.list_sessions(request.app_name, user_id, false, page).await?;
+        let listed =
+            self.list_sessions(request.app_name, user_id, false, request.after, page).await?;
         listed.sessions.into_iter().map(Session::read).collect()
     }
 
@@ -273,7 +277,7 @@ where
     ) -> Result<Vec<Session>, Error> {
         check_id("app_name", app_name)?;
         let page = Page { offset: offset.unwrap_or(0), limit };
-        let listed = self.list_sessions(app_name.to_owned(), None, false, page).await?;
+        let listed = self.list_sessions(app_name.to_owned(), None, false, None, page).await?;
         listed.sessions.into_iter().map(Session::read).collect()
     }
 

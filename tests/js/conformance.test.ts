@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { mapAdapter } from '../../js/examples/map_adapter.js';
 import { type Found, InMemorySessionService, type StorageAdapter } from '../../js/index.js';
 import { cutPage } from '../../js/storage/cut_page.js';
+import { sortList } from '../../js/storage/list_place.js';
 import type { Case } from '../../js/testing/case.js';
 import { type OpenStorage, runCase, runVerbCase } from '../../js/testing/run_case.js';
 import { verbCases } from '../../js/testing/verb_cases.js';
@@ -54,7 +55,7 @@ function retrying(): StorageAdapter {
   return { ...adapter, create: write, append: write };
 }
 
-/** Reads pages of events by a verb of its own. */
+/** Reads pages of events, and of lists after a place, by verbs of their own. */
 function paging(): StorageAdapter {
   const adapter = mapAdapter();
   return {
@@ -62,6 +63,10 @@ function paging(): StorageAdapter {
     async readPage(request) {
       const { session, events } = await adapter.read({ key: request.key, window: {} });
       return { session, events: cutPage(events, request), eventCount: events.length };
+    },
+    async listAfter({ limit, ...request }) {
+      const all = await adapter.list({ ...request, offset: 0 });
+      return { ...all, sessions: sortList(all.sessions, request).slice(0, limit) };
     },
   };
 }

@@ -1,6 +1,9 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { StorageListRequest, Listing } from '../../storage/adapter.js';
+import { type ListPlace, sortList } from '../../storage/list_place.js';
 import type { SessionRow } from '../../storage/rows.js';
+import { parseMilliseconds } from '../../python/micros.js';
+import type { Layout } from '../tables/layout.js';
 import { cached, filledChunks } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
@@ -44,6 +47,15 @@ interface Stretch extends Times {
   readonly before: number;
 }
 
+/** Compares times with that of a place, for those that a list has after it. */
+const BEYOND = { asc: '>', desc: '<' } as const;
+
+/**
+ * Milliseconds by which a place's time is moved, so that no session is lost to rounding: columns may have
+ * finer times than the microseconds of a place.
+ */
+const MARGIN = 0.001;
+
 /** @param isOfUser whether the sessions of one user are listed; else those of all users of the app */
 function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   const { json, time } = engine;
@@ -77,28 +89,34 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       time(of.ref('k.update_time')).as('side_time'),
       time(of.ref('k.last_update_time')).as('last_update_time'),
     ] as const;
-  type Most = Owner & { most: number };
-  const sessionTimes = (order: 'asc' | 'desc') =>
-    new Prepared<Most, { time: StoredTime }>((value) =>
-      withSideTable(value)
+  type Most = Owner & { most: number; place: StoredTime };
+  const sessionTimes = (order: 'asc' | 'desc', isAfter: boolean) =>
+    new Prepared<Most, { time: StoredTime }>((value) => {
+      const query = withSideTable(value)
         .where('k.session_id', 'is', null)
         .select((of) => time(of.ref('s.update_time')).as('time'))
         .orderBy('s.update_time', order)
-        .limit(value('most')),
-    );
-  const sideTableTimes = (order: 'asc' | 'desc') =>
-    new Prepared<Most, { time: StoredTime }>((value) =>
-      fromSideTable(value)
+        .limit(value('most'));
+      return isAfter ? query.where('s.update_time', BEYOND[order], value('place')) : query;
+    });
+  const sideTableTimes = (order: 'asc' | 'desc', isAfter: boolean) =>
+    new Prepared<Most, { time: StoredTime }>((value) => {
+      const query = fromSideTable(value)
         .select((of) => time(of.ref('k.last_update_time')).as('time'))
         .orderBy('k.last_update_time', order)
-        .limit(value('most')),
-    );
+        .limit(value('most'));
+      return isAfter ? query.where('k.last_update_time', BEYOND[order], value('place')) : query;
+    });
+  const times = (isAfter: boolean) => ({
+    sessions: { asc: sessionTimes('asc', isAfter), desc: sessionTimes('desc', isAfter) },
+    sideTable: { asc: sideTableTimes('asc', isAfter), desc: sideTableTimes('desc', isAfter) },
+  });
   return {
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
-    sessionTimes: { asc: sessionTimes('asc'), desc: sessionTimes('desc') },
-    sideTableTimes: { asc: sideTableTimes('asc'), desc: sideTableTimes('desc') },
+    times: times(false),
+    timesAfter: times(true),
     all: new Prepared<Owner, ListedColumns>((value) =>
       withSideTable(value)
         .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
@@ -164,20 +182,28 @@ export type ListStatements = ReturnType<typeof listStatements>;
  */
 export function* list(
   statements: ListStatements & SessionStatements,
-  request: StorageListRequest,
+  { timeOf }: Layout,
+  request: StorageListRequest & { readonly after?: ListPlace },
 ): Steps<Listing> {
-  const { appName, userId, order, offset, limit, withTotal = true } = request;
+  const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const owner = { app: appName, user: userId ?? '' };
   const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
-  const most = limit === undefined || limit === 0 ? undefined : { ...owner, most: offset + limit };
+  const timeBeside = (milliseconds: number, isBeyond: boolean) =>
+    timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
+  const times = after === undefined ? ofOwner.times : ofOwner.timesAfter;
+  const place = after === undefined ? '' : timeBeside(after.lastUpdateTime, true);
+  const most = limit ? { ...owner, most: offset + limit, place } : undefined;
   const [[app], all, counted, sessionTimes, sideTableTimes] = yield* together([
     statements.app.of({ app: appName }),
     limit === undefined ? ofOwner.all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
-    most && ofOwner.sessionTimes[order].of(most),
-    most && ofOwner.sideTableTimes[order].of(most),
+    most && times.sessions[order].of(most),
+    most && times.sideTable[order].of(most),
   ]);
-  const stretch = stretchOf([...sessionTimes, ...sideTableTimes], request);
+  const found = [...sessionTimes, ...sideTableTimes];
+  const stretch = after
+    ? stretchAfter(found, request, after, timeBeside)
+    : stretchOf(found, request);
   const between = stretch && { ...owner, ...stretch };
   const [ofSessions, ofSideTable] = between
     ? yield* together([ofOwner.fromSessions.of(between), ofOwner.fromSideTable.of(between)])
@@ -185,10 +211,11 @@ export function* list(
   const rows = [...ofSessions, ...ofSideTable].map((row) => {
     return sessionRow({ appName, userId: row.user_id, sessionId: row.id }, row);
   });
-  rows.sort(byTime);
-  if (order === 'desc') rows.reverse();
   const start = offset - (stretch?.before ?? 0);
-  const sessions = rows.slice(start, limit === undefined ? undefined : start + limit);
+  const sessions = sortList(rows, request).slice(
+    start,
+    limit === undefined ? undefined : start + limit,
+  );
   // The sessions are counted each time. A stored counter would go wrong, because Python's services create and
   // delete sessions in the same tables.
   const total = withTotal ? Number(counted[0]?.rows ?? rows.length) : undefined;
@@ -200,14 +227,6 @@ export function* list(
   };
 }
 
-function byTime(one: SessionRow, other: SessionRow): number {
-  return (
-    one.lastUpdateTime - other.lastUpdateTime ||
-    compare(one.sessionId, other.sessionId) ||
-    compare(one.userId, other.userId)
-  );
-}
-
 function compare<T extends StoredTime>(one: T, other: T): number {
   return Number(one > other) - Number(one < other);
 }
@@ -217,13 +236,32 @@ function stretchOf(
   rows: readonly { time: StoredTime }[],
   { offset, limit = 0, order }: StorageListRequest,
 ): Stretch | undefined {
-  const times = rows.map((row) => row.time).sort(compare);
-  if (order === 'desc') times.reverse();
+  const times = sortedTimes(rows, order);
   const first = times[offset];
   const last = times[offset + limit - 1] ?? times.at(-1);
   if (first === undefined || last === undefined) return undefined;
   const [from, to] = order === 'asc' ? [first, last] : [last, first];
   return { from, to, before: times.indexOf(first) };
+}
+
+/** Returns the times from a place, whose ties may lie after it, to the last of `limit` sessions beyond. */
+function stretchAfter(
+  rows: readonly { time: StoredTime }[],
+  { limit = 0, order }: StorageListRequest,
+  { lastUpdateTime }: ListPlace,
+  timeBeside: (milliseconds: number, isBeyond: boolean) => StoredTime,
+): Stretch {
+  const times = sortedTimes(rows, order);
+  const last = parseMilliseconds(times[limit - 1] ?? times.at(-1)) ?? lastUpdateTime;
+  const near = timeBeside(lastUpdateTime, false);
+  const far = timeBeside(last, true);
+  const [from, to] = order === 'asc' ? [near, far] : [far, near];
+  return { from, to, before: 0 };
+}
+
+function sortedTimes(rows: readonly { time: StoredTime }[], order: 'asc' | 'desc'): StoredTime[] {
+  const times = rows.map((row) => row.time).sort(compare);
+  return order === 'asc' ? times : times.reverse();
 }
 
 /** Reads the states of the users who own these sessions. */

@@ -44,7 +44,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   Sessions: listOf(ref('Session')),
   SessionsPage: objectOf(
     { sessions: listOf(ref('Session')), page: WHOLE, limit: WHOLE },
-    { totalItems: WHOLE, totalPages: WHOLE },
+    { totalItems: WHOLE, totalPages: WHOLE, nextCursor: TEXT },
   ),
   AppendedEvents: objectOf({
     session: ref('Session'),
@@ -79,6 +79,8 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   limit: WHOLE,
   offset: WHOLE,
   page: WHOLE,
+  cursor: TEXT,
+  label: listOf(TEXT),
   order: { enum: ['asc', 'desc'] },
   withTotal: { type: 'boolean' },
   withCount: { type: 'boolean' },

@@ -135,20 +135,35 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: '/apps/{appName}/sessions',
     action: 'listSessions',
     summary: 'Lists a page of the sessions of an app, or of a user of it, without their events.',
-    query: ['userId', 'limit', 'offset', 'page', 'order', 'withTotal', 'stateKeys'],
+    query: [
+      'userId',
+      'limit',
+      'offset',
+      'page',
+      'cursor',
+      'order',
+      'title',
+      'label',
+      'withTotal',
+      'stateKeys',
+    ],
     response: 'SessionsPage',
     run: async (call) => {
       const { appName, query, signal } = call;
       const limit = numberIn(query, 'limit') ?? DEFAULT_LIMIT;
       if (limit > MAX_LIMIT) throw invalid('limit', `must be at most ${MAX_LIMIT}; it is ${limit}`);
+      const withTotal = wordIn(query, 'withTotal', ['true', 'false']);
       const page = await call.service.listSessions({
         appName,
         userId: query.get('userId') ?? undefined,
         limit,
         offset: numberIn(query, 'offset'),
         page: numberIn(query, 'page'),
+        cursor: query.get('cursor') ?? undefined,
         order: wordIn(query, 'order', ['asc', 'desc']),
-        withTotal: wordIn(query, 'withTotal', ['true', 'false']) !== 'false',
+        title: query.get('title') ?? undefined,
+        labels: query.has('label') ? labelsIn(query.getAll('label')) : undefined,
+        withTotal: withTotal && withTotal === 'true',
         stateKeys: query.has('stateKeys') ? query.getAll('stateKeys') : undefined,
         signal,
       });
@@ -169,6 +184,17 @@ export async function readSession(
   const session = await call.service.getSession({ ...keyOf(call), config });
   if (session === undefined) throw new HttpRefusal(404, 'Session not found');
   return session;
+}
+
+/** Takes labels, each as `key:value`. */
+function labelsIn(labels: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    labels.map((label) => {
+      const at = label.indexOf(':');
+      if (at < 0) throw invalid('label', 'must be a key, a colon and a value');
+      return [label.slice(0, at), label.slice(at + 1)];
+    }),
+  );
 }
 
 function newSession(call: RouteCall) {

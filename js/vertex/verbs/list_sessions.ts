@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json/rules.js';
 import type { Listing, StorageListRequest } from '../../storage/adapter.js';
+import { type ListPlace, sortList } from '../../storage/list_place.js';
 import type { SessionRow } from '../../storage/rows.js';
 import { listPages } from '../rest/list_pages.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
@@ -11,19 +12,20 @@ import type { Sessions } from './sessions.js';
  */
 export async function listSessions(
   sessions: Sessions,
-  request: StorageListRequest,
+  request: StorageListRequest & { readonly after?: ListPlace },
 ): Promise<Listing> {
-  const { appName, userId, order, offset, limit } = request;
+  const { appName, userId, offset, limit } = request;
   const { listUrl } = sessions.engineUrls(appName);
   const rows: SessionRow[] = [];
   for await (const page of sessionPages(sessions, listUrl, userId)) {
     const owned = page.filter((resource) => userId === undefined || isOwnedBy(resource, userId));
     rows.push(...owned.map((resource) => listedRow(appName, resource)));
   }
-  rows.sort(compareByTime);
-  if (order === 'desc') rows.reverse();
   return {
-    sessions: rows.slice(offset, limit === undefined ? undefined : offset + limit),
+    sessions: sortList(rows, request).slice(
+      offset,
+      limit === undefined ? undefined : offset + limit,
+    ),
     users: [],
     app: undefined,
     total: rows.length,
@@ -47,16 +49,4 @@ export function sessionPages(
     userId === undefined ? undefined : `user_id="${userId.replace(/["\\]/g, String.raw`\$&`)}"`;
   const size = pageSize === undefined ? undefined : String(pageSize);
   return listPages(rest, listUrl, { filter, pageSize: size }, 'sessions');
-}
-
-function compareByTime(one: SessionRow, other: SessionRow): number {
-  return (
-    one.lastUpdateTime - other.lastUpdateTime ||
-    compareTexts(one.sessionId, other.sessionId) ||
-    compareTexts(one.userId, other.userId)
-  );
-}
-
-function compareTexts(one: string, other: string): number {
-  return Number(one > other) - Number(one < other);
 }

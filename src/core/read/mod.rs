@@ -1,9 +1,11 @@
 //! Reads: the part of a history or of a list that a read returns, and the rows of both.
 
 mod event_page;
+mod list_place;
 mod window;
 
 pub use event_page::{EventPage, PageEdges, PageEnd, check_event_limit};
+pub use list_place::ListPlace;
 pub use window::{Page, PagePosition, Window, check_count};
 
 use crate::core::event::EventText;
@@ -35,7 +37,9 @@ pub struct ListRequest {
     pub user_id: Option<String>,
     /// Whether the order is reversed, exactly.
     pub descending: bool,
-    /// The requested part of the list.
+    /// Only the sessions after this place; `None` for all.
+    pub after: Option<ListPlace>,
+    /// The requested part of the rest.
     pub page: Page,
     /// Whether the total is requested; otherwise [`Listing::total`] may be any number.
     pub with_total: bool,

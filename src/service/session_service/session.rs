@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::deep;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText};
+use crate::core::read::ListPlace;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{State, StateMap};
 use crate::core::template::TemplateContext;
@@ -79,6 +80,11 @@ impl Session {
     /// Returns the time of the last update, in milliseconds since 1970.
     pub fn last_update_time(&self) -> f64 {
         self.head.last_update_time
+    }
+
+    /// Returns its place in lists, for [`ListRequest::after`](crate::ListRequest::after).
+    pub fn place(&self) -> ListPlace {
+        ListPlace::new(self.last_update_time(), self.id(), self.user_id())
     }
 
     /// Returns the revision of the last change, which

@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::event::TextSlice;
-use crate::core::read::{ListRequest, Rows};
+use crate::core::read::{ListPlace, ListRequest, Rows};
 use crate::core::read::{Page, PageEnd, Window, check_event_limit};
 use crate::core::session::{Description, SessionKey, check_id};
 use crate::core::state::Delta;
@@ -165,7 +165,8 @@ impl SessionCore {
         self.driver.read(key.into(), window, page_to_javascript)
     }
 
-    /// Returns a page of sessions, as `listing_to_javascript` lays it out.
+    /// Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
+    /// the page follows: `[lastUpdateTime, sessionId, userId]`.
     #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn list(
         &self,
@@ -176,10 +177,16 @@ impl SessionCore {
         offset: Option<f64>,
         page: Option<f64>,
         with_total: bool,
+        after: Option<Array>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
         let page = Page::from_numbers(limit, offset, page)?;
-        self.driver.list(ListRequest { app_name, user_id, descending, page, with_total })
+        let after = after.map(|after| {
+            let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
+            let time = after.get(0).as_f64().unwrap_or_default();
+            ListPlace::new(time, &session_id.unwrap_or_default(), &user_id.unwrap_or_default())
+        });
+        self.driver.list(ListRequest { app_name, user_id, descending, after, page, with_total })
     }
 
     /// Appends events to a session, all or none. For the arguments see `Appends`; over memory the

@@ -96,7 +96,7 @@ fn users_of(page: &Array) -> Vec<String> {
 }
 
 async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
-    let ListRequest { app_name, user_id, descending, page, .. } = request;
+    let ListRequest { app_name, user_id, descending, page, after, .. } = request;
     let owner = keys::owner(app_name, user_id.as_deref());
     let transaction = access.begin_read(&keys::list(&[SESSIONS, STATES])).await?;
     let index = transaction.index(SESSIONS, if user_id.is_some() { BY_USER } else { BY_APP });
@@ -108,7 +108,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     // Browsers added this method together with `getAll`'s options. A browser without them would read
     // the options as a key.
     let has_directions = Reflect::has(&index, &"getAllRecords".into()).unwrap_or(false);
-    let mut range = keys::within(&owner);
+    let mut range = keys::listed(&owner, after.as_ref(), *descending);
     if let Some(end) = end.filter(|_| *descending && !has_directions) {
         range = last_keys(&transaction, &index, range, end).await?;
     }
@@ -136,7 +136,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     let end = limit.map_or(usize::MAX, |limit| offset.saturating_add(limit));
     let sessions = sessions.slice(offset as u32, end as u32);
     let (app, stored) = (read.get(0), read.pop());
-    let is_whole = offset == 0 && limit.is_none();
+    let is_whole = offset == 0 && limit.is_none() && after.is_none();
     let owner = counted(&transaction, &owner, stored, is_whole.then(|| sessions.length())).await?;
     if let Some(user_id) = user_id {
         return Ok(Array::of5(&app, &owner, &sessions, &user_id.into(), &owner).into());
@@ -208,5 +208,6 @@ async fn last_keys(
             return Ok(range);
         }
     }
-    Ok(keys::between(&cursor.get("key"), &range.unchecked_ref::<Record>().get("upper")))
+    let upper = range.unchecked_ref::<Record>().get("upper");
+    Ok(keys::half_open(&cursor.get("key"), &upper, true))
 }

@@ -176,6 +176,41 @@ describe('Sessions over HTTP', () => {
     assert.equal((await ask(`/apps/${APP}/sessions?limit=1001`)).status, 400);
   });
 
+  it('a list is read by cursor, by title and by label', async () => {
+    const { ask, service } = serve();
+    for (const [number, title] of ['Green tea', 'Black tea', 'Coffee'].entries()) {
+      const labels = { kind: 'hot', number: String(number) };
+      await service.createSession({ ...KEY, sessionId: `s${number}`, title, labels });
+    }
+    interface Page {
+      sessions: { id: string }[];
+      totalItems?: number;
+      nextCursor?: string;
+    }
+    const list = async (query: string): Promise<Page> => {
+      const { status, body } = await ask(`/apps/${APP}/sessions?userId=ada&${query}`);
+      assert.equal(status, 200, JSON.stringify(body));
+      return body as Page;
+    };
+    const ids = ({ sessions }: Page) => sessions.map(({ id }) => id);
+    const first = await list('limit=2');
+    assert.deepEqual(ids(first), ['s0', 's1']);
+    const cursor = encodeURIComponent(first.nextCursor!);
+    assert.deepEqual(ids(await list(`limit=2&cursor=${cursor}`)), ['s2']);
+    const teas = await list('limit=1&title=TEA&order=desc');
+    assert.deepEqual([ids(teas), teas.totalItems], [['s1'], undefined]);
+    assert.deepEqual(ids(await list('label=kind:hot&label=number:2')), ['s2']);
+    for (const [query, key] of [
+      [`order=desc&cursor=${cursor}`, 'cursor'],
+      ['label=hot', 'label'],
+      ['title=', 'title'],
+    ] as const) {
+      const { status, body } = await ask(`/apps/${APP}/sessions?userId=ada&${query}`);
+      assert.equal(status, 400);
+      assert.match(JSON.stringify(body), new RegExp(key));
+    }
+  });
+
   it('a response that the client has already is 304, until anything in it changes', async () => {
     const { ask, service } = serve();
     await seed(service);

@@ -215,6 +215,21 @@ describe('A session service with a state type', () => {
       is<Session<Shop>[]>()(sessions);
       // @ts-expect-error the shape has no such key
       await service.listSessions({ ...key, stateKeys: ['topik'] });
+      is<string | undefined>()(
+        (await service.listSessions({ ...key, cursor: 'c', limit: 1 })).nextCursor,
+      );
+      is<SessionsPage<Shop>>()(
+        await service.listSessions({ ...key, labels: { a: 'b' }, title: 't' }),
+      );
+      for await (const session of service.sessions({
+        ...key,
+        order: 'desc',
+        stateKeys: ['topic'],
+      })) {
+        is<Session<Shop>>()(session);
+      }
+      // @ts-expect-error a walk has no cursor
+      service.sessions({ ...key, cursor: 'c' });
       await new InMemorySessionService().listSessions({ ...key, stateKeys: ['any'] });
     });
   });

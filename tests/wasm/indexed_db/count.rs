@@ -41,7 +41,7 @@ async fn rows(service: &Service) -> Result<Vec<(usize, String)>, JsValue> {
     let mut rows = Vec::new();
     for user_id in [Some("user".to_owned()), None] {
         let page = Page { offset: 0, limit: Some(1) };
-        let listed = service.list_sessions("app".into(), user_id.clone(), true, page).await?;
+        let listed = service.list_sessions("app".into(), user_id.clone(), true, None, page).await?;
         rows.push((listed.total, service.get_shared_state("app".into(), user_id).await?));
     }
     Ok(rows)

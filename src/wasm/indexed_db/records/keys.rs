@@ -7,6 +7,7 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::IdbKeyRange;
 
+use crate::core::read::ListPlace;
 use crate::core::session::{Revision, SessionKey};
 
 pub(crate) fn list(names: &[&str]) -> JsValue {
@@ -53,6 +54,29 @@ pub(crate) fn within(prefix: &JsValue) -> JsValue {
     let after = Array::from(prefix);
     after.push(&Array::new());
     between(prefix, &after)
+}
+
+/// Returns the range of an owner's sessions in an index by time: all, or those that a list has
+/// after a place.
+pub(crate) fn listed(owner: &JsValue, after: Option<&ListPlace>, descending: bool) -> JsValue {
+    let Some(ListPlace { time, session_id, user_id }) = after else {
+        return within(owner);
+    };
+    let [place, end] = [Array::from(owner), Array::from(owner)];
+    let is_of_app = place.length() == 1;
+    place.push(&f64::from_bits(*time).into());
+    place.push(&JsValue::from_str(session_id));
+    if is_of_app {
+        place.push(&JsValue::from_str(user_id));
+    }
+    end.push(&Array::new());
+    if descending { half_open(owner, &place, true) } else { half_open(&place, &end, false) }
+}
+
+/// Returns the range from `first` to `last`, without the one at which a list in this order begins.
+pub(crate) fn half_open(first: &JsValue, last: &JsValue, descending: bool) -> JsValue {
+    let range = IdbKeyRange::bound_with_lower_open_and_upper_open;
+    range(first, last, !descending, descending).map_or_else(|thrown| thrown, JsValue::from)
 }
 
 /// Returns the range from `[number, from]` to `[number, to]`, both included.

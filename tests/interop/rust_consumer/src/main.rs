@@ -77,8 +77,7 @@ async fn sessions(service: &impl SessionService) -> anyhow::Result<()> {
     let list = ListRequest {
         app_name: "shop".to_string(),
         user_id: "ada".to_string(),
-        limit: None,
-        offset: None,
+        ..Default::default()
     };
     println!("listed: {}", service.list(list.clone()).await?.len());
     let delete = DeleteRequest {

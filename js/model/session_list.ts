@@ -1,0 +1,149 @@
+import type { StateShape } from '../state/state_shape.js';
+import type { Abortable, Session } from './session.js';
+
+/**
+ * The request of a page of sessions, without their events.
+ *
+ * @typeParam K - The keys of the service's state.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsRequest } from 'adk-session-wasm';
+ *
+ * const newest: ListSessionsRequest = { appName: 'shop', userId: 'ada', order: 'desc', limit: 20 };
+ * ```
+ */
+export interface ListSessionsRequest<K extends string = string> extends Abortable {
+  /** The app whose sessions are listed. */
+  appName: string;
+  /** Absent: the sessions of all users of the app. */
+  userId?: string | undefined;
+  /** The most sessions of a page; default: all of them. */
+  limit?: number | undefined;
+  /** The number of sessions to skip; default 0. */
+  offset?: number | undefined;
+  /** From 1; needs `limit` and wins over `offset`. */
+  page?: number | undefined;
+  /** By `lastUpdateTime`, ties by id. Default `'asc'`. */
+  order?: 'asc' | 'desc' | undefined;
+  /**
+   * The {@link SessionsPage.nextCursor} of another page of the same list: the page has the sessions
+   * after it. Needs `limit`, and cannot be given with `offset` or `page`. Each page costs about the
+   * same, apart from the total.
+   */
+  cursor?: string | undefined;
+  /**
+   * The keys of the state that the sessions are returned with, with their prefixes. Default: all. A list
+   * of sessions with large states takes far less time with few keys.
+   */
+  stateKeys?: readonly K[] | undefined;
+  /** See {@link ListSessionsPageRequest.withTotal}. */
+  withTotal?: true | undefined;
+}
+
+/**
+ * The request of a page of sessions, with or without the total.
+ *
+ * @typeParam K - The keys of the service's state.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsPageRequest } from 'adk-session-wasm';
+ *
+ * const newest: ListSessionsPageRequest = { appName: 'shop', order: 'desc', limit: 20, withTotal: false };
+ * ```
+ */
+export interface ListSessionsPageRequest<K extends string = string> extends Omit<
+  ListSessionsRequest<K>,
+  'withTotal'
+> {
+  /**
+   * Only sessions with all of these labels. The result has no total, and neither `offset` nor `page` can
+   * be given. Sessions are read until there are enough: a page costs what the sessions up to its end cost.
+   */
+  labels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Only sessions whose title has a word that begins so, for each of these words. Capital letters count
+   * as small ones. Everything else is as with `labels`.
+   */
+  title?: string | undefined;
+  /**
+   * `false`: the result has no `totalItems` and no `totalPages`. An SQL database then does not
+   * count, which is most of the cost of a page in a large app. It keeps no counter, because
+   * Python's services create and delete sessions in the same tables and would not update it.
+   * Default `true`.
+   */
+  withTotal?: boolean | undefined;
+}
+
+/**
+ * A page of sessions, with or without the total.
+ *
+ * @example
+ * ```ts
+ * import type { SessionsPage } from 'adk-session-wasm';
+ *
+ * function isLast({ sessions, limit }: SessionsPage): boolean {
+ *   return sessions.length < limit;
+ * }
+ * ```
+ */
+export interface SessionsPage<S extends object = StateShape> {
+  /** Sessions without their events. */
+  sessions: Session<S>[];
+  /** The number of the page, from 1. With a `cursor`, pages count from the one without. */
+  page: number;
+  /**
+   * The requested limit. Without one: the total, or the number of sessions on this page if there is
+   * no total.
+   */
+  limit: number;
+  /** `undefined` if `withTotal` is `false`. */
+  totalItems?: number | undefined;
+  /** `undefined` if `withTotal` is `false`. */
+  totalPages?: number | undefined;
+  /**
+   * The cursor to the sessions after this page. Absent without a limit, and if the page has fewer
+   * sessions than its limit: then the list ends here. It stays valid while sessions change.
+   */
+  nextCursor?: string | undefined;
+}
+
+/**
+ * A page of sessions with the total.
+ *
+ * @example
+ * ```ts
+ * import type { ListSessionsResponse } from 'adk-session-wasm';
+ *
+ * function summary({ sessions, totalItems }: ListSessionsResponse): string {
+ *   return `${sessions.length} of ${totalItems}`;
+ * }
+ * ```
+ */
+export interface ListSessionsResponse<S extends object = StateShape> extends SessionsPage<S> {
+  /** The number of sessions on all pages. */
+  totalItems: number;
+  /** The number of pages; 0 without sessions. */
+  totalPages: number;
+}
+
+/**
+ * The request to go through sessions, page by page.
+ *
+ * @typeParam K - The keys of the service's state.
+ *
+ * @example
+ * ```ts
+ * import type { SessionsRequest } from 'adk-session-wasm';
+ *
+ * const newestFirst: SessionsRequest = { appName: 'shop', userId: 'ada', order: 'desc' };
+ * ```
+ */
+export interface SessionsRequest<K extends string = string> extends Omit<
+  ListSessionsPageRequest<K>,
+  'limit' | 'offset' | 'page' | 'cursor' | 'withTotal'
+> {
+  /** The sessions that are read at once, at least 1; default 50. */
+  limit?: number | undefined;
+}

@@ -1,0 +1,350 @@
+// Lists by cursor, filters by title and labels, and walks against a model.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import {
+  type ListSessionsPageRequest,
+  InMemorySessionService,
+  openSessionService,
+  type Session,
+  type SessionError,
+  type SessionServiceOptions,
+  type StorageAdapter,
+  type StoredSessionService,
+} from '../../../js/index.js';
+import { sortList } from '../../../js/storage/list_place.js';
+
+const shop = { appName: 'shop' };
+const ids = (sessions: readonly Session[]) => sessions.map(({ id }) => id);
+
+async function all(sessions: AsyncIterable<Session>): Promise<string[]> {
+  const listed = [];
+  for await (const { id } of sessions) listed.push(id);
+  return listed;
+}
+
+async function withSessions(service: StoredSessionService, count: number) {
+  for (let number = 1; number <= count; number += 1) {
+    const key = { ...shop, userId: number % 2 ? 'ada' : 'bob', sessionId: `s${number}` };
+    await service.createSession({ ...key, lastUpdateTime: number * 1000 });
+  }
+}
+
+/** An adapter with `listAfter`, that counts its calls. */
+function withListAfter() {
+  const adapter = mapAdapter();
+  const calls = { list: 0, listAfter: 0 };
+  const counting: StorageAdapter = {
+    ...adapter,
+    list(request) {
+      calls.list += 1;
+      return adapter.list(request);
+    },
+    async listAfter({ limit, ...request }) {
+      calls.listAfter += 1;
+      const listing = await adapter.list({ ...request, offset: 0 });
+      return { ...listing, sessions: sortList(listing.sessions, request).slice(0, limit) };
+    },
+  };
+  return { adapter: counting, calls };
+}
+
+const refusal = (key: string) => (error: unknown) => {
+  const { code, key: actualKey } = error as SessionError;
+  assert.equal(code, 'invalid_argument');
+  assert.equal(actualKey, key);
+  return true;
+};
+
+describe('A cursor of a list', () => {
+  it('is refused if it is made up, changed, of another version or of another list', async () => {
+    const service = new InMemorySessionService();
+    await withSessions(service, 4);
+    const { nextCursor } = await service.listSessions({ ...shop, limit: 1 });
+    assert.ok(nextCursor !== undefined);
+    const made = ['', 'l1', '[', 'l1.0.[1,2,"a","b"]', nextCursor.replace('l1.', 'l9.')];
+    const changed = [
+      nextCursor.slice(1),
+      `${nextCursor} `,
+      nextCursor.replace('1000', '2000'),
+      7,
+      {},
+    ];
+    for (const cursor of [...made, ...changed] as string[]) {
+      await assert.rejects(service.listSessions({ ...shop, limit: 1, cursor }), refusal('cursor'));
+    }
+    const others: Partial<ListSessionsPageRequest>[] = [
+      { appName: 'other' },
+      { userId: 'ada' },
+      { order: 'desc' },
+      { title: 'tea' },
+      { labels: { a: 'b' } },
+    ];
+    for (const other of others) {
+      const request = { ...shop, limit: 1, cursor: nextCursor, ...other };
+      await assert.rejects(service.listSessions(request), refusal('cursor'));
+    }
+    const session = await service.createSession({ ...shop, userId: 'ada', sessionId: 'events' });
+    await service.appendEvent({ session, event: { id: 'e1', invocationId: 'i' } });
+    const events = await service.listEvents({ ...shop, userId: 'ada', sessionId: 'events' });
+    const cursor = events.after;
+    await assert.rejects(service.listSessions({ ...shop, limit: 1, cursor }), refusal('cursor'));
+  });
+
+  it('needs a limit, and goes with no offset and no page', async () => {
+    const service = new InMemorySessionService();
+    await withSessions(service, 2);
+    const { nextCursor: cursor } = await service.listSessions({ ...shop, limit: 1 });
+    const list = (request: object) => service.listSessions({ ...shop, cursor, ...request });
+    await assert.rejects(list({}), refusal('cursor'));
+    await assert.rejects(list({ limit: 1, offset: 0 }), refusal('offset'));
+    await assert.rejects(list({ limit: 1, page: 1 }), refusal('page'));
+    await assert.rejects(list({ limit: 1.5 }), refusal('limit'));
+    assert.deepEqual(ids((await list({ limit: 0 })).sessions), []);
+  });
+
+  it('continues the numbers of pages, and works in the synchronous list', async () => {
+    const service = new InMemorySessionService();
+    await withSessions(service, 5);
+    const second = service.listSessionsSync({ ...shop, limit: 2, page: 2 });
+    const third = service.listSessionsSync({ ...shop, limit: 2, cursor: second.nextCursor });
+    assert.deepEqual(ids(third.sessions), ['s5']);
+    assert.deepEqual([third.page, third.totalItems, third.totalPages], [3, 5, 3]);
+    assert.equal('nextCursor' in third, false);
+    assert.equal('nextCursor' in (await service.listSessions(shop)), false);
+  });
+
+  it('asks an adapter that has listAfter for no other session', async () => {
+    const { adapter, calls } = withListAfter();
+    const service = await openSessionService({ storage: adapter });
+    await withSessions(service, 5);
+    const { nextCursor: cursor } = await service.listSessions({ ...shop, limit: 2 });
+    const page = await service.listSessions({ ...shop, limit: 2, cursor });
+    assert.deepEqual(ids(page.sessions), ['s3', 's4']);
+    assert.deepEqual(calls, { list: 1, listAfter: 1 });
+  });
+});
+
+describe('A list by title and labels', () => {
+  const titles = ['Green tea', 'Black TEA, strong', 'Teapots', 'Straße nach Ålesund', undefined];
+
+  async function described(service: StoredSessionService) {
+    await withSessions(service, 5);
+    for (const [index, title] of titles.entries()) {
+      const key = { ...shop, userId: index % 2 ? 'bob' : 'ada', sessionId: `s${index + 1}` };
+      const labels: Record<string, string> =
+        index < 3 ? { kind: 'drink', n: `${index}` } : { kind: 'trip' };
+      await service.updateSession(key, { ...(title && { title }), labels });
+    }
+  }
+
+  for (const [title, storage] of [
+    ['in memory', () => 'memory' as const],
+    ['over an adapter', mapAdapter],
+  ] as const) {
+    it(`has the sessions ${title} that fit, and its cursors lead through them`, async () => {
+      const service = await openSessionService({ storage: storage() });
+      await described(service);
+      const find = async (request: Partial<ListSessionsPageRequest>) =>
+        ids((await service.listSessions({ ...shop, ...request })).sessions);
+      assert.deepEqual(await find({ title: 'tea' }), ['s1', 's2', 's3']);
+      assert.deepEqual(await find({ title: 'TEA str' }), ['s2']);
+      assert.deepEqual(await find({ title: 'ea' }), []);
+      assert.deepEqual(await find({ title: 'ålesund STR' }), ['s4']);
+      assert.deepEqual(await find({ labels: { kind: 'drink' } }), ['s1', 's2', 's3']);
+      assert.deepEqual(await find({ labels: { kind: 'drink', n: '1' } }), ['s2']);
+      assert.deepEqual(await find({ labels: { kind: 'trip', n: '1' } }), []);
+      assert.deepEqual(await find({ labels: { constructor: '' } }), []);
+      assert.deepEqual(await find({ labels: { kind: 'drink' }, title: 'teapot', userId: 'ada' }), [
+        's3',
+      ]);
+      const request = { ...shop, labels: { kind: 'drink' }, limit: 2, order: 'desc' } as const;
+      const first = await service.listSessions(request);
+      assert.deepEqual(ids(first.sessions), ['s3', 's2']);
+      const next = await service.listSessions({ ...request, cursor: first.nextCursor });
+      assert.deepEqual(ids(next.sessions), ['s1']);
+      assert.equal(next.nextCursor, undefined);
+      assert.equal('totalItems' in first, false);
+      assert.deepEqual(await all(service.sessions({ ...shop, title: 'tea', limit: 1 })), [
+        's1',
+        's2',
+        's3',
+      ]);
+      await service.close();
+    });
+  }
+
+  it('looks through more sessions than it reads at once', async () => {
+    const service = new InMemorySessionService();
+    const create = (sessionId: string, title?: string) =>
+      service.createSession({ ...shop, userId: 'ada', sessionId, ...(title && { title }) });
+    await create('a', 'Tea');
+    for (let number = 1; number <= 2500; number += 1) await create(`n${number}`);
+    await create('z', 'Tea');
+    const { sessions, nextCursor } = await service.listSessions({
+      ...shop,
+      title: 'tea',
+      limit: 2,
+    });
+    assert.deepEqual(ids(sessions), ['a', 'z']);
+    const next = service.listSessionsSync({
+      ...shop,
+      title: 'tea',
+      limit: 2,
+      cursor: nextCursor,
+      withTotal: false,
+    });
+    assert.deepEqual(next.sessions, []);
+  });
+
+  it('refuses what no session can have, an offset, a page and a total', async () => {
+    const service = new InMemorySessionService();
+    const list = (request: object) => service.listSessions({ ...shop, ...request });
+    await assert.rejects(list({ title: '' }), refusal('title'));
+    await assert.rejects(list({ title: ' !' }), refusal('title'));
+    await assert.rejects(list({ labels: { A: 'b' } }), refusal('labels.A'));
+    await assert.rejects(list({ title: 'a', limit: 1, offset: 1 }), refusal('offset'));
+    await assert.rejects(list({ title: 'a', limit: 1, page: 1 }), refusal('page'));
+    await assert.rejects(list({ title: 'a', withTotal: true }), refusal('withTotal'));
+    await assert.rejects(list({ title: 'a', limit: -1 }), refusal('limit'));
+  });
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-lists-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+type Open = (
+  options: SessionServiceOptions,
+) => StoredSessionService | Promise<StoredSessionService>;
+
+let files = 0;
+const SERVICES: [title: string, seeds: number, open: Open][] = [
+  ['in memory', 60, (options) => new InMemorySessionService(options)],
+  ['over an adapter', 40, (options) => openSessionService({ ...options, storage: mapAdapter() })],
+  [
+    'over an adapter with listAfter',
+    40,
+    (options) => openSessionService({ ...options, storage: withListAfter().adapter }),
+  ],
+  [
+    'in SQLite',
+    25,
+    (options) =>
+      new DatabaseSessionService(`sqlite:${join(folder, `${(files += 1)}.db`)}`, options),
+  ],
+];
+
+/** Returns whole numbers below a limit, the same for one seed. */
+function randomNumbers(seed: number): (limit: number) => number {
+  let state = seed + 1;
+  return (limit) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+}
+
+for (const [title, seeds, open] of SERVICES) {
+  describe(`A walk through sessions ${title}`, () => {
+    it('gives each session that stays exactly once, while others create, append, rename and delete', async () => {
+      for (let seed = 0; seed < seeds; seed += 1) {
+        const random = randomNumbers(seed);
+        let now = 1_700_000_000_000;
+        const service = await open({ clock: () => now });
+        const present = new Map<string, Session>();
+        let created = 0;
+        const create = async () => {
+          const sessionId = `s${(created += 1)}`;
+          const userId = random(3) === 0 ? 'bob' : 'ada';
+          present.set(sessionId, await service.createSession({ ...shop, userId, sessionId }));
+        };
+        const act = async (staying: Set<string>) => {
+          now += random(3) * 0.5;
+          const [id, session] = [...present][random(present.size)] ?? [];
+          const step = random(5);
+          if (step === 0 || session === undefined || id === undefined) return create();
+          if (step === 1) {
+            staying.delete(id);
+            present.delete(id);
+            return service.deleteSession({ ...shop, userId: session.userId, sessionId: id });
+          }
+          const key = { ...shop, userId: session.userId, sessionId: id };
+          if (step === 2) return service.updateSession(key, { title: `Title ${now}` });
+          const timestamp = now - random(4) * 1000;
+          return service.appendEvent({ session, event: { invocationId: 'i', timestamp } });
+        };
+        for (let count = random(30); count >= 0; count -= 1) {
+          now += random(2) * random(30_000);
+          await create();
+        }
+        const userId = random(2) === 0 ? 'ada' : undefined;
+        const order = random(2) === 0 ? 'asc' : 'desc';
+        const staying = new Set(
+          [...present]
+            .filter(([, { userId: owner }]) => (userId ?? owner) === owner)
+            .map(([id]) => id),
+        );
+        const given: string[] = [];
+        const request = { ...shop, userId, order, limit: 1 + random(5) } as const;
+        for await (const session of service.sessions(request)) {
+          given.push(session.id);
+          // The walk ends although others go on: they are slower than it.
+          if (given.length < 60)
+            for (let steps = random(4); steps > 0; steps -= 1) await act(staying);
+        }
+        const message = `seed ${seed}, ${order}: ${given.join(' ')}`;
+        assert.equal(new Set(given).size, given.length, message);
+        for (const id of staying) assert.ok(given.includes(id), `${id} is missing; ${message}`);
+        await service.close();
+      }
+    });
+  });
+}
+
+describe('sessions', () => {
+  it('checks its request at the first step, and ends with its signal', async () => {
+    const service = new InMemorySessionService();
+    await withSessions(service, 3);
+    await assert.rejects(all(service.sessions({ ...shop, limit: 0 })), refusal('limit'));
+    await assert.rejects(
+      all(service.sessions({ ...shop, order: 'up' as 'asc' })),
+      refusal('order'),
+    );
+    assert.throws(
+      () => service.sessions({ ...shop, offset: 1 } as object as never),
+      refusal('offset'),
+    );
+    const controller = new AbortController();
+    const walk = service.sessions({ ...shop, limit: 1, signal: controller.signal });
+    await walk.next();
+    controller.abort();
+    await assert.rejects(walk.next(), { code: 'aborted' });
+  });
+
+  it('gives a session once that its reader appends to', async () => {
+    const service = new InMemorySessionService();
+    await withSessions(service, 5);
+    for (const order of ['asc', 'desc'] as const) {
+      const given = [];
+      for await (const session of service.sessions({ ...shop, order, limit: 2 })) {
+        given.push(session.id);
+        await service.appendEvent({ session, event: { invocationId: 'i' } });
+      }
+      assert.deepEqual(given.sort(), ['s1', 's2', 's3', 's4', 's5']);
+    }
+  });
+
+  it('reads an adapter without listAfter at most three times', async () => {
+    const { adapter, calls } = withListAfter();
+    const { listAfter: _, ...without } = adapter;
+    const service = await openSessionService({ storage: without });
+    await withSessions(service, 30);
+    assert.equal((await all(service.sessions({ ...shop, limit: 4 }))).length, 30);
+    assert.equal(calls.list, 3);
+  });
+});
