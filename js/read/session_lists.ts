@@ -61,14 +61,13 @@ export class SessionLists {
       // The core counts only up to 2^32 - 1, and a request may ask for more.
       const number = cursor
         ? cursor.page + 1
-        : (page ?? Math.floor((offset ?? 0) / (limit || 1)) + 1);
-      const position = limit
-        ? { page: number, limit }
-        : { page: corePage, limit: withTotal ? coreLimit : sessions.length };
+        : (page ?? (limit ? Math.floor((offset ?? 0) / limit) + 1 : corePage));
+      const size = limit ?? (withTotal ? coreLimit : sessions.length);
       const last = limit && sessions.length >= limit ? sessions.at(-1) : undefined;
       return {
         sessions,
-        ...position,
+        page: number,
+        limit: size,
         ...(withTotal && { totalItems, totalPages }),
         ...(last && { nextCursor: listCursor(list, { page: number, ...placeOf(last) }) }),
       };

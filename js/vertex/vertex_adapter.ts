@@ -133,7 +133,7 @@ export class VertexAdapter implements OwnAdapter {
     return this.#call(signal, (sessions) => listSessions(sessions, request));
   }
 
-  listAfter({ signal, limit: _, ...request }: StorageListAfterRequest): Promise<Listing> {
+  listAfter({ signal, ...request }: StorageListAfterRequest): Promise<Listing> {
     return this.#call(signal, (sessions) => listSessions(sessions, { ...request, offset: 0 }));
   }
 

@@ -14,18 +14,17 @@ export async function listSessions(
   sessions: Sessions,
   request: StorageListRequest & { readonly after?: ListPlace },
 ): Promise<Listing> {
-  const { appName, userId, offset, limit } = request;
+  const { appName, userId, offset, limit, after } = request;
   const { listUrl } = sessions.engineUrls(appName);
   const rows: SessionRow[] = [];
   for await (const page of sessionPages(sessions, listUrl, userId)) {
     const owned = page.filter((resource) => userId === undefined || isOwnedBy(resource, userId));
     rows.push(...owned.map((resource) => listedRow(appName, resource)));
   }
+  // What was read after a place is all returned, so that a walk need not read it again.
+  const end = limit === undefined || after !== undefined ? undefined : offset + limit;
   return {
-    sessions: sortList(rows, request).slice(
-      offset,
-      limit === undefined ? undefined : offset + limit,
-    ),
+    sessions: sortList(rows, request).slice(offset, end),
     users: [],
     app: undefined,
     total: rows.length,
