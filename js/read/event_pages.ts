@@ -9,13 +9,23 @@ import { isId, optionalNumber, requireId } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
-import { cursorText, foreignCursor, readCursor } from './event_cursor.js';
+import { type CursorKind, cursorText, foreignCursor, readPlace } from './cursor.js';
 import type { ReaderParts } from './session_reader.js';
 import { sumSession } from './session_info.js';
 import { parseEvents } from './stored_events.js';
 
 /** The most events of a page. */
 const MAX_PAGE = 1000;
+
+/**
+ * A place is the revision that created the session, and the id of an event. An event keeps its place when it
+ * is replaced, so its id is all that a storage needs.
+ */
+const CURSOR: CursorKind = {
+  version: 'e1',
+  owner: 'session',
+  isPlace: ([created, eventId]) => typeof created === 'number' && typeof eventId === 'string',
+};
 
 /** Reads pages of a session's events. */
 export class EventPages {
@@ -39,16 +49,17 @@ export class EventPages {
     }
     const [name, text] = newer === undefined ? (['before', before] as const) : ['after', newer];
     const key = { appName, userId, sessionId };
-    const place = text === undefined ? undefined : readCursor(name, key, text);
-    const eventId = place?.eventId;
+    const owner = [appName, userId, sessionId];
+    const place = text === undefined ? [] : readPlace(name, CURSOR, owner, text);
+    const [wasCreated, eventId] = place as readonly [number?, string?];
     const page = { isForward: forward || newer !== undefined, eventId, limit, withCount };
     return after(this.#read(key, page, signal), (read) => {
       const [created, fragments, hasOlder, first, last, eventCount] = read;
-      if (fragments === undefined || (place !== undefined && place.created !== created)) {
-        throw foreignCursor(name);
+      if (fragments === undefined || (wasCreated !== undefined && wasCreated !== created)) {
+        throw foreignCursor(name, CURSOR, 'of a deleted session or event');
       }
       const events = this.#parse(fragments, sessionId, request.skipCorrupt === true);
-      const cursor = (eventId: string): string => cursorText(key, { created, eventId });
+      const cursor = (eventId: string): string => cursorText(CURSOR, owner, [created, eventId]);
       const lastId = last ?? (page.isForward ? eventId : undefined);
       return {
         events,

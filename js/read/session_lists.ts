@@ -8,15 +8,39 @@ import type {
   SessionsPage,
   SessionsRequest,
 } from '../model/session_list.js';
+import { isTime } from '../model/snapshot.js';
 import type { ListPlace } from '../storage/list_place.js';
 import type { PageRequest, ReadPage } from '../storage/session_store.js';
-import { listCursor, readListCursor, type SessionList } from './list_cursor.js';
+import { type CursorKind, cursorText, readPlace } from './cursor.js';
 import { makeHandles, toRecord } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
 import type { ReaderParts } from './session_reader.js';
 
 /** The sessions that are read at once to look for those that a filter admits. */
 const CHUNK = 1000;
+
+/** A place is the number of the page that ends there, and the session's time, id and user. */
+const CURSOR: CursorKind = {
+  version: 'l1',
+  owner: 'list',
+  isPlace: ([page, time, sessionId, userId]) =>
+    Number.isSafeInteger(page) &&
+    isTime(time) &&
+    typeof sessionId === 'string' &&
+    typeof userId === 'string',
+};
+
+/** A list of sessions. Only its own cursors are accepted. The last two are what the sessions must have, as texts. */
+type SessionList = readonly [
+  appName: string,
+  userId: string | undefined,
+  order: 'asc' | 'desc',
+  labels: string | undefined,
+  title: string | undefined,
+];
+
+/** The place of a cursor, see {@link CURSOR}. */
+type Boundary = [page: number, lastUpdateTime: number, sessionId: string, userId: string];
 
 /** Lists sessions. */
 export class SessionLists {
@@ -37,31 +61,33 @@ export class SessionLists {
     const limit = optionalCount('limit', request.limit);
     const offset = optionalNumber('offset', request.offset);
     const page = optionalNumber('page', request.page);
-    const cursor = request.cursor === undefined ? undefined : readListCursor(list, request.cursor);
+    const { cursor } = request;
+    const [lastPage = 0, lastUpdateTime, sessionId, userId] = (
+      cursor === undefined ? [] : readPlace('cursor', CURSOR, list, cursor)
+    ) as Partial<Boundary>;
+    const after = cursor ? ({ lastUpdateTime, sessionId, userId } as ListPlace) : undefined;
     if (cursor !== undefined && limit === undefined) throw invalid('cursor', 'needs a limit');
-    if (cursor !== undefined || filter !== undefined) {
-      const name = page === undefined ? 'offset' : 'page';
-      if (request[name] !== undefined) {
-        throw invalid(name, 'cannot be given with a cursor, labels or title');
-      }
-    }
     const withTotal: unknown = request.withTotal ?? filter === undefined;
-    if (typeof withTotal !== 'boolean' || (withTotal && filter !== undefined)) {
-      const expected = filter === undefined ? 'a boolean' : 'false with labels or title';
-      throw invalid('withTotal', `must be ${expected}; it is ${describeValue(withTotal)}`);
+    if (typeof withTotal !== 'boolean') {
+      throw invalid('withTotal', `must be a boolean; it is ${describeValue(withTotal)}`);
     }
+    const isLater = cursor !== undefined || filter !== undefined;
+    const barred =
+      (isLater && page !== undefined && 'page') ||
+      (isLater && offset !== undefined && 'offset') ||
+      (filter !== undefined && withTotal && 'withTotal');
+    if (barred) throw invalid(barred, 'cannot be given with this cursor or filter');
     const stateKeys = optionalKeys(request.stateKeys);
     const read =
       filter === undefined
-        ? this.#read(list, { limit, offset, page, withTotal, after: cursor }, signal)
-        : this.#readFiltered(list, filter, limit, cursor, signal);
+        ? this.#read(list, { limit, offset, page, withTotal, after }, signal)
+        : this.#readFiltered(list, filter, limit, after, signal);
     return whenRead(read, ([records, corePage, coreLimit, totalItems, totalPages, shared]) => {
       const listed = isWalk ? records : records.slice(0, limit);
       const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
       // The core counts only up to 2^32 - 1, and a request may ask for more.
-      const number = cursor
-        ? cursor.page + 1
-        : (page ?? (limit ? Math.floor((offset ?? 0) / limit) + 1 : corePage));
+      const before = limit ? Math.floor((offset ?? 0) / limit) + lastPage : 0;
+      const number = limit ? (page ?? before + 1) : corePage;
       const size = limit ?? (withTotal ? coreLimit : sessions.length);
       const last = limit && sessions.length >= limit ? sessions.at(-1) : undefined;
       return {
@@ -69,13 +95,13 @@ export class SessionLists {
         page: number,
         limit: size,
         ...(withTotal && { totalItems, totalPages }),
-        ...(last && { nextCursor: listCursor(list, { page: number, ...placeOf(last) }) }),
+        ...(last && { nextCursor: listCursor(list, number, placeOf(last)) }),
       };
     });
   }
 
   #read(
-    { appName, userId, order }: SessionList,
+    [appName, userId, order]: SessionList,
     page: PageRequest,
     signal: HostAbortSignal | undefined,
   ): MaybePromise<ReadPage> {
@@ -140,7 +166,7 @@ export async function* walkSessions<S extends object>(
       if (start === undefined && first !== undefined) {
         const list = takeList({ ...request, order: 'asc' }, takeFilter(request));
         const lastUpdateTime = Math.max(0, first.lastUpdateTime - LOOK_BACK);
-        start = listCursor(list, { page: 0, lastUpdateTime, sessionId: '', userId: '' });
+        start = listCursor(list, 0, { lastUpdateTime, sessionId: '', userId: '' });
       }
       cursor = page.nextCursor;
       for (const session of page.sessions) {
@@ -153,6 +179,11 @@ export async function* walkSessions<S extends object>(
   }
 }
 
+function listCursor(list: SessionList, page: number, place: ListPlace): string {
+  const { lastUpdateTime, sessionId, userId } = place;
+  return cursorText(CURSOR, list, [page, lastUpdateTime, sessionId, userId]);
+}
+
 function takeList(
   { appName, userId, order = 'asc' }: ListSessionsPageRequest,
   filter: SessionFilter | undefined,
@@ -162,7 +193,7 @@ function takeList(
   if (order !== 'asc' && order !== 'desc') {
     throw invalid('order', `must be 'asc' or 'desc'; it is ${describeValue(order)}`);
   }
-  return { appName, userId, order, labels: filter?.labels, title: filter?.title };
+  return [appName, userId, order, filter?.labels, filter?.title];
 }
 
 function placeOf({ lastUpdateTime, id, userId }: Session): ListPlace {
