@@ -511,7 +511,8 @@ export class SessionCore {
         return SessionCore.__wrap(ret);
     }
     /**
-     * Returns a page of sessions, as `listing_to_javascript` lays it out.
+     * Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
+     * the page follows: `[lastUpdateTime, sessionId, userId]`.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {boolean} descending
@@ -519,9 +520,10 @@ export class SessionCore {
      * @param {number | null | undefined} offset
      * @param {number | null | undefined} page
      * @param {boolean} with_total
+     * @param {Array<any> | null} [after]
      * @returns {any}
      */
-    list(app_name, user_id, descending, limit, offset, page, with_total) {
+    list(app_name, user_id, descending, limit, offset, page, with_total, after) {
         const val3 = +descending;
         const val4 = +(isLikeNone(limit) ? 0 : limit);
         const val5 = +(isLikeNone(offset) ? 0 : offset);
@@ -538,7 +540,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6, val7);
+        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6, val7, isLikeNone(after) ? 0 : addToExternrefTable0(after));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -955,6 +957,10 @@ function __wbg_get_imports() {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
+        __wbg_bound_342c3f3a09345adb: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+            const ret = IDBKeyRange.bound(arg0, arg1, arg2 !== 0, arg3 !== 0);
+            return ret;
+        }, arguments); },
         __wbg_call_40b008ba32f73991: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.call(arg1);
             return ret;
@@ -1276,7 +1282,7 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 46, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 42, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
