@@ -138,42 +138,43 @@ export class AppendGroups {
     });
   }
 
-  /** @param isAll whether to start more groups than should be under way at once */
+  /**
+   * Starts groups once the wasm is loaded.
+   *
+   * Waits only for promises, so that synchronous writes finish in this tick. After a group of several sessions
+   * the event loop goes on first: a storage may have taken milliseconds for it without a pause. Browsers have
+   * no immediates and no such storage, and the timers of a hidden page may take a minute.
+   *
+   * @param isAll whether to start more groups than should be under way at once
+   */
   #start(isAll: boolean): void {
     if (this.#ready.length === 0) return;
     try {
       const loading = loadWasm();
-      if (loading === undefined) {
-        this.#startGroups(isAll);
+      if (loading !== undefined) {
+        loading.then(
+          () => this.#start(isAll),
+          (error: unknown) => this.#failAll(error),
+        );
         return;
       }
-      const start = (): void => this.#startGroups(isAll);
-      loading.then(start, (error: unknown) => this.#failAll(error));
+      const isMany = this.#store.canStoreMany();
+      while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
+        if (this.#isScheduled && !isAll && isMany) return;
+        const group = this.#takeGroup();
+        if (isMany && group.length > 1) {
+          this.#storeGroup(group);
+          if (typeof setImmediate === 'function') this.#rest();
+          continue;
+        }
+        for (const write of group) {
+          const stored = this.#storeWrite(write);
+          if (isMany && stored !== undefined) this.#count(stored);
+          void after(stored, () => this.#finish(write.queue));
+        }
+      }
     } catch (error) {
       this.#failAll(error);
-    }
-  }
-
-  /**
-   * Waits only for promises, so that synchronous writes finish in this tick. After a group of several sessions
-   * the event loop goes on first: a storage may have taken milliseconds for it without a pause. Browsers have
-   * no immediates and no such storage, and the timers of a hidden page may take a minute.
-   */
-  #startGroups(isAll: boolean): void {
-    const isMany = this.#store.canStoreMany();
-    while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
-      if (this.#isScheduled && !isAll && isMany) return;
-      const group = this.#takeGroup();
-      if (isMany && group.length > 1) {
-        this.#storeGroup(group);
-        if (typeof setImmediate === 'function') this.#rest();
-        continue;
-      }
-      for (const write of group) {
-        const stored = this.#storeWrite(write);
-        if (isMany && stored !== undefined) this.#count(stored);
-        void after(stored, () => this.#finish(write.queue));
-      }
     }
   }
 

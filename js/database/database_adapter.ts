@@ -40,7 +40,6 @@ import type {
   StoragePageRequest,
   StorageReadRequest,
   Rows,
-  StorageWrite,
   StorageWriteRequest,
 } from '../storage/adapter.js';
 import type { ListPlace } from '../storage/list_place.js';
@@ -59,7 +58,6 @@ import { databaseError, failureKind } from './engines/failure.js';
 import { readFloor } from './verbs/current_rows.js';
 import { currentRowsStatements } from './verbs/current_rows_statements.js';
 import { checkIds, fitsKey } from './tables/limits.js';
-import type { LastWrites } from './verbs/last_writes.js';
 import type { Layout } from './tables/layout.js';
 import { list, listStatements } from './verbs/list.js';
 import type { OpenedTables } from './tables/opening.js';
@@ -71,7 +69,7 @@ import type { Waits } from './transactions/waits.js';
 import { sessionStatements } from './verbs/session_statements.js';
 import type { Database } from './tables/tables.js';
 import { type Mode, retried, type Runner } from './transactions/transaction.js';
-import { write } from './verbs/write.js';
+import { write, type WriteContext } from './verbs/write.js';
 import { writeStatements } from './verbs/write_statements.js';
 
 /** The parts that an adapter is made of. */
@@ -91,10 +89,8 @@ export interface DatabaseParts {
 }
 
 /** A connected database whose tables were accepted. */
-interface Opened {
+interface Opened extends WriteContext {
   readonly run: Runner;
-  readonly lastWrites: LastWrites | undefined;
-  readonly layout: Layout;
   readonly statements: ReturnType<typeof allStatements>;
   /** The reason why the database can only be read; `undefined` if it can be written. */
   readonly refusal: SessionError | undefined;
@@ -111,15 +107,6 @@ function allStatements(database: Database, usual: Engine, layout: Layout) {
     ...listStatements(database, engine),
     ...describeStatements(database, engine),
   };
-}
-
-function* replaced(
-  context: Parameters<typeof write>[0] & Parameters<typeof remove>[0],
-  request: StorageWriteRequest & { readonly key: Required<StorageKey> },
-  decide: Decide,
-): Steps<void> {
-  yield* remove(context, { what: 'session', key: request.key });
-  yield* write(context, [{ request, decide }], true);
 }
 
 /** The storage adapter of a database. Connects and opens the tables at its first verb. */
@@ -142,18 +129,18 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
-    return this.#write([{ request, decide }], true, request);
+    return this.#run('write', request, (opened) => write(opened, [{ request, decide }], true));
   }
 
   append(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
-    return this.#write([{ request, decide }], false, request);
+    return this.#run('write', request, (opened) => write(opened, [{ request, decide }], false));
   }
 
   /** Absent once the server has refused the statements of a group. Each append then runs alone. */
   get appendMany(): OwnAdapter['appendMany'] {
     if (!this.#canGroup) return undefined;
     return (writes) => {
-      const written = this.#write(writes, false);
+      const written = this.#run('write', {}, (opened) => write(opened, writes, false));
       if (!(written instanceof Promise)) return written;
       return written.catch((error: unknown) => {
         const { cause } = Object(error) as { cause?: unknown };
@@ -211,7 +198,7 @@ export class DatabaseAdapter implements OwnAdapter {
     if (!fitsKey(engine, request.key)) return;
     return this.#run('write', request, (opened) => {
       opened.lastWrites?.clear();
-      return remove(this.#writeContext(opened), request);
+      return remove(opened, request);
     });
   }
 
@@ -220,11 +207,10 @@ export class DatabaseAdapter implements OwnAdapter {
     request: StorageWriteRequest & { readonly key: Required<StorageKey> },
     decide: Decide,
   ): void | Promise<void> {
-    const { engine } = this.#parts;
-    checkIds(engine, request);
-    return this.#run('write', request, (opened) => {
+    return this.#run('write', request, function* (opened) {
       opened.lastWrites?.clear();
-      return replaced(this.#writeContext(opened), request, decide);
+      yield* remove(opened, { what: 'session', key: request.key });
+      yield* write(opened, [{ request, decide }], true);
     });
   }
 
@@ -275,22 +261,6 @@ export class DatabaseAdapter implements OwnAdapter {
       if (!isSessionError(error, 'connection_lost')) throw error;
       return ask();
     });
-  }
-
-  #write(
-    writes: readonly StorageWrite[],
-    isCreate: boolean,
-    options: Abortable = {},
-  ): void | Promise<void> {
-    for (const { request } of writes) checkIds(this.#parts.engine, request);
-    return this.#run('write', options, (opened) =>
-      write(this.#writeContext(opened), writes, isCreate),
-    );
-  }
-
-  #writeContext({ layout, statements, lastWrites }: Opened) {
-    const { engine, clock } = this.#parts;
-    return { engine, layout, statements, revisions: this.#revisions, lastWrites, now: clock() };
   }
 
   #run<T>(mode: Mode, request: Abortable, work: (opened: Opened) => Steps<T>): T | Promise<T> {
@@ -349,7 +319,7 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   async #openNow(): Promise<Opened> {
-    const { connect, engine } = this.#parts;
+    const { connect, engine, clock } = this.#parts;
     this.#connected ??= connect().catch((error: unknown) => {
       this.#connected = undefined;
       throw error;
@@ -361,6 +331,7 @@ export class DatabaseAdapter implements OwnAdapter {
     // Only `close` waits for this, since it may take minutes.
     this.#building ??= tables.buildIndices?.();
     const statements = allStatements(tables.database, engine, layout);
-    return { run, lastWrites, layout, statements, refusal };
+    const revisions = this.#revisions;
+    return { engine, clock, run, lastWrites, layout, revisions, statements, refusal };
   }
 }

@@ -9,9 +9,7 @@ import {
 } from '../wasm/core.js';
 import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
-import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import type { Description } from '../model/description.js';
-import type { EventSnapshot } from '../model/snapshot.js';
+import type { MaybePromise } from '../call/call.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type {
@@ -23,7 +21,6 @@ import type {
   PageRows,
   Rows,
   StorageAdapter,
-  StorageWriteRequest,
 } from './adapter.js';
 import type { StorageKey } from './rows.js';
 import { kindOf } from '../json/rules.js';
@@ -39,10 +36,9 @@ import {
 } from './checked_rows.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
 import { readAndCut } from './cut_page.js';
-import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
 import { listThrough } from './list_through.js';
-import { scopeOf, scopesOf, type StateOwner } from './scopes.js';
+import { scopeOf, type StateOwner, storageKey } from './scopes.js';
 import type {
   AppendRequest,
   CreatedSession,
@@ -57,7 +53,7 @@ import type {
   SessionStore,
 } from './session_store.js';
 import { WriteGroup } from './write_group.js';
-import { writeThrough, type WriteVerb } from './write_through.js';
+import { writeThrough, type WriteParts, type WriteVerb } from './write_through.js';
 
 /**
  * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
@@ -352,75 +348,13 @@ export class AdapterStore implements SessionStore {
     };
     let answer: MaybePromise<T> | undefined;
     try {
-      answer = this.#attempt(verb, write, ownMembers(parts), end);
-      return answer;
+      return (answer = writeThrough(verb, this.#adapter, write, ownMembers(parts), end));
     } finally {
       if (answer instanceof Promise) void answer.then(free, free);
       else free();
     }
   }
-
-  /** Runs a write, and once more if its decision needs more rows. */
-  #attempt<Verb extends WriteVerb, T>(
-    verb: Verb,
-    write: AdapterWrite,
-    parts: WriteParts<Verb>,
-    end: () => T,
-  ): MaybePromise<T> {
-    const { writer, key, events = [], now = 0, signal, lastEventId } = parts;
-    const isCreate = verb === 'create';
-    requireNotAborted(signal);
-    const isLocating = write.locates();
-    let lastUpdateTime = isCreate ? (parts.lastUpdateTime ?? now) : 0;
-    for (const { timestamp } of isLocating && !isCreate ? [] : events) {
-      lastUpdateTime = Math.max(lastUpdateTime, Math.min(timestamp, now));
-    }
-    const eventIds = isLocating ? [] : events.map(({ id }) => id);
-    if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
-    const given: StorageWriteRequest = {
-      key: storageKey(key),
-      scopes: scopesOf(write.scopes()),
-      eventIds,
-      since: write.since(),
-      lastUpdateTime,
-    };
-    const written = writeThrough(verb, writer, requestOf(given, signal), (found) =>
-      decide(verb, write, key, events, found, parts.description, parts.firstTitle),
-    );
-    return after(written, () => {
-      if (!write.again()) return callCore(end);
-      return this.#attempt(verb, write, ownMembers({ ...parts, writer: this.#adapter }), end);
-    });
-  }
 }
 
 /** The app whose state is read to learn whether an adapter answers. */
 const PROBE = 'adk-session-wasm';
-
-/** The parts of a write beside the write itself. */
-interface WriteParts<Verb extends WriteVerb> {
-  /** Runs the first attempt; the adapter runs all later ones. */
-  readonly writer: Pick<StorageAdapter, Verb>;
-  readonly key: StorageKey;
-  readonly signal: AbortSignal | undefined;
-  /** The time of the write in milliseconds. */
-  readonly now?: number;
-  readonly events?: readonly EventSnapshot[];
-  /** The title and the labels of a new session. */
-  readonly description?: Description;
-  /** The title for a session that has none. */
-  readonly firstTitle?: string | undefined;
-  /** See {@link CreateRequest}. */
-  readonly lastUpdateTime?: number | undefined;
-  /** The last event of a handle whose position is not known. */
-  readonly lastEventId?: string | undefined;
-}
-
-function storageKey({
-  appName,
-  userId,
-  sessionId,
-}: StateOwner & { readonly sessionId?: string | undefined }): StorageKey {
-  if (userId === undefined) return ownMembers({ appName });
-  return sessionId === undefined ? ownMembers({ appName, userId }) : { appName, userId, sessionId };
-}

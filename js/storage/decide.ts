@@ -20,6 +20,7 @@ import {
 /**
  * Computes the rows to write from the rows that an adapter found. The core decides.
  *
+ * @param scopes the states that the write's plan names
  * @param events the events that the write appends
  * @param description the title and the labels of a new session
  * @param firstTitle the title for a session that has none
@@ -28,6 +29,7 @@ import {
 export function decide(
   verb: string,
   write: AdapterWrite,
+  scopes: number,
   key: StorageKey,
   events: readonly EventSnapshot[],
   found: Found,
@@ -53,27 +55,26 @@ export function decide(
   ];
   const [userRevision, userState] = user ?? [0, ''];
   const [appRevision, appState] = app ?? [0, ''];
-  const scopes = write.scopes();
   const first = neededState(scopes & SCOPES.session && session, state);
   const second = neededState(scopes & SCOPES.user && user, userState);
   const third = neededState(scopes & SCOPES.app && app, appState);
   requireRoom(first.length + second.length + third.length);
   // prettier-ignore
-  const isAny = callCore(() => write.decide(
+  const numbers = callCore(() => write.decide(
     floor, created, last, time, userRevision, appRevision,
     first + second + third, first.length, second.length,
     stored.length + changed.length === 0 ? undefined : [stored, changed],
   ));
-  if (!isAny) return undefined;
-  const revision = write.number(DECIDED.session);
-  const ofUser = write.number(DECIDED.user);
-  const ofApp = write.number(DECIDED.app);
+  if (numbers === undefined) return undefined;
+  const revision = numbers[DECIDED.session]!;
+  const ofUser = numbers[DECIDED.user]!;
+  const ofApp = numbers[DECIDED.app]!;
   if (!Number.isSafeInteger(Math.max(revision, ofUser, ofApp))) {
     throw contractViolation(verb, 'gave a floor or a revision that is too high for a next one');
   }
   // Each state ends with a NUL, which JSON text never contains.
   const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
-  const lastUpdateTime = write.number(DECIDED.lastUpdateTime);
+  const lastUpdateTime = numbers[DECIDED.lastUpdateTime]!;
   const { appName, userId = '', sessionId = '' } = key;
   return {
     session:
@@ -83,7 +84,7 @@ export function decide(
             appName,
             userId,
             sessionId,
-            created: write.number(DECIDED.created),
+            created: numbers[DECIDED.created]!,
             revision,
             lastUpdateTime,
             // A state without changes keeps its text.
@@ -96,7 +97,7 @@ export function decide(
           },
     user: changedState(ofUser, userText),
     app: changedState(ofApp, appText),
-    events: eventRows(write.events(), events),
+    events: eventRows(numbers, events),
   };
 }
 
@@ -113,10 +114,10 @@ function rowsOf(verb: string, name: string, rows: readonly EventRow[]): EventTup
   return requireArray(verb, name, rows).map((row, index) => eventTuple(verb, name, row, index));
 }
 
-/** @param numbers `position, seq, revision` of each event that is written */
+/** @param numbers of the decision: after {@link DECIDED}, `position, seq, revision` of each event to write */
 function eventRows(numbers: Float64Array, events: readonly EventSnapshot[]): EventRow[] {
   const rows: EventRow[] = [];
-  for (let at = 0; at < numbers.length; at += 3) {
+  for (let at: number = DECIDED.events; at < numbers.length; at += 3) {
     const event = events[numbers[at]!];
     if (event === undefined) continue;
     const { id, timestamp, text } = event;

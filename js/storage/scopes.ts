@@ -1,5 +1,7 @@
 import { SCOPES } from '../wasm/protocol.js';
+import { ownMembers } from '../members/own.js';
 import type { SharedScope, StoredScope } from '../state/scope.js';
+import type { StorageKey } from './rows.js';
 
 const NAMES = Object.keys(SCOPES) as StoredScope[];
 
@@ -16,4 +18,14 @@ export interface StateOwner {
 
 export function scopeOf({ userId }: StateOwner): SharedScope {
   return userId === undefined ? 'app' : 'user';
+}
+
+/** Returns the key of a session, or of the owner of a shared state. */
+export function storageKey({
+  appName,
+  userId,
+  sessionId,
+}: StateOwner & { readonly sessionId?: string | undefined }): StorageKey {
+  if (userId === undefined) return ownMembers({ appName });
+  return sessionId === undefined ? ownMembers({ appName, userId }) : { appName, userId, sessionId };
 }

@@ -1,44 +1,77 @@
-import { toSessionError } from '../wasm/core.js';
+import { type AdapterWrite, callCore, toSessionError } from '../wasm/core.js';
+import { type MaybePromise, requireNotAborted } from '../call/call.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import type { Changes, Decide, StorageAdapter, StorageWriteRequest } from './adapter.js';
 import { messageOf } from '../json/rules.js';
+import { ownMembers } from '../members/own.js';
+import type { Description } from '../model/description.js';
+import type { EventSnapshot } from '../model/snapshot.js';
+import { PLANNED } from '../wasm/protocol.js';
+import type { Found, StorageAdapter, StorageWriteRequest } from './adapter.js';
 import { contractViolation } from './checked_rows.js';
+import { decide } from './decide.js';
+import type { StorageKey } from './rows.js';
+import { scopesOf, storageKey } from './scopes.js';
 
 /** The verbs that write. */
 export type WriteVerb = 'create' | 'append';
 
+/** The parts of a write beside the write itself. */
+export interface WriteParts<Verb extends WriteVerb> {
+  /** Runs the first attempt; the adapter runs all later ones. */
+  readonly writer: Pick<StorageAdapter, Verb>;
+  readonly key: StorageKey;
+  readonly signal: AbortSignal | undefined;
+  /** The time of the write in milliseconds. */
+  readonly now?: number;
+  readonly events?: readonly EventSnapshot[];
+  /** The title and the labels of a new session. */
+  readonly description?: Description;
+  /** The title for a session that has none. */
+  readonly firstTitle?: string | undefined;
+  /** See `CreateRequest`. */
+  readonly lastUpdateTime?: number | undefined;
+  /** The last event of a handle whose position is not known. */
+  readonly lastEventId?: string | undefined;
+}
+
 /**
- * Lets an adapter run a write and calls `decide` for it. Returns without a promise if the adapter
- * does.
+ * Runs a write through an adapter, once more if its decision needs more rows. Returns without a promise if the
+ * adapter does.
  *
- * @param writer the adapter, or a group of appends
- * @throws SessionError the error that `decide` threw, even if the adapter hides it; else
- *   `storage_failed`
+ * @param end returns the result of the write
+ * @throws SessionError the error of the decision, even if the adapter hides it; else `storage_failed`
  */
-export function writeThrough<Verb extends WriteVerb>(
+export function writeThrough<Verb extends WriteVerb, T>(
   verb: Verb,
-  writer: Pick<StorageAdapter, Verb>,
-  request: StorageWriteRequest,
-  decide: Decide,
-): void | Promise<void> {
+  adapter: Pick<StorageAdapter, Verb>,
+  write: AdapterWrite,
+  parts: WriteParts<Verb>,
+  end: () => T,
+): MaybePromise<T> {
+  const { writer, key, events = [], signal, description, firstTitle } = parts;
+  requireNotAborted(signal);
+  const plan = write.plan();
+  const scopes = plan[PLANNED.scopes]!;
   let state: 'running' | 'decided' | 'ended' = 'running';
   let refusal: SessionError | undefined;
-  const checkedDecide = (found: Parameters<Decide>[0]): Changes | undefined => {
+  const checkedDecide = (found: Found) => {
     if (state === 'ended') throw contractViolation(verb, 'called decide after it had ended');
     state = 'decided';
     refusal = undefined;
     try {
-      return decide(found);
+      return decide(verb, write, scopes, key, events, found, description, firstTitle);
     } catch (thrown) {
       throw (refusal = toSessionError(thrown));
     }
   };
-  const succeed = (): void => {
+  const succeed = (): MaybePromise<T> => {
     const isDecided = state === 'decided';
     state = 'ended';
     // The adapter should have let the error through, but hid it.
     if (refusal !== undefined) throw refusal;
     if (!isDecided) throw contractViolation(verb, 'ended without calling decide');
+    if (!write.again()) return callCore(end);
+    return writeThrough(verb, adapter, write, ownMembers({ ...parts, writer: adapter }), end);
   };
   const fail = (error: unknown): never => {
     state = 'ended';
@@ -47,13 +80,37 @@ export function writeThrough<Verb extends WriteVerb>(
   let result: void | PromiseLike<void>;
   let isLater: boolean;
   try {
-    result = writer[verb](request, checkedDecide);
+    result = writer[verb](writeRequest(verb, plan, parts), checkedDecide);
     // Any value with a `then` is awaited, as `await` would do.
     isLater = typeof result?.then === 'function';
   } catch (error) {
     return fail(error);
   }
   return isLater ? Promise.resolve(result).then(succeed, fail) : succeed();
+}
+
+/** @param plan the answer of `AdapterWrite::plan` */
+function writeRequest<Verb extends WriteVerb>(
+  verb: Verb,
+  plan: Float64Array,
+  { key, events = [], now = 0, signal, lastEventId, lastUpdateTime: earliest }: WriteParts<Verb>,
+): StorageWriteRequest {
+  const isLocating = plan[PLANNED.locates] === 1;
+  const isCreate = verb === 'create';
+  let lastUpdateTime = isCreate ? (earliest ?? now) : 0;
+  for (const { timestamp } of isLocating && !isCreate ? [] : events) {
+    lastUpdateTime = Math.max(lastUpdateTime, Math.min(timestamp, now));
+  }
+  const eventIds = isLocating ? [] : events.map(({ id }) => id);
+  if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
+  return {
+    key: storageKey(key),
+    scopes: scopesOf(plan[PLANNED.scopes]!),
+    eventIds,
+    since: plan[PLANNED.since]!,
+    lastUpdateTime,
+    signal,
+  };
 }
 
 /** Returns the error for whatever a verb threw. */

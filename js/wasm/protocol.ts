@@ -16,9 +16,12 @@ export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
+/** The positions in the answer of `AdapterWrite::plan`. */
+export const PLANNED = { scopes: 0, locates: 1, since: 2 } as const;
+
 /**
- * The numbers of a decision that `AdapterWrite::number` returns: the new revision of each scope, the session's
- * time, and the revision at which it was created.
+ * The positions in the answer of `AdapterWrite::decide`: the new revision of each scope, the session's time, the
+ * revision at which it was created, and the first event.
  */
 export const DECIDED = {
   session: 0,
@@ -26,7 +29,8 @@ export const DECIDED = {
   app: 2,
   lastUpdateTime: 3,
   created: 4,
-} as const satisfies Record<StoredScope | 'lastUpdateTime' | 'created', number>;
+  events: 5,
+} as const satisfies Record<StoredScope | 'lastUpdateTime' | 'created' | 'events', number>;
 
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = readonly [user: number, app: number];

@@ -4,8 +4,8 @@ import { isSessionError } from '../../errors/errors.js';
 import { memberOf } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
 import { failureKind } from '../engines/failure.js';
-import type { Query, Statement, Steps } from './prepared.js';
-import type { Mode, Runner } from './transaction.js';
+import type { Query, Statement } from './prepared.js';
+import type { Runner } from './transaction.js';
 
 /** The parts of a statement that are used. Only better-sqlite3 has `raw` and `columns`. */
 type PreparedStatement = SqliteStatement & {
@@ -40,52 +40,43 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
     return run(query);
   };
 
-  const once = <T>(mode: Mode, work: () => Steps<T>): T => {
-    for (const begin of begins[mode]) begin.run(NONE);
+  const succeeds = (statement: () => unknown): boolean => {
     try {
-      const steps = work();
-      let step = steps.next();
-      let isEnded = false;
-      while (step.done !== true) {
-        const { queries, isLast } = step.value;
-        const answer = queries.map(rowsOf);
-        if (isLast) commit.run(NONE);
-        isEnded = isLast;
-        step = steps.next(answer);
-      }
-      if (!isEnded) commit.run(NONE);
-      return step.value;
-    } catch (error) {
-      takeBack();
-      throw error;
-    }
-  };
-
-  /** SQLite itself ends a transaction if the disk is full or broken. */
-  const takeBack = () => {
-    try {
-      rollback.run(NONE);
+      statement();
+      return true;
     } catch {
-      // SQLite had ended the transaction already.
+      return false;
     }
   };
 
   /**
-   * Runs a transaction, and runs it again after a checkpoint if the disk is full. The checkpoint writes the
-   * log's pages into the file, where most replace existing pages, and truncates the log. Without it a full
-   * disk would refuse deletions too.
+   * Writes the log's pages into the file, where most replace existing pages, and truncates the log. Without
+   * that a full disk would refuse deletions too.
    */
+  const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
+
   return (mode, work) => {
-    try {
-      return once(mode, work);
-    } catch (error) {
-      if (isSessionError(error) || failureKind(engine, error) !== 'full') throw error;
+    for (let isAgain = false; ; isAgain = true) {
       try {
-        database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
-      } catch {
-        throw error;
+        for (const begin of begins[mode]) begin.run(NONE);
+        const steps = work();
+        let step = steps.next();
+        let isEnded = false;
+        while (step.done !== true) {
+          const { queries, isLast } = step.value;
+          const answer = queries.map(rowsOf);
+          if (isLast) commit.run(NONE);
+          isEnded = isLast;
+          step = steps.next(answer);
+        }
+        if (!isEnded) commit.run(NONE);
+        return step.value;
+      } catch (error) {
+        // Fails if there is no transaction: SQLite itself ends one if the disk is full or broken.
+        succeeds(() => rollback.run(NONE));
+        const isFull = !isSessionError(error) && failureKind(engine, error) === 'full';
+        if (isAgain || !isFull || !succeeds(checkpoint)) throw error;
       }
-      return once(mode, work);
     }
   };
 }

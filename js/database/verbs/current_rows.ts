@@ -24,6 +24,7 @@ const MAX_IDS = 1024;
 
 /** The rows that a write decides on, and the columns of the side table that `Found` has no place for. */
 export interface CurrentRows {
+  readonly key: Key;
   readonly found: Found;
   /** Our row beside the session, if there is one, with the time at which an event was last replaced. */
   readonly sideTableRow?: { readonly replacedAt: StoredTime | null } | undefined;
@@ -45,7 +46,6 @@ interface Plan {
   readonly locks: Readonly<Record<StoredScope, boolean>>;
 }
 
-const NOTHING: CurrentRows = { found: NO_ROWS };
 const NO_READ: Read<readonly unknown[]> = { queries: [], result: () => [] };
 
 /**
@@ -87,7 +87,11 @@ export function* readCurrentRows(
   let lockedFirst: readonly unknown[] | undefined;
   if (engine.locksDeletedRows && locked.length > 0) {
     [lockedFirst] = yield* readTogether([sessionLock]);
-    if (lockedFirst.includes(undefined)) return plans.map(() => (isGroup ? undefined : NOTHING));
+    if (lockedFirst.includes(undefined)) {
+      return plans.map(({ key }) => {
+        return isGroup ? undefined : { key, found: NO_ROWS, sideTableRow: undefined };
+      });
+    }
   }
   const [lockedNow, apps, users, rows, ...events] = yield* readTogether([
     lockedFirst === undefined ? sessionLock : NO_READ,
@@ -188,7 +192,7 @@ function eventsByIds(
 /** @param several the events of a request with more than one event */
 function currentRows(
   { engine, revisions }: ReadContext,
-  { request, wants }: Plan,
+  { key, request, wants }: Plan,
   row: CurrentColumns | undefined,
   several: EventRow[],
   has: Readonly<Record<StoredScope, boolean>>,
@@ -202,6 +206,7 @@ function currentRows(
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
   const events = request.eventIds.length > 1 ? several : storedEvent(row);
   return {
+    key,
     found: {
       session,
       app,
@@ -269,22 +274,21 @@ function* withChanged(
 ): Steps<readonly (CurrentRows | undefined)[]> {
   const reads = new Map<number, Read<EventRow[]>>();
   for (const [index, { key, request }] of plans.entries()) {
-    const { found, sideTableRow } = current[index] ?? NOTHING;
-    const { session } = found;
+    const row = current[index];
+    const session = row?.found.session;
     const { since } = request;
     if (!session || since >= session.revision || since > LAST_REVISION) continue;
     const updated = parseTime(rows[index]?.update_time) ?? session.revision;
-    const replacedAt = parseTime(sideTableRow?.replacedAt) ?? 0;
+    const replacedAt = parseTime(row?.sideTableRow?.replacedAt) ?? 0;
     reads.set(index, readChanged(context, { key, session, updated, replacedAt, since }));
   }
   if (reads.size === 0) return current;
   const changed = yield* readTogether([...reads.values()]);
-  const all = [...current];
-  for (const [position, index] of [...reads.keys()].entries()) {
-    const { found, sideTableRow } = all[index] ?? NOTHING;
-    all[index] = { found: { ...found, changed: changed[position] ?? [] }, sideTableRow };
-  }
-  return all;
+  const events = new Map([...reads.keys()].map((index, position) => [index, changed[position]]));
+  return current.map(
+    (rows, index) =>
+      rows && { ...rows, found: { ...rows.found, changed: events.get(index) ?? [] } },
+  );
 }
 
 interface ChangedRequest {

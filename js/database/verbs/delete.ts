@@ -127,8 +127,8 @@ export function* remove(context: DeleteContext, request: StorageDeleteRequest): 
   return { floor: yield* raiseFloor(context, deleted) };
 }
 
-function nextRevision({ now }: WriteContext, updateTime: StoredTime): number {
-  return Math.max(revisionOf(updateTime, 'a state') + 1, millisecondsToMicros(now));
+function nextRevision({ clock }: WriteContext, updateTime: StoredTime): number {
+  return Math.max(revisionOf(updateTime, 'a state') + 1, millisecondsToMicros(clock()));
 }
 
 /** Deletes a session. Returns the times that may have been its revision; none if there is no such session. */

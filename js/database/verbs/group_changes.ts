@@ -1,5 +1,5 @@
-import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
-import type { Changes, StorageWriteRequest } from '../../storage/adapter.js';
+import { SHARED_SCOPES, type SharedScope, type StoredScope } from '../../state/scope.js';
+import type { Changes } from '../../storage/adapter.js';
 import type { EventRow, SharedRow } from '../../storage/rows.js';
 import { exactChunks } from './statement_sizes.js';
 import type { CurrentRows } from './current_rows.js';
@@ -7,7 +7,7 @@ import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from './lookup.js';
 import type { Query } from '../transactions/prepared.js';
-import { type Key, keyOf, ownerName } from './session_statements.js';
+import { type Key, ownerName } from './session_statements.js';
 import type { WriteContext } from './write.js';
 import type { EventValues, SessionValues } from './write_statements.js';
 import { millisecondsToMicros } from '../../python/micros.js';
@@ -17,17 +17,24 @@ const MAX_ROWS = 128;
 
 /** The new state of a user or an app. */
 interface SharedChange {
-  readonly app: string;
-  readonly user: string;
+  readonly key: Key;
   readonly row: SharedRow;
   /** Whether the tables have a row for it. */
   readonly isStored: boolean;
 }
 
+/** The rows and the changes of a write that changes something. */
+export interface DecidedWrite {
+  readonly rows: CurrentRows;
+  readonly changes: Changes;
+}
+
 /** Collects the changes of a group of writes, and makes the queries that write them. */
 export class GroupChanges {
+  readonly writes: DecidedWrite[] = [];
   readonly #context: WriteContext;
-  readonly #isCreate: boolean;
+  /** The state of a user or an app that a creation finds absent: Python cannot append without its row. */
+  readonly #absent: SharedRow | undefined;
   /** By the owner's name. */
   readonly #shared: Readonly<Record<SharedScope, Map<string, SharedChange>>> = {
     app: new Map(),
@@ -41,44 +48,43 @@ export class GroupChanges {
   readonly #inserts: Query[] = [];
   readonly #others: Query[] = [];
 
-  constructor(context: WriteContext, isCreate: boolean) {
+  /** @param createdAt the time of a creation, in milliseconds */
+  constructor(context: WriteContext, createdAt: number | undefined) {
     this.#context = context;
-    this.#isCreate = isCreate;
+    this.#absent =
+      createdAt === undefined
+        ? undefined
+        : { revision: millisecondsToMicros(createdAt), state: '{}' };
   }
 
   /** Returns the rows of a write, with the states of user and app as earlier writes changed them. */
-  withChanges({ key, scopes }: StorageWriteRequest, rows: CurrentRows): CurrentRows {
-    const owner = keyOf(key);
+  withChanges(rows: CurrentRows, scopes: readonly StoredScope[]): CurrentRows {
+    const { key, sideTableRow } = rows;
     let { found } = rows;
     for (const scope of SHARED_SCOPES) {
-      if (!scopes.includes(scope)) continue;
-      const change = this.#shared[scope].get(ownerName[scope](owner));
-      if (change !== undefined) found = { ...found, [scope]: change.row };
+      const change = this.#shared[scope].get(ownerName[scope](key));
+      if (change !== undefined && scopes.includes(scope)) found = { ...found, [scope]: change.row };
     }
-    return { found, sideTableRow: rows.sideTableRow };
+    return { key, found, sideTableRow };
   }
 
   /** Adds the changes of a write. Throws before that if the tables cannot hold them. */
-  add(request: StorageWriteRequest, rows: CurrentRows, changes: Changes): void {
-    const { engine, layout, now } = this.#context;
-    const { found } = rows;
+  add(rows: CurrentRows, changes: Changes): void {
+    const { engine, layout } = this.#context;
+    const { key, found } = rows;
     checkStates(engine, changes);
     if (layout.mergesInSql) checkMergeable(found, changes);
-    // Python cannot append without these rows.
-    const absent = this.#isCreate
-      ? { revision: millisecondsToMicros(now), state: '{}' }
-      : undefined;
-    const key = keyOf(request.key);
-    const replacedAt = this.#addEvents(key, rows, changes.events);
+    const replacedAt = this.#addEvents(rows, changes.events);
     for (const scope of SHARED_SCOPES) {
-      const row = changes[scope] ?? (found[scope] ? undefined : absent);
+      const row = changes[scope] ?? (found[scope] ? undefined : this.#absent);
       if (row === undefined) continue;
       const changed = this.#shared[scope];
       const name = ownerName[scope](key);
       const isStored = changed.get(name)?.isStored ?? found[scope] !== undefined;
-      changed.set(name, { app: key.app, user: key.user, row, isStored });
+      changed.set(name, { key, row, isStored });
     }
-    this.#addSession(key, rows, changes, replacedAt);
+    this.#addSession(rows, changes, replacedAt);
+    this.writes.push({ rows, changes });
   }
 
   /**
@@ -87,29 +93,31 @@ export class GroupChanges {
    */
   queries(): Query[] {
     const { statements } = this.#context;
+    const events = exactChunks(this.#events, MAX_ROWS);
     return [
-      ...SHARED_SCOPES.flatMap((scope) => this.#stateQueries(scope)),
+      ...this.#stateQueries('app'),
+      ...this.#stateQueries('user'),
       ...this.#inserts,
       ...lookUp(statements.touchSession, this.#touched).queries,
       ...lookUp(statements.updateSession, this.#updated).queries,
-      ...exactChunks(this.#events, MAX_ROWS).map((some) =>
-        statements.insertEvents(some.length).of(...some),
-      ),
+      ...events.map((some) => statements.insertEvents(some.length).of(...some)),
       ...this.#others,
     ];
   }
 
+  /** Sorted by name, so that two groups which insert the same rows do not wait for each other in a circle. */
   #stateQueries(scope: SharedScope): Query[] {
     const { layout, statements } = this.#context;
-    return sortedByName(this.#shared[scope]).map(({ app, user, row, isStored }) => {
+    const sorted = [...this.#shared[scope]].sort(([one], [other]) => (one < other ? -1 : 1));
+    return sorted.map(([, { key, row, isStored }]) => {
+      const { app, user } = key;
       const statement = statements[isStored ? 'updateState' : 'insertState'][scope];
       return statement.of({ app, user, state: row.state, updated: layout.time(row.revision) });
     });
   }
 
   #addSession(
-    key: Key,
-    { found, sideTableRow }: CurrentRows,
+    { key, found, sideTableRow }: CurrentRows,
     { session }: Changes,
     replacedAt: number | undefined,
   ): void {
@@ -148,8 +156,7 @@ export class GroupChanges {
 
   /** @returns the highest revision at which an event was replaced; `undefined` if none was */
   #addEvents(
-    { app, user, session }: Key,
-    { found }: CurrentRows,
+    { key: { app, user, session }, found }: CurrentRows,
     events: readonly EventRow[],
   ): number | undefined {
     const { engine, layout, statements } = this.#context;
@@ -182,10 +189,4 @@ export class GroupChanges {
 /** Returns what the tables have for an optional text. */
 function textOrNull(text = ''): string | null {
   return text === '' ? null : text;
-}
-
-/** Sorts by name, so that two groups which insert the same rows do not wait for each other in a circle. */
-function sortedByName(changes: ReadonlyMap<string, SharedChange>): SharedChange[] {
-  const sorted = [...changes].sort(([one], [other]) => (one < other ? -1 : 1));
-  return sorted.map(([, change]) => change);
 }

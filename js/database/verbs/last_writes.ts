@@ -17,9 +17,10 @@
 import { CompiledQuery } from 'kysely';
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { Changes, Found, StorageWriteRequest } from '../../storage/adapter.js';
-import type { SharedRow, SessionRow, StorageKey } from '../../storage/rows.js';
+import type { SharedRow, SessionRow } from '../../storage/rows.js';
 import { putLast } from '../../storage/bounded_map.js';
 import type { CurrentRows } from './current_rows.js';
+import type { DecidedWrite } from './group_changes.js';
 import { keyOf, ownerName } from './session_statements.js';
 import { Prepared, rowsOf, type Steps } from '../transactions/prepared.js';
 import { LAST_MICROS, millisecondsToMicros } from '../../python/micros.js';
@@ -92,22 +93,24 @@ export class LastWrites {
       // The cache does not hold the events that the handle has missed.
       request.since >= floor &&
       SHARED_SCOPES.every((scope) => found[scope] !== undefined || !isAsked(scope));
-    return isKnown ? { found, sideTableRow } : undefined;
+    return isKnown ? { key, found, sideTableRow } : undefined;
   }
 
-  /** Caches the rows of a committed write: those that it found, with its changes. */
-  keep({ key }: StorageWriteRequest, { found, sideTableRow }: CurrentRows, changes: Changes): void {
+  /** Caches the rows of committed writes: those that they found, with their changes. */
+  keep(writes: readonly DecidedWrite[]): void {
     this.#version = this.#lastVersion;
-    const owner = keyOf(key);
-    const session = lastSession(key, changes);
-    if (session === undefined) this.#sessions.delete(owner.session);
-    else putLast(this.#sessions, owner.session, { session, sideTableRow }, MAX_ROWS);
-    for (const scope of SHARED_SCOPES) {
-      const state = changes[scope] ?? found[scope];
-      if (state === undefined) continue;
-      const name = ownerName[scope](owner);
-      if (state.state.length > MAX_STATE) this.#states[scope].delete(name);
-      else putLast(this.#states[scope], name, state, MAX_ROWS);
+    for (const { rows, changes } of writes) {
+      const { key, found, sideTableRow } = rows;
+      const session = lastSession(changes);
+      if (session === undefined) this.#sessions.delete(key.session);
+      else putLast(this.#sessions, key.session, { session, sideTableRow }, MAX_ROWS);
+      for (const scope of SHARED_SCOPES) {
+        const state = changes[scope] ?? found[scope];
+        if (state === undefined) continue;
+        const name = ownerName[scope](key);
+        if (state.state.length > MAX_STATE) this.#states[scope].delete(name);
+        else putLast(this.#states[scope], name, state, MAX_ROWS);
+      }
     }
   }
 
@@ -118,16 +121,13 @@ export class LastWrites {
 }
 
 /** Returns the row of a session that was written; `undefined` if it is not cached. */
-function lastSession(
-  { appName, userId }: StorageKey,
-  { session, events }: Changes,
-): SessionRow | undefined {
+function lastSession({ session, events }: Changes): SessionRow | undefined {
   const isAppended = events.every(({ seq, revision }) => seq === revision);
   // The side table's row of a session is not cached, so a session that needs one is read.
-  if (session === undefined || userId === undefined || !isAppended) return undefined;
+  if (session === undefined || !isAppended) return undefined;
   if (session.revision !== millisecondsToMicros(session.lastUpdateTime)) return undefined;
   if (session.revision > LAST_MICROS || session.state.length > MAX_STATE) return undefined;
-  const { sessionId, created, revision, state } = session;
+  const { appName, userId, sessionId, created, revision, state } = session;
   return { appName, userId, sessionId, created, revision, lastUpdateTime: revision / 1000, state };
 }
 

@@ -7,9 +7,10 @@ import type {
   StorageWriteRequest,
 } from '../../storage/adapter.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
-import { type CurrentRows, readCurrentRows, type ReadContext } from './current_rows.js';
+import { readCurrentRows, type ReadContext } from './current_rows.js';
 import type { CurrentRowsStatements } from './current_rows_statements.js';
 import { GroupChanges } from './group_changes.js';
+import { checkIds } from '../tables/limits.js';
 import type { LastWrites } from './last_writes.js';
 import type { Steps } from '../transactions/prepared.js';
 import type { SessionStatements } from './session_statements.js';
@@ -25,8 +26,8 @@ export interface WriteContext extends ReadContext {
   readonly statements: Statements;
   /** Only if the connection can tell whether others have written since. */
   readonly lastWrites?: LastWrites | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: number;
+  /** Returns milliseconds since 1970. */
+  readonly clock: () => number;
 }
 
 /**
@@ -40,37 +41,37 @@ export function* write(
   writes: readonly StorageWrite[],
   isCreate: boolean,
 ): Steps<void> {
-  const { lastWrites, now } = context;
+  const { engine, lastWrites } = context;
+  const now = context.clock();
   const requests = writes.map(({ request }) => request);
+  for (const request of requests) checkIds(engine, request);
   const locksApp =
-    !isCreate || !context.engine.locksRows || writes.some(({ decide }) => changesApp(decide));
+    !isCreate || !engine.locksRows || writes.some(({ decide }) => changesApp(decide));
   const read = (some: readonly StorageWriteRequest[]) =>
     readCurrentRows(context, some, isCreate, locksApp);
   const cached = lastWrites === undefined ? [] : yield* lastWrites.find(requests, isCreate);
   const uncached = requests.filter((_, index) => cached[index] === undefined);
   const current = uncached.length === 0 ? [] : yield* read(uncached);
   const remaining = current.values();
-  const group = new GroupChanges(context, isCreate);
-  const written: [request: StorageWriteRequest, rows: CurrentRows, changes: Changes][] = [];
+  const group = new GroupChanges(context, isCreate ? now : undefined);
   for (const [index, { request, decide }] of writes.entries()) {
     let rows = cached[index] ?? remaining.next().value;
     if (rows === undefined) continue;
-    rows = group.withChanges(request, rows);
+    rows = group.withChanges(rows, request.scopes);
     let changes = decideOnTime(rows.found, decide, request, now);
     if (changes === undefined && cached[index] !== undefined) {
       // The cache does not know whether the event is stored already. If it is, the write is not refused.
       const [stored] = yield* read([request]);
       if (stored === undefined) continue;
-      rows = group.withChanges(request, stored);
+      rows = group.withChanges(stored, request.scopes);
       changes = decideOnTime(rows.found, decide, request, now);
     }
     if (changes === undefined) continue;
-    group.add(request, rows, changes);
-    written.push([request, rows, changes]);
+    group.add(rows, changes);
   }
-  if (written.length === 0) return;
+  if (group.writes.length === 0) return;
   yield { queries: group.queries(), isLast: true };
-  for (const [request, rows, changes] of written) lastWrites?.keep(request, rows, changes);
+  lastWrites?.keep(group.writes);
 }
 
 /**

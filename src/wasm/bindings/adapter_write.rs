@@ -4,8 +4,9 @@
 //! writes the changes, and takes the result. It may call `decide` several times; the last call
 //! counts.
 //!
-//! Numbers are passed one by one and the states as one text, because objects cost more than the
-//! decision. Texts of events stay JavaScript strings; only references to them are passed.
+//! The rows are passed as numbers one by one and as one text of states, because objects cost more
+//! than the decision. Its numbers come back at once. Texts of events stay JavaScript strings; only
+//! references to them are passed.
 
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
@@ -29,20 +30,9 @@ use crate::wasm::bindings::values::{
 pub struct AdapterWrite {
     /// `None` after its result was taken.
     write: Option<Write>,
-    decided: Decided,
-}
-
-/// The result of a decision.
-#[derive(Default)]
-struct Decided {
-    /// The new revisions of session, user and app, each 0 if it does not change; the session's time
-    /// (ms), and the revision at which it was created.
-    numbers: [f64; 5],
     /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
     /// which JSON text never contains.
     states: String,
-    /// `index, seq, revision` of each event that is written.
-    events: Vec<f64>,
 }
 
 #[wasm_bindgen]
@@ -71,26 +61,20 @@ impl AdapterWrite {
     }
 
     fn of(write: Write) -> Self {
-        Self { write: Some(write), decided: Decided::default() }
+        Self { write: Some(write), states: String::new() }
     }
 
-    /// Returns the states that the decision needs, as a sum: session (1), user (2) and app (4).
-    pub fn scopes(&self) -> u8 {
-        self.write.as_ref().map_or(0, |write| write.plan().scopes.bits())
+    /// Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
+    /// user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
+    /// the write; the revision after which it needs the changed events.
+    pub fn plan(&self) -> Result<Vec<f64>, JsValue> {
+        let plan = self.write.as_ref().ok_or_else(ended)?.plan();
+        Ok(vec![f64::from(plan.scopes.bits()), f64::from(!plan.ids_are_new), plan.since as f64])
     }
 
-    /// Returns whether the decision needs the handle's last event, and not the events with the ids
-    /// of the write.
-    pub fn locates(&self) -> bool {
-        self.write.as_ref().is_some_and(|write| !write.plan().ids_are_new)
-    }
-
-    /// Returns the revision after which the decision needs the changed events.
-    pub fn since(&self) -> f64 {
-        self.write.as_ref().map_or(0.0, |write| write.plan().since as f64)
-    }
-
-    /// Computes the changes. Returns `false` if there is nothing to write.
+    /// Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
+    /// revisions of session, user and app, each 0 if it does not change; the session's time (ms); the
+    /// revision at which it was created; `index, seq, revision` of each event to write.
     ///
     /// - `revision`: below 0 if there is no session.
     /// - `states`: the requested states of session, user and app, as one text; a missing state is
@@ -110,8 +94,7 @@ impl AdapterWrite {
         session: usize,
         user: usize,
         rows: Option<Array>,
-    ) -> Result<bool, JsValue> {
-        self.decided = Decided::default();
+    ) -> Result<Option<Vec<f64>>, JsValue> {
         let write = self.write.as_mut().ok_or_else(ended)?;
         let mut parts = Parts::of(states);
         let [state, user, app] = [
@@ -139,26 +122,16 @@ impl AdapterWrite {
             changed: events(1).unwrap_or_default(),
             floor: floor as u64,
         });
-        let Some(changes) = changes else { return Ok(false) };
-        self.decided = Decided::of(changes, stored)?;
-        Ok(true)
-    }
-
-    /// Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
-    /// it returns the session's time in milliseconds, for 4 the revision at which it was created.
-    pub fn number(&self, which: usize) -> f64 {
-        self.decided.numbers.get(which).copied().unwrap_or_default()
+        let Some(changes) = changes else { return Ok(None) };
+        let (numbers, states) = written(changes, stored)?;
+        self.states = states;
+        Ok(Some(numbers))
     }
 
     /// Returns the new states of session, user and app, each empty if it does not change. Each ends
     /// with a NUL.
     pub fn states(&mut self) -> String {
-        std::mem::take(&mut self.decided.states)
-    }
-
-    /// Returns `index, seq, revision` of each event to write.
-    pub fn events(&mut self) -> Vec<f64> {
-        std::mem::take(&mut self.decided.events)
+        std::mem::take(&mut self.states)
     }
 
     /// Returns whether the write has to run again because its decision needs more states. Nothing
@@ -192,36 +165,31 @@ impl AdapterWrite {
     }
 }
 
-impl Decided {
-    fn of(changes: Changes, stored: [Option<SharedRow>; 3]) -> Result<Self, Error> {
-        let Changes { session, user, app, events } = changes;
-        let head = session.as_ref().map(|session| session.head).unwrap_or_default();
-        let (time, created) = (head.last_update_time, head.created as f64);
-        let mut decided = Self { numbers: [0.0, 0.0, 0.0, time, created], ..Self::default() };
-        for event in events {
-            let numbers = [event.index as f64, event.seq as f64, event.revision as f64];
-            decided.events.extend(numbers);
+/// Returns the numbers and the states of changes, as [`AdapterWrite::decide`] and
+/// [`AdapterWrite::states`] return them.
+fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> Result<(Vec<f64>, String), Error> {
+    let Changes { session, user, app, events } = changes;
+    let head = session.as_ref().map(|session| session.head).unwrap_or_default();
+    let session = session
+        .map(|SessionChange { head, state, .. }| SharedChange { revision: head.revision, state });
+    let mut numbers = Vec::with_capacity(5 + 3 * events.len());
+    let mut states = String::new();
+    for (row, change) in stored.into_iter().zip([session, user, app]) {
+        numbers.push(change.as_ref().map_or(0.0, |change| change.revision as f64));
+        // A session's state without changes is not printed again.
+        if let Some(change) = change.filter(|change| !change.state.is_empty()) {
+            let mut state = row.unwrap_or_default().state;
+            state.check_size(&change.state)?;
+            state.apply(change.state);
+            states.push_str(&state.to_json());
         }
-        let session = session.map(|SessionChange { head, state, .. }| SharedChange {
-            revision: head.revision,
-            state,
-        });
-        let changes = [session, user, app];
-        for ((number, row), change) in decided.numbers.iter_mut().zip(stored).zip(changes) {
-            if let Some(SharedChange { revision, state: changes }) = change {
-                *number = revision as f64;
-                // A session's state without changes is not printed again.
-                if !changes.is_empty() {
-                    let mut state = row.unwrap_or_default().state;
-                    state.check_size(&changes)?;
-                    state.apply(changes);
-                    decided.states.push_str(&state.to_json());
-                }
-            }
-            decided.states.push('\0');
-        }
-        Ok(decided)
+        states.push('\0');
     }
+    numbers.extend([head.last_update_time, head.created as f64]);
+    for event in events {
+        numbers.extend([event.index as f64, event.seq as f64, event.revision as f64]);
+    }
+    Ok((numbers, states))
 }
 
 /// Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
