@@ -98,7 +98,7 @@ export type {
   SessionsPage,
   SessionsRequest,
 } from './model/session_list.js';
-export type { StateDelta, StateShape } from './state/state_shape.js';
+export type { ComputeDelta, StateDelta, StateShape } from './state/state_shape.js';
 export type {
   BaseSessionService,
   CloseOptions,

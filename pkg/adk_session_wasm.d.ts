@@ -16,7 +16,7 @@ export class AdapterWrite {
     /**
      * Begins to append events. For the arguments see `Appends`.
      */
-    static append(packed: string, numbers: Float64Array | number[], texts: Array<any>): AdapterWrite;
+    static append(packed: string, numbers: Float64Array | number[], texts: Array<any>, compute?: Function | null): AdapterWrite;
     /**
      * Returns the result of an append, as `appended_to_javascript` lays it out.
      */
@@ -69,7 +69,7 @@ export class AdapterWrite {
     /**
      * Begins to change the states of a user and an app.
      */
-    static update(app_name: string, user_id: string | null | undefined, delta: string): AdapterWrite;
+    static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): AdapterWrite;
     /**
      * Returns the result of an update, as `revisions_to_javascript` lays it out.
      */
@@ -87,7 +87,7 @@ export class SessionCore {
      * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
      * texts are packed. Returns the result as `appended_to_javascript` lays it out.
      */
-    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, abort_check?: Function | null): any;
+    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, abort_check?: Function | null, compute?: Function | null): any;
     /**
      * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
      * `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
@@ -153,7 +153,7 @@ export class SessionCore {
      * Changes a user's and an app's state without an event. Returns the result as
      * `revisions_to_javascript` lays it out.
      */
-    update(app_name: string, user_id: string | null | undefined, delta: string, abort_check?: Function | null): any;
+    update(app_name: string, user_id: string | null | undefined, delta: string, abort_check?: Function | null, compute?: Function | null): any;
 }
 
 /**

@@ -34,9 +34,10 @@ export class AdapterWrite {
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any>} texts
+     * @param {Function | null} [compute]
      * @returns {AdapterWrite}
      */
-    static append(packed, numbers, texts) {
+    static append(packed, numbers, texts, compute) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -48,7 +49,7 @@ export class AdapterWrite {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_append(ptr0, len0, ptr1, len1, texts);
+        const ret = wasm.adapterwrite_append(ptr0, len0, ptr1, len1, texts, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -216,9 +217,10 @@ export class AdapterWrite {
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
+     * @param {Function | null} [compute]
      * @returns {AdapterWrite}
      */
-    static update(app_name, user_id, delta) {
+    static update(app_name, user_id, delta, compute) {
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -233,7 +235,7 @@ export class AdapterWrite {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_update(ptr0, len0, ptr1, len1, ptr2, len2);
+        const ret = wasm.adapterwrite_update(ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -280,9 +282,10 @@ export class SessionCore {
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null} [texts]
      * @param {Function | null} [abort_check]
+     * @param {Function | null} [compute]
      * @returns {any}
      */
-    append(packed, numbers, texts, abort_check) {
+    append(packed, numbers, texts, abort_check, compute) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -294,7 +297,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -636,9 +639,10 @@ export class SessionCore {
      * @param {string | null | undefined} user_id
      * @param {string} delta
      * @param {Function | null} [abort_check]
+     * @param {Function | null} [compute]
      * @returns {any}
      */
-    update(app_name, user_id, delta, abort_check) {
+    update(app_name, user_id, delta, abort_check, compute) {
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -653,7 +657,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }

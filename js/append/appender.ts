@@ -6,17 +6,19 @@ import { optionalCount } from '../model/ids.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { type AppendRules, appendRulesOf } from './append_rules.js';
+import { Computation } from './computation.js';
 import { AppendGroups, type AppendStore, type HandleAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { CallFacts, Diagnostics } from '../call/diagnostics.js';
-import { type HandleRecord, Handles, snapshotHandle } from '../handle/handle.js';
-import { isPartial, snapshotEvent } from '../model/snapshot.js';
+import { type Handles, snapshotHandle } from '../handle/handle.js';
+import { type EventSnapshot, isPartial, snapshotEvent } from '../model/snapshot.js';
 import type { SessionReader } from '../read/session_reader.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
-import type { AppendAnswer } from '../wasm/protocol.js';
+import type { StateShape } from '../state/state_shape.js';
+import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
 /** What a request to append says beside its events. */
@@ -40,6 +42,12 @@ export interface AppenderParts {
   readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
   /** Absent: nobody listens. */
   readonly diagnostics: Diagnostics | undefined;
+}
+
+interface PreparedAppend {
+  readonly request: AppendRequest;
+  /** Called after the commit. */
+  readonly committed: (answer: AppendAnswer) => void | Promise<void>;
 }
 
 /**
@@ -112,32 +120,50 @@ export class Appender implements AppendStore {
     return stored;
   }
 
-  /** Appends to a session without a handle of it. */
+  /**
+   * Appends an event to a session without a handle of it.
+   *
+   * @param stateDelta the delta of the event, or the caller's function that computes it
+   */
   appendUnread(
-    { appName, userId, sessionId: id }: CompositeSessionKey,
-    policy: number,
+    key: CompositeSessionKey,
     event: Event,
+    stateDelta: unknown,
     signal: AbortSignal | undefined,
   ): MaybePromise<void> {
-    const rules = { ...this.#parts.rules, policy };
-    const given = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
-    const session = snapshotHandle(given);
-    // −1 tells Rust that no handle can be stale here.
-    const record: HandleRecord = {
-      createdRevision: -1,
-      revision: 0,
-      knownUntil: 0,
-      lastUpdateTime: NaN,
-      lastAppend: undefined,
-      laterChanges: undefined,
+    const { rules, clock, feed, isInMemory } = this.#parts;
+    const events: EventSnapshot[] = [];
+    const take = (delta: unknown): string => {
+      // Set as given: the snapshot refuses an invalid delta.
+      event.actions.stateDelta = delta as StateShape;
+      const { snapshot } = this.#take(event, rules);
+      events[0] = snapshot;
+      return `${snapshot.deltaText}\0${snapshot.text}`;
     };
-    const append = { session, record, rules, events: [this.#take(event, rules)], signal };
+    const computation = Computation.of(stateDelta, take);
+    take(computation === undefined ? stateDelta : {});
     this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
-      return this.store(append);
+      return this.#store({
+        request: {
+          key,
+          // −1 tells Rust that no handle can be stale here.
+          position: { created: -1, revision: 0, lastEventId: undefined },
+          policy: STALE_POLICIES.append,
+          events,
+          now: clock(),
+          compute: computation?.run,
+          signal,
+        },
+        committed(answer) {
+          const { appName, userId, sessionId } = key;
+          const publish = (): void => feed.publishAppended(appName, userId, sessionId, answer, 1);
+          return computation === undefined ? publish() : computation.finish(publish);
+        },
+      });
     };
-    return loadWasm(this.#parts.isInMemory)?.then(run) ?? run();
+    return loadWasm(isInMemory)?.then(run) ?? run();
   }
 
   /** Starts all waiting appends, so that they come before the service's next call. */
@@ -162,34 +188,39 @@ export class Appender implements AppendStore {
   }
 
   store(append: HandleAppend): MaybePromise<void> {
-    const prepared = this.#prepare(append);
+    return this.#store(this.#prepare(append));
+  }
+
+  #store({ request, committed }: PreparedAppend): MaybePromise<void> {
+    const refused = (error: unknown): never => this.#refuse(request, error);
     let answer: MaybePromise<AppendAnswer>;
     try {
-      answer = this.#parts.store().append(prepared.request);
+      answer = this.#parts.store().append(request);
     } catch (error) {
-      return prepared.refused(error);
+      return refused(error);
     }
-    return answer instanceof Promise
-      ? answer.then(prepared.committed, prepared.refused)
-      : prepared.committed(answer);
+    return answer instanceof Promise ? answer.then(committed, refused) : committed(answer);
+  }
+
+  #refuse({ key }: AppendRequest, error: unknown): never {
+    throw isSessionError(error) ? this.#parts.explain(error, key) : error;
   }
 
   storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[] {
     const { store } = this.#parts;
     const prepared = appends.map((append) => this.#prepare(append));
     const answers = store().appendMany?.(prepared.map(({ request }) => request)) ?? [];
-    return prepared.map(({ committed, refused }, index) =>
-      (answers[index] ?? Promise.reject(new Error('no answer'))).then(committed, refused),
+    return prepared.map(({ request, committed }, index) =>
+      (answers[index] ?? Promise.reject(new Error('no answer'))).then(committed, (error: unknown) =>
+        this.#refuse(request, error),
+      ),
     );
   }
 
   /** Prepares what is stored, and the changes of the handle after the commit. */
-  #prepare({ session, record, rules, events, expectedRevision, signal }: HandleAppend): {
-    readonly request: AppendRequest;
-    readonly committed: (answer: AppendAnswer) => void;
-    readonly refused: (error: unknown) => never;
-  } {
-    const { clock, feed, explain } = this.#parts;
+  #prepare(append: HandleAppend): PreparedAppend {
+    const { session, record, rules, events, expectedRevision, signal } = append;
+    const { clock, feed } = this.#parts;
     const { writer, policy } = rules;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
@@ -211,9 +242,6 @@ export class Appender implements AppendStore {
         updateHandle(session, record, reduced, policy, answer, writer);
         if (firstTitle !== undefined) record.isTitled = true;
         feed.publishAppended(appName, userId, sessionId, answer, reduced.length);
-      },
-      refused(error) {
-        throw isSessionError(error) ? explain(error, key) : error;
       },
     };
   }

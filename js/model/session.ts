@@ -1,4 +1,4 @@
-import type { StateDelta, StateShape } from '../state/state_shape.js';
+import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { Event, NewEvent } from './event.js';
 import type { HostAbortSignal } from './host.js';
 
@@ -314,8 +314,11 @@ export interface UpdateStateRequest<S extends object = StateShape> extends Abort
   userId?: string | undefined;
   /** Absent: only `user:` and `app:` keys change. */
   sessionId?: string | undefined;
-  /** The changed keys with their prefixes; `undefined` and `State.REMOVED` remove a key. */
-  stateDelta: StateDelta<S>;
+  /**
+   * The changed keys with their prefixes; `undefined` and `State.REMOVED` remove a key. Or a function that
+   * computes them from the stored state; see `BaseSessionService.updateState`.
+   */
+  stateDelta: StateDelta<S> | ComputeDelta<S>;
 }
 
 /**

@@ -187,7 +187,33 @@ export interface BaseSessionService<S extends object = StateShape> {
    * ```
    */
   sessionInfo(request: SessionInfoRequest): Promise<SessionInfo<S>>;
-  /** Changes state: of a session by an event, without `sessionId` of the user or the app. */
+  /**
+   * Changes state: of a session by an event, without `sessionId` of the user or the app.
+   *
+   * If `stateDelta` is a function, it computes the changes from the stored state, and nobody changes that state
+   * before the commit. So concurrent calls lose nothing: they count, add to a list, or take the next number. The
+   * function gets the keys of the app, and of the user and the session that the request names. It must be
+   * synchronous and must not call the service. A storage that retries its transaction calls it again; the last
+   * result counts. If it returns `{}`, nothing is written.
+   *
+   * @throws SessionError (as a rejection) `not_found` if there is no such session, `invalid_argument` if the
+   *   function returns no object, `unsupported` for a function if the storage has no transactions (Vertex AI).
+   *   What the function throws, unchanged. Nothing is written then.
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService<{ 'app:total': number }>();
+   * const count = () =>
+   *   service.updateState({
+   *     appName: 'shop',
+   *     stateDelta: ({ 'app:total': total = 0 }) => ({ 'app:total': total + 1 }),
+   *   });
+   * await Promise.all([count(), count(), count()]);
+   * console.log(await service.getAppState({ appName: 'shop' })); // { total: 3 }
+   * ```
+   */
   updateState(request: UpdateStateRequest<S>): Promise<void>;
   /** Returns the user's state. Its keys have no prefix. */
   getUserState(request: UserRequest): Promise<StateShape>;

@@ -23,12 +23,13 @@ import { snapshotDelta } from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { policyOf } from '../append/append_rules.js';
 import { Appender } from '../append/appender.js';
+import { Computation } from '../append/computation.js';
 import { orderedWriter } from '../append/state_writer.js';
 import { Calls } from '../call/calls.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
-import { type SharedRevisions, STALE_POLICIES } from '../wasm/protocol.js';
+import type { SharedRevisions } from '../wasm/protocol.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
@@ -153,16 +154,24 @@ export class ServiceCore {
   }
 
   update(request: UpdateStateRequest): MaybePromise<void> {
-    const { appName, userId, sessionId, stateDelta } = request;
+    const { appName, userId, sessionId, stateDelta, signal } = request;
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
     if (sessionId === undefined) {
-      const { text, delta } = snapshotDelta(stateDelta);
-      if (this.#schema !== undefined) validateDelta(this.#schema, delta);
-      const done = this.#call<SharedRevisions>(request.signal, (store) =>
-        store.update(appName, userId, text, request.signal),
+      const take = (given: unknown): string => {
+        const { text, delta } = snapshotDelta(given);
+        if (this.#schema !== undefined) validateDelta(this.#schema, delta);
+        return text;
+      };
+      const computation = Computation.of(stateDelta, take);
+      const delta = computation?.run ?? take(stateDelta);
+      const publish = this.feed.stateChangePublisher(appName, userId);
+      const done = this.#call<SharedRevisions>(signal, (store) =>
+        store.update(appName, userId, delta, signal),
       );
-      return after(done, this.feed.stateChangePublisher(appName, userId));
+      return after(done, (shared) =>
+        computation === undefined ? publish(shared) : computation.finish(() => publish(shared)),
+      );
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
@@ -172,11 +181,7 @@ export class ServiceCore {
       author: 'user',
       timestamp: Math.floor(this.#clock()),
     });
-    // Set as given: the snapshot refuses an invalid delta.
-    event.actions.stateDelta = stateDelta;
-    const { append } = STALE_POLICIES;
-    const key = { appName, userId, sessionId };
-    return this.appender.appendUnread(key, append, event, request.signal);
+    return this.appender.appendUnread({ appName, userId, sessionId }, event, stateDelta, signal);
   }
 
   /** Changes the title, the labels and the expiry of a session. */

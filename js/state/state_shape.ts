@@ -24,3 +24,21 @@ export type StateShape = Record<string, unknown>;
  * ```
  */
 export type StateDelta<S> = { [K in keyof S]?: S[K] | typeof REMOVED | undefined };
+
+/**
+ * Computes the changes of a state of shape `S` from the stored state, for `updateState`, so that concurrent calls
+ * can count. It is synchronous, and the storage may call it more than once. It changes nothing if it returns `{}`.
+ *
+ * @example
+ * ```ts
+ * import type { ComputeDelta } from 'adk-session-wasm';
+ *
+ * const visit: ComputeDelta<{ 'user:visits': number }> = ({ 'user:visits': visits = 0 }) => ({
+ *   'user:visits': visits + 1,
+ * });
+ * ```
+ */
+export type ComputeDelta<S extends object = StateShape> = {
+  // A method: a service of shape `S` then fits wherever a service of any shape is expected.
+  compute(state: Partial<S>): StateDelta<S>;
+}['compute'];

@@ -11,7 +11,7 @@ import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import type { MaybePromise } from '../call/call.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
-import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
+import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type {
   StorageDeleteRequest,
   StorageDescribeRequest,
@@ -168,11 +168,12 @@ export class AdapterStore implements SessionStore {
 
   /** @param group runs the first attempt; later ones run alone */
   append(request: AppendRequest, group?: WriteGroup): MaybePromise<AppendAnswer> {
-    const { key, position, events, firstTitle, now, signal } = request;
+    const { key, position, events, firstTitle, now, signal, compute } = request;
+    this.#requireTransactions(compute);
     const { created, lastEventId } = position;
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
-    const write = callCore(() => AdapterWrite.append(packed, numbers, texts));
+    const write = callCore(() => AdapterWrite.append(packed, numbers, texts, compute));
     const lastId = Number.isNaN(created) ? lastEventId : undefined;
     const writer = group ?? this.#adapter;
     const parts = { writer, key, events, firstTitle, now, signal, lastEventId: lastId };
@@ -182,14 +183,23 @@ export class AdapterStore implements SessionStore {
   async update(
     appName: string,
     userId: string | undefined,
-    delta: string,
+    delta: string | Compute,
     signal: AbortSignal | undefined,
   ): Promise<SharedRevisions> {
-    requireRoom(delta.length);
-    const write = callCore(() => AdapterWrite.update(appName, userId, delta));
+    const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
+    this.#requireTransactions(compute);
+    requireRoom(text.length);
+    const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
     const key = storageKey({ appName, userId });
     const parts = { writer: this.#adapter, key, signal };
     return this.#write('append', write, parts, () => write.updated() as SharedRevisions);
+  }
+
+  /** Another program may write between the read and the write of a storage without transactions. */
+  #requireTransactions(compute: Compute | undefined): void {
+    if (compute === undefined || this.#own?.createInSteps === undefined) return;
+    const message = 'The storage has no transactions, so stateDelta must not be a function here.';
+    throw new SessionError('unsupported', message, { key: 'stateDelta' });
   }
 
   async get(

@@ -18,7 +18,7 @@ import type {
   SessionStore,
 } from './session_store.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
-import type { AppendAnswer, AppendOutcome, SharedRevisions } from '../wasm/protocol.js';
+import type { AppendAnswer, AppendOutcome, Compute, SharedRevisions } from '../wasm/protocol.js';
 
 /**
  * A store in the wasm: over memory or IndexedDB. Memory answers at once, so it ignores the signal.
@@ -100,7 +100,7 @@ export class CoreStore implements SessionStore {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const check = abortCheck(request.signal);
-    return this.#answer(() => this.core.append(packed, numbers, texts, check));
+    return this.#answer(() => this.core.append(packed, numbers, texts, check, request.compute));
   }
 
   get appendMany(): SessionStore['appendMany'] {
@@ -123,12 +123,13 @@ export class CoreStore implements SessionStore {
   update(
     appName: string,
     userId: string | undefined,
-    delta: string,
+    delta: string | Compute,
     signal: AbortSignal | undefined,
   ): MaybePromise<SharedRevisions> {
-    requireRoom(delta.length);
+    const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
+    requireRoom(text.length);
     const check = abortCheck(signal);
-    return this.#answer(() => this.core.update(appName, userId, delta, check));
+    return this.#answer(() => this.core.update(appName, userId, text, check, compute));
   }
 
   sharedState({ appName, userId }: StateOwner): MaybePromise<string> {

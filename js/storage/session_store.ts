@@ -7,7 +7,7 @@ import type { MaybePromise } from '../call/call.js';
 import type { Description } from '../model/description.js';
 import type { Event } from '../model/event.js';
 import type { Append, NewSession } from '../wasm/appends.js';
-import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
+import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type { StorageDeleteRequest } from './adapter.js';
 import type { ListPlace } from './list_place.js';
 import type { EventRow, StorageKey } from './rows.js';
@@ -139,6 +139,8 @@ export interface DescribeRequest extends Description {
 
 /** Events to append to one session, all or none. */
 export interface AppendRequest extends Append {
+  /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
+  readonly compute?: Compute | undefined;
   readonly signal: HostAbortSignal | undefined;
 }
 
@@ -201,11 +203,14 @@ export interface SessionStore {
   readonly appendMany?:
     ((requests: readonly AppendRequest[]) => readonly Promise<AppendAnswer>[]) | undefined;
 
-  /** Changes the states of a user and an app. `delta` is a JSON object; its keys have their prefixes. */
+  /**
+   * Changes the states of a user and an app. `delta` is a JSON object whose keys have their prefixes, or a
+   * function that computes it from the stored state.
+   */
   update(
     appName: string,
     userId: string | undefined,
-    delta: string,
+    delta: string | Compute,
     signal: HostAbortSignal | undefined,
   ): MaybePromise<SharedRevisions>;
 

@@ -1,6 +1,7 @@
 /** Runs the steps of a case through the public API. Counterpart of `runner.rs`. */
 import {
   type BaseSessionService,
+  type ComputeDelta,
   type CreateSessionRequest,
   type Event,
   type EventsPage,
@@ -9,6 +10,8 @@ import {
   type PagedEvents,
   type Session,
   type SessionChanges,
+  SessionError,
+  type SessionErrorCode,
   type SessionServiceOptions,
   type StorageAdapter,
   type Watchable,
@@ -226,6 +229,8 @@ class Run {
       }
       case 'updateState':
         return service.updateState(withDefaults({ ...APP, stateDelta: {} }, call.with));
+      case 'count':
+        return this.#count(call);
       case 'deleteSession':
         return service.deleteSession(withDefaults(KEY, call.with));
       case 'deleteUser':
@@ -269,6 +274,16 @@ class Run {
     const cursor = this.#pages.get(name)?.[end];
     if (cursor === undefined) throw new Error(`page ${JSON.stringify(name)} has no cursor ${end}`);
     return cursor;
+  }
+
+  /** Adds 1 to a key of the state, or fails on purpose. */
+  #count({ with: { key, fails, ...request } }: Call): Promise<void> {
+    const name = key as string;
+    const stateDelta: ComputeDelta = (state) => {
+      if (fails !== undefined) throw new SessionError(fails as SessionErrorCode, 'on purpose');
+      return name === '' ? {} : { [name]: Number(state[name] ?? 0) + 1 };
+    };
+    return this.#service.updateState(withDefaults({ ...APP, stateDelta }, request));
   }
 
   #storeHandle(call: Call, session: Session | undefined) {

@@ -32,6 +32,12 @@ export const DECIDED = {
   events: 5,
 } as const satisfies Record<StoredScope | 'lastUpdateTime' | 'created' | 'events', number>;
 
+/**
+ * Computes a delta from the JSON text of a state; see `computing` in `src/wasm/bindings/computed.rs`. Returns the
+ * JSON text of the delta, and after a NUL that of the event that stores it. Never throws.
+ */
+export type Compute = (state: string) => string;
+
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = readonly [user: number, app: number];
 

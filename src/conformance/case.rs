@@ -58,6 +58,7 @@ pub(super) enum Op {
     AppendEvents,
     UpdateSession,
     UpdateState,
+    Count,
     GetUserState,
     GetAppState,
     DeleteSession,

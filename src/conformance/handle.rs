@@ -41,6 +41,15 @@ impl Outgoing {
         Self { given, stored }
     }
 
+    /// Returns the stored event with another delta.
+    pub(super) fn with_delta(&self, delta: &Map<String, Value>) -> Value {
+        let mut event = self.stored.clone();
+        if let Some(members) = event.pointer_mut("/actions/stateDelta") {
+            *members = delta.clone().into();
+        }
+        event
+    }
+
     pub(super) fn to_new_event(&self) -> Result<NewEvent, Stop> {
         let member = |name| self.stored.get(name);
         let id = member("id").and_then(Value::as_str).unwrap_or_default().to_owned();

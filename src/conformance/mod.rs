@@ -20,6 +20,9 @@
 //! # });
 //! ```
 //!
+//! The op `count` adds 1 to the key `key` of the state, by a function that gets the state. The function
+//! changes nothing if `key` is empty, and fails with the code `fails` if that is given.
+//!
 //! # The language of the cases
 //!
 //! A step is one call of the service as JavaScript makes it: `{"op": "getSession", "with":

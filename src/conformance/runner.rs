@@ -23,7 +23,8 @@ use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
 use crate::service::{
-    EventCursor, HandlePosition, NewSession, StalePolicy, StoredSession, StoredSessionService,
+    ComputeDelta, Computed, EventCursor, HandlePosition, NewSession, StalePolicy, StoredSession,
+    StoredSessionService,
 };
 
 /// A case in progress.
@@ -150,6 +151,7 @@ where
                 service.describe_session(with.key()?, with.description()).await?;
                 return Ok((Kind::Nothing, Value::Null));
             }
+            Op::Count => return self.count(with, call.now).await,
             Op::GetUserState | Op::GetAppState => {
                 let user_id = match call.op {
                     Op::GetUserState => Some(with.user_id()?),
@@ -354,6 +356,33 @@ where
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
             let delta = Delta::parse(&to_text(&delta))?;
             self.service.update_state(app_name, user_id, delta).await?;
+        }
+        Ok((Kind::Nothing, Value::Null))
+    }
+
+    async fn count(&self, with: Request<'_>, now: f64) -> Result<(Kind, Value), Stop> {
+        let key = with.needed("key", "")?;
+        let fails = with.text("fails", None).is_some();
+        let draft = Outgoing::new(&json!({"author": "user", "timestamp": javascript_number(now)}));
+        let event = draft.to_new_event()?;
+        let compute: ComputeDelta = Box::new(move |state| {
+            let mut delta = Map::new();
+            if fails {
+                return Err(Error::Readonly { key: key.clone() });
+            }
+            if !key.is_empty() {
+                let state: Map<String, Value> = serde_json::from_str(state).unwrap_or_default();
+                let count = state.get(&key).and_then(Value::as_u64).unwrap_or_default();
+                delta.insert(key.clone(), Value::from(count + 1));
+            }
+            let text = draft.with_delta(&delta).to_string().into();
+            Ok(Computed { delta: Delta::parse(&to_text(&delta))?, text })
+        });
+        if with.text("sessionId", None).is_some() {
+            self.service.compute_event(with.key()?, event, compute, now).await?;
+        } else {
+            let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
+            self.service.compute_state(app_name, user_id, compute).await?;
         }
         Ok((Kind::Nothing, Value::Null))
     }

@@ -6,7 +6,7 @@ mod event_log;
 mod order;
 mod owners;
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::mem;
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ type Visit<'a> =
 /// A storage in memory: its contents last as long as the storage. Its futures are always ready.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
-    // Borrowed within one verb only, and no verb awaits anything.
+    // Borrowed within one verb only, and no verb awaits anything. See `MemoryStorage::contents`.
     contents: RefCell<Contents>,
 }
 
@@ -81,7 +81,7 @@ impl MemoryStorage {
     // The verbs as synchronous calls.
 
     pub(crate) fn write_now(&self, write: &mut Write) -> Result<(), Error> {
-        let mut contents = self.contents.borrow_mut();
+        let mut contents = self.contents()?;
         loop {
             contents.write(write)?;
             if !write.again() {
@@ -91,7 +91,7 @@ impl MemoryStorage {
     }
 
     pub(crate) fn rows(&self, target: &Target, window: &Window) -> Result<Rows, Error> {
-        self.contents.borrow().read(target, window)
+        self.contents()?.read(target, window)
     }
 
     /// Passes the sessions of a page to `visit` one by one, and returns the rest of the list.
@@ -100,14 +100,21 @@ impl MemoryStorage {
         request: &ListRequest,
         visit: &mut Visit<'_>,
     ) -> Result<Listing<()>, Error> {
-        self.contents.borrow().list(request, visit)
+        self.contents()?.list(request, visit)
     }
 
     /// Deletes, and returns the floor.
-    pub(crate) fn remove(&self, deletion: &Deletion) -> Revision {
-        let mut contents = self.contents.borrow_mut();
+    pub(crate) fn remove(&self, deletion: &Deletion) -> Result<Revision, Error> {
+        let mut contents = self.contents()?;
         contents.delete(deletion);
-        contents.floor
+        Ok(contents.floor)
+    }
+
+    /// Borrows the contents. Fails if the function of a write, which computes its delta, calls a verb.
+    fn contents(&self) -> Result<RefMut<'_, Contents>, Error> {
+        self.contents.try_borrow_mut().map_err(|_| {
+            Error::invalid("stateDelta", "must not call the service")
+        })
     }
 }
 
@@ -137,11 +144,11 @@ impl Storage for MemoryStorage {
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
-        Ok(Some(self.remove(&deletion)))
+        Ok(Some(self.remove(&deletion)?))
     }
 
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
-        let mut contents = self.contents.borrow_mut();
+        let mut contents = self.contents().ok()?;
         let Contents { apps, owners, .. } = &mut *contents;
         let owners = owners.get_or_insert_with(|| Owners::of(apps));
         let keys = owners.get(session_id).iter();

@@ -24,7 +24,9 @@ use crate::core::read::{ListRequest as Listed, Listing};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
-pub use crate::core::write::{Appended, HandlePosition, NewSession, StalePolicy};
+pub use crate::core::write::{
+    Appended, ComputeDelta, Computed, HandlePosition, NewSession, StalePolicy,
+};
 use crate::core::write::{SessionRow, SharedRevisions, SharedRow, Target, Write, merged};
 use crate::memory::MemoryStorage;
 
@@ -304,6 +306,57 @@ impl<S: Storage> StoredSessionService<S> {
     ) -> Answer<SharedRevisions, S> {
         let write = Write::update(app_name, user_id, delta)?;
         Ok(self.write(write).await?.updated()?)
+    }
+
+    /// Changes `user:` and `app:` keys as [`update_state`](Self::update_state) does, by a delta that
+    /// `compute` makes of the stored state. Nobody changes that state before the commit, so concurrent
+    /// calls can count.
+    ///
+    /// # Errors
+    /// Fails as `update_state` does, and with the error of `compute`.
+    ///
+    /// ```
+    /// use adk_session_wasm::{InMemorySessionService, state::Delta};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// for _ in 0..3 {
+    ///     let add = |state: &str| {
+    ///         let state: serde_json::Value = serde_json::from_str(state).unwrap_or_default();
+    ///         let total = state["app:total"].as_i64().unwrap_or(0) + 1;
+    ///         Ok(Delta::parse(&format!(r#"{{"app:total":{total}}}"#))?.into())
+    ///     };
+    ///     service.compute_state("shop".into(), None, Box::new(add)).await?;
+    /// }
+    /// assert_eq!(service.get_shared_state("shop".into(), None).await?, r#"{"total":3}"#);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn compute_state(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        compute: ComputeDelta,
+    ) -> Answer<SharedRevisions, S> {
+        let write = Write::update(app_name, user_id, Delta::default())?.computing(compute);
+        Ok(self.write(write).await?.updated()?)
+    }
+
+    /// Appends an event whose delta and text `compute` makes of the stored state. Nobody changes that
+    /// state before the commit. Without a change nothing is stored.
+    ///
+    /// # Errors
+    /// Fails with `not_found` if the session does not exist, and with the error of `compute`.
+    pub async fn compute_event(
+        &self,
+        key: SessionKey,
+        event: NewEvent,
+        compute: ComputeDelta,
+        now: f64,
+    ) -> Answer<Appended, S> {
+        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+        let write = Write::append(key, position, policy, vec![event], now).computing(compute);
+        Ok(self.write(write).await?.appended()?)
     }
 
     async fn write(&self, write: Write) -> Answer<Write, S> {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 
 import { DatabaseSessionService } from '../../js/database/index.js';
-import { REMOVED, type Session } from '../../js/index.js';
+import { REMOVED, type Session, type StateShape } from '../../js/index.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from './shared_session.js';
 import { SHARED_ENGINES, sqliteFiles } from './shared_databases.js';
@@ -53,6 +53,24 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.deepEqual(again?.events.map(firstText), ['one', 'two', 'three']);
       assert.deepEqual(again?.state, { ...left, 'user:name': 'Eve' });
       assert.deepEqual(again?.events[1]?.actions.stateDelta, { gone: REMOVED, 'app:n': 1 });
+    });
+
+    it('counts go on from what Python wrote between the calls', async () => {
+      await python.ask('create', { ...PYTHON_KEY, state: { n: 1, 'user:n': 1, 'app:n': 1 } });
+      const names = ['n', 'user:n', 'app:n'];
+      const stateDelta = (state: StateShape) =>
+        Object.fromEntries(names.map((name) => [name, Number(state[name]) + 1]));
+      for (let sum = 2; sum < 20; sum += 2) {
+        await service.updateState({ ...KEY, stateDelta });
+        const { state } = await python.ask('get', PYTHON_KEY);
+        assert.deepEqual(state, { n: sum, 'user:n': sum, 'app:n': sum });
+        const added = Object.fromEntries(names.map((name) => [name, sum + 1]));
+        const { error } = await python.ask('append', pythonEvent('', added));
+        assert.equal(error, undefined);
+      }
+      const session = await service.getSession(KEY);
+      assert.deepEqual(session?.state, { n: 19, 'user:n': 19, 'app:n': 19 });
+      assert.equal(session.events.length, 18);
     });
 
     it("Python reads the package's sessions, and fields unknown to it survive", async () => {

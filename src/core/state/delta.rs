@@ -37,6 +37,12 @@ pub struct Delta {
 }
 
 impl Delta {
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        let Self { session, user, app } = self;
+        [session, user, app].into_iter().all(Vec::is_empty)
+    }
+
     /// Splits the JSON text of a delta by scope. A delta replaces whole values; there is no deep
     /// merge.
     ///

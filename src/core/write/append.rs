@@ -6,14 +6,14 @@ use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{Description, NEVER, Revision, SessionHead};
-use crate::core::state::{Delta, ScopedState, Shared};
+use crate::core::state::Delta;
 use crate::core::write::changes::{
     Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
 };
 use crate::core::write::plan::{Plan, ScopeSet};
 use crate::core::write::resolved_position::ResolvedPosition;
 use crate::core::write::rows::{EventRow, Found, StoredEvent};
-use crate::core::write::{merged, never_decided};
+use crate::core::write::{never_decided, stored_state};
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,13 +86,6 @@ impl AppendFailure {
             Self::Failed(error) => error,
         }
     }
-}
-
-/// Returns the stored state as readers of the session see it.
-fn stored_state(found: &Found<'_>) -> Result<String, Error> {
-    let none = ScopedState::default();
-    let (user, app) = (found.user.map(|row| &row.state), found.app.map(|row| &row.state));
-    merged(found.state.unwrap_or(&none), Shared { user, app })
 }
 
 /// The rule that writes events, their deltas, and the session's new revision and time.

@@ -6,6 +6,7 @@
 
 mod append;
 mod changes;
+mod compute;
 mod create;
 mod describe;
 mod plan;
@@ -18,6 +19,8 @@ mod update;
 use append::Append;
 pub use append::{Appended, HandlePosition, StalePolicy};
 pub use changes::{Changes, EventChange, SessionChange, SharedChange, SharedRevisions};
+use compute::Compute;
+pub use compute::{ComputeDelta, Computed};
 use create::Create;
 pub(crate) use create::Created;
 pub use create::NewSession;
@@ -46,6 +49,8 @@ pub struct Write {
     rule: Rule,
     /// The events that it may store. Rules use everything but their texts.
     events: Vec<NewEvent>,
+    /// Computes the delta of an update, or of the only event of an append.
+    compute: Option<Box<Compute>>,
     #[cfg(any(test, feature = "testing"))]
     starts_over: bool,
 }
@@ -67,6 +72,7 @@ impl Write {
             plan,
             rule,
             events,
+            compute: None,
             #[cfg(any(test, feature = "testing"))]
             starts_over: false,
         }
@@ -173,6 +179,24 @@ impl Write {
         Self::new(plan, Rule::Describe(Describe::new(change)), Vec::new())
     }
 
+    /// Makes an update, or an append of one event, compute its delta from the stored state: of the
+    /// app, and of the user and the session that it names.
+    #[must_use]
+    pub(crate) fn computing(mut self, compute: ComputeDelta) -> Self {
+        let Target { user_id, session_id, .. } = &self.plan.target;
+        let (user, session) = (user_id.is_some(), session_id.is_some());
+        self.plan.scopes = ScopeSet { session, user, app: true };
+        self.compute = Some(Box::new(Compute { compute, refusal: None }));
+        self
+    }
+
+    /// Whether a repetition after a successful commit would change the state once more. An event's id
+    /// prevents that.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn counts_twice(&self) -> bool {
+        self.compute.is_some() && self.events.is_empty()
+    }
+
     /// Returns which rows the storage has to read.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -188,14 +212,53 @@ impl Write {
 
     fn decide_once(&mut self, found: Found<'_>) -> Option<Changes> {
         let stored = self.compared(&found.events);
+        let events = if self.compute(&found)? { self.events.as_slice() } else { &[] };
         match &mut self.rule {
             Rule::Create(create) => create.decide(&found),
-            Rule::Append(append) => append.decide(found, &stored, &self.events),
+            Rule::Append(append) => append.decide(found, &stored, events),
             Rule::Update(update) => update.decide(&found),
             Rule::Describe(describe) => describe.decide(&found),
             #[cfg(any(test, feature = "testing"))]
             Rule::Script(script) => script.decide(found),
         }
+    }
+
+    /// Computes the delta, if the write does so. Returns `false` if there is nothing to append: the
+    /// delta is empty, an earlier attempt has stored the event, or the session is missing. Returns
+    /// `None` if the delta is refused.
+    fn compute(&mut self, found: &Found<'_>) -> Option<bool> {
+        let Some(mut compute) = self.compute.take() else { return Some(true) };
+        let computed = self.compute_with(&mut compute.compute, found);
+        let is_any = computed.as_ref().ok().copied();
+        compute.refusal = computed.err();
+        self.compute = Some(compute);
+        is_any
+    }
+
+    fn compute_with(
+        &mut self,
+        compute: &mut ComputeDelta,
+        found: &Found<'_>,
+    ) -> Result<bool, Error> {
+        let Target { app_name, user_id, session_id } = &self.plan.target;
+        let is_missing = session_id.is_some() && found.session.is_none();
+        if is_missing || !found.events.is_empty() {
+            return Ok(false);
+        }
+        let Computed { delta, text } = compute(&stored_state(found)?)?;
+        let is_any = !delta.is_empty();
+        if let Some(event) = self.events.first_mut() {
+            event.delta = delta;
+            event.text = text;
+        } else {
+            self.rule = Rule::Update(Update::new(app_name, user_id.as_deref(), delta)?);
+        }
+        Ok(is_any)
+    }
+
+    /// Returns why the write was refused, if its delta was.
+    fn refusal(&mut self) -> Result<(), Error> {
+        self.compute.as_mut().and_then(|compute| compute.refusal.take()).map_or(Ok(()), Err)
     }
 
     /// Returns the row to store for an event's change; `None` only for a change of another write.
@@ -254,7 +317,8 @@ impl Write {
     }
 
     /// Returns the result of an append.
-    pub(crate) fn appended(self) -> Result<Appended, Error> {
+    pub(crate) fn appended(mut self) -> Result<Appended, Error> {
+        self.refusal()?;
         match (self.rule, self.plan.target.session_id) {
             (Rule::Append(append), Some(session_id)) => append.appended(session_id),
             _ => Err(never_decided()),
@@ -270,7 +334,8 @@ impl Write {
     }
 
     /// Returns the new revisions of the states that an update changed.
-    pub(crate) fn updated(self) -> Result<SharedRevisions, Error> {
+    pub(crate) fn updated(mut self) -> Result<SharedRevisions, Error> {
+        self.refusal()?;
         match self.rule {
             Rule::Update(update) => update.updated(),
             _ => Err(never_decided()),
@@ -288,6 +353,13 @@ pub(crate) fn merged(
     let scopes = iter::once((Scope::Session, session)).chain(shared);
     require_room(scopes.clone().map(|(_, state)| state.size()).sum())?;
     Ok(merge_to_json(scopes))
+}
+
+/// Returns the stored state as readers see it.
+fn stored_state(found: &Found<'_>) -> Result<String, Error> {
+    let none = ScopedState::default();
+    let (user, app) = (found.user.map(|row| &row.state), found.app.map(|row| &row.state));
+    merged(found.state.unwrap_or(&none), Shared { user, app })
 }
 
 fn never_decided() -> Error {

@@ -8,7 +8,7 @@
 //! than the decision. Its numbers come back at once. Texts of events stay JavaScript strings; only
 //! references to them are passed.
 
-use js_sys::Array;
+use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -19,6 +19,7 @@ use crate::core::write::{
     Changes, EventRow, Found, SessionChange, SharedChange, SharedRow, Write, merged,
 };
 use crate::wasm::bindings::appends::{Appends, Texts};
+use crate::wasm::bindings::computed::computing;
 use crate::wasm::bindings::parts::Parts;
 use crate::wasm::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
@@ -51,13 +52,25 @@ impl AdapterWrite {
     }
 
     /// Begins to append events. For the arguments see `Appends`.
-    pub fn append(packed: &str, numbers: &[f64], texts: &Array) -> Result<Self, JsValue> {
-        Ok(Self::of(Appends::new(packed, numbers, Texts::JavaScript(texts)).one()?))
+    pub fn append(
+        packed: &str,
+        numbers: &[f64],
+        texts: &Array,
+        compute: Option<Function>,
+    ) -> Result<Self, JsValue> {
+        let write = Appends::new(packed, numbers, Texts::JavaScript(texts)).one()?;
+        Ok(Self::of(computing(write, compute)))
     }
 
     /// Begins to change the states of a user and an app.
-    pub fn update(app_name: String, user_id: Option<String>, delta: &str) -> Result<Self, JsValue> {
-        Ok(Self::of(Write::update(app_name, user_id, Delta::parse(delta)?)?))
+    pub fn update(
+        app_name: String,
+        user_id: Option<String>,
+        delta: &str,
+        compute: Option<Function>,
+    ) -> Result<Self, JsValue> {
+        let write = Write::update(app_name, user_id, Delta::parse(delta)?)?;
+        Ok(Self::of(computing(write, compute)))
     }
 
     fn of(write: Write) -> Self {

@@ -113,7 +113,7 @@ impl Driver {
     /// Deletes, and returns the floor.
     pub(super) fn delete(&self, deletion: Deletion, abort_check: Option<Function>) -> Answer {
         match self {
-            Self::Memory(memory) => Ok(JsValue::from_f64(memory.remove(&deletion) as f64)),
+            Self::Memory(memory) => Ok(JsValue::from_f64(memory.remove(&deletion)? as f64)),
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move { storage.remove(deletion, AbortCheck(abort_check)).await })

@@ -5,6 +5,7 @@
 
 mod adapter_write;
 mod appends;
+mod computed;
 mod driver;
 mod errors;
 mod object;

@@ -16,6 +16,7 @@ use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
 use crate::room;
 use crate::wasm::bindings::appends::{Appends, Texts};
+use crate::wasm::bindings::computed::computing;
 use crate::wasm::bindings::driver::{Answer, Driver, later};
 use crate::wasm::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
@@ -197,12 +198,14 @@ impl SessionCore {
         numbers: &[f64],
         texts: Option<Array>,
         abort_check: Option<Function>,
+        compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let packed = TextSlice::from(packed);
         let write = packed.with(|text| {
             let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
             Appends::new(text, numbers, texts).one()
         })?;
+        let write = computing(write, compute);
         self.driver.write(write, abort_check, appended_to_javascript)
     }
 
@@ -230,8 +233,10 @@ impl SessionCore {
         user_id: Option<String>,
         delta: String,
         abort_check: Option<Function>,
+        compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let write = Write::update(app_name, user_id, Delta::parse(&delta)?)?;
+        let write = computing(write, compute);
         self.driver.write(write, abort_check, revisions_to_javascript)
     }
 

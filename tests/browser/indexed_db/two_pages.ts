@@ -8,6 +8,16 @@ const WRITERS = ['left', 'right'];
 const EVENTS = 1000;
 
 export function twoPages(context: Context): void {
+  it('two pages that count 1,000 each, all at once, count 2,000', async () => {
+    await inTwoTabs(context, async (left, right) => {
+      const name = newName();
+      await left.start('countBesideAnother', name, EVENTS);
+      await right.start('countBesideAnother', name, EVENTS);
+      assert.deepEqual(await left.finish<'countBesideAnother'>(), [2 * EVENTS, 20]);
+      assert.deepEqual(await right.finish<'countBesideAnother'>(), [2 * EVENTS, 20]);
+    });
+  });
+
   it('two pages that append to one database at once both read all events', async () => {
     await inTwoTabs(context, async (left, right) => {
       const name = newName();

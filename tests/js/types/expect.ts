@@ -11,6 +11,6 @@ export function is<T>(): <U>(
 }
 
 /** Compiles the code in the function, and does not run it. */
-export function compiled(run: () => unknown): void {
+export function compiled(run: (...given: never[]) => unknown): void {
   void run;
 }

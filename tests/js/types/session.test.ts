@@ -130,6 +130,42 @@ describe('A session service with a state type', () => {
     });
   });
 
+  it('gives a function that computes a delta the state, and accepts a delta of it', () => {
+    compiled(async () => {
+      await service.updateState({
+        ...key,
+        stateDelta: (state) => {
+          is<Partial<Shop>>()(state);
+          return { 'user:visits': (state['user:visits'] ?? 0) + 1, topic: undefined };
+        },
+      });
+      await service.updateState({ ...key, stateDelta: () => ({}) });
+      // @ts-expect-error a text is no number
+      await service.updateState({ ...key, stateDelta: () => ({ 'user:visits': 'one' }) });
+      // @ts-expect-error the shape has no such key
+      await service.updateState({ ...key, stateDelta: () => ({ visit: 1 }) });
+      // @ts-expect-error the key may be absent
+      await service.updateState({ ...key, stateDelta: ({ topic }) => ({ topic: topic.trim() }) });
+      // @ts-expect-error it returns no delta
+      await service.updateState({ ...key, stateDelta: () => undefined });
+      // @ts-expect-error it waits
+      await service.updateState({ ...key, stateDelta: async () => Promise.resolve({}) });
+    });
+  });
+
+  it('fits where a service of any state is expected', () => {
+    compiled(() => {
+      const any: BaseSessionService = service;
+      return any;
+    });
+  });
+
+  it('has methods that can be called by a name of several', () => {
+    compiled((method: 'updateState' | 'getUserState' | 'createSession') =>
+      service[method]({ ...key, stateDelta: {} }),
+    );
+  });
+
   it('returns the event that it was given', () => {
     compiled(async () => {
       const session = await service.createSession(key);

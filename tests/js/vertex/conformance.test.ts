@@ -64,6 +64,10 @@ const ALWAYS: Differences = [
     'updateState without a user changes only the app',
     'an updateState with an empty delta creates nothing',
     'concurrent updates of states lose no key',
+    'count: concurrent functions of an app, a user and a session lose nothing',
+    'count: a function of a session is stored as an event by the user',
+    'count: a function that changes nothing or fails writes nothing',
+    'count: keys of scopes that are not named, and a missing session, are refused',
     'a session created with events can leave the states of user and app as they are',
   ],
   [

@@ -29,7 +29,7 @@ pub(crate) async fn write(
         };
         // An id may be stored already, and only a lookup shows it.
         let may_be_stored = failure.is_constraint() && !checks.ids;
-        let may_be_restored = failure.is_loss() && !checks.is_retry;
+        let may_be_restored = failure.is_loss() && !checks.is_retry && !member.write.counts_twice();
         if !may_be_stored && !may_be_restored {
             return written.map_err(|failure| failure.of_session(&member.write.plan().target));
         }

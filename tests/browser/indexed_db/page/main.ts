@@ -25,7 +25,7 @@ import * as sequel from './sequel.js';
 import * as sequence from './sequence.js';
 import * as upgrade from './upgrade.js';
 import * as sizes from './sizes.js';
-import { workBesideAnother } from './two_pages.js';
+import { countBesideAnother, workBesideAnother } from './two_pages.js';
 
 const scenarios = {
   burst,
@@ -45,6 +45,7 @@ const scenarios = {
   takeNumber,
   takeTurns,
   visit,
+  countBesideAnother,
   workBesideAnother,
   workIn,
   ...connections,

@@ -1,6 +1,6 @@
 // Two pages append to one database, each to its own session and to a shared one.
 
-import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
+import { type ComputeDelta, IndexedDbSessionService, type Session } from 'adk-session-wasm';
 import { meet } from '../../rendezvous.js';
 import { rows } from './bare.js';
 import { APP, idsOf, keyOf, mark, numbers, USER } from './events.js';
@@ -39,6 +39,24 @@ export async function workBesideAnother(name: string, writer: string): Promise<P
   await feed.stop();
   await service.close();
   return seen;
+}
+
+/** Adds 1 to an app's key so many times at once, and then to a session's. Returns both sums. */
+export async function countBesideAnother(name: string, count: number): Promise<unknown[]> {
+  const service = new IndexedDbSessionService({ name });
+  const key = keyOf(SHARED);
+  await service.getOrCreateSession(key);
+  const add = (owner: { appName: string }, name: string): Promise<void> => {
+    const stateDelta: ComputeDelta = (state) => ({ [name]: Number(state[name] ?? 0) + 1 });
+    return service.updateState({ ...owner, stateDelta });
+  };
+  await meet(`${name} begin`);
+  await Promise.all(numbers(count).map(() => add({ appName: APP }, 'app:total')));
+  await Promise.all(numbers(10).map(() => add(key, 'own')));
+  await meet(`${name} end`);
+  const { state } = (await service.getSession(key))!;
+  await service.close();
+  return [state['app:total'], state.own];
 }
 
 async function appendRound(

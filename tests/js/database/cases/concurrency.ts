@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import type { DatabaseSessionService } from '../../../../js/database/index.js';
-import { createEvent, type Event, isSessionError } from '../../../../js/index.js';
+import { createEvent, type Event, isSessionError, type StateShape } from '../../../../js/index.js';
 import { LOADER } from '../../loader.js';
 
 /** Makes a service over the database of a URL. */
@@ -21,6 +21,12 @@ export function eventOf(id: string, stateDelta: Record<string, unknown> = {}): E
   event.actions.stateDelta = stateDelta;
   return event;
 }
+
+/** A request that adds 1 to a key. */
+const counting = (key: string) => ({
+  appName: 'app',
+  stateDelta: (state: StateShape) => ({ [key]: Number(state[key] ?? 0) + 1 }),
+});
 
 export const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
 
@@ -101,6 +107,28 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       const app = await two[0].getAppState({ appName: 'app' });
       const user = await two[0].getUserState(USER);
       assert.deepEqual([Object.keys(app).length, Object.keys(user).length], [20, 20]);
+    });
+
+    it('of 2,000 counts by two services are all counted', async () => {
+      const two = await openTwo();
+      await Promise.all(
+        numbers(2000).map((n) => two[n % 2 === 0 ? 0 : 1].updateState(counting('app:total'))),
+      );
+      assert.deepEqual(await two[0].getAppState({ appName: 'app' }), { total: 2000 });
+    });
+
+    it('of 20 turns that count in one session are all counted', async () => {
+      const two = await openTwo();
+      await two[0].createSession(KEY);
+      const turns = numbers(20).map(async (n) => {
+        const service = two[n % 2 === 0 ? 0 : 1];
+        const session = (await service.getSession(KEY))!;
+        await service.appendEvent({ session, event: eventOf(`turn ${n}`) });
+        await service.updateState({ ...KEY, ...counting('n') });
+      });
+      await Promise.all(turns);
+      const session = await two[0].getSession(KEY);
+      assert.deepEqual([session?.state.n, session?.events.length], [20, 40]);
     });
 
     it('of two services to one session store each event once', async () => {

@@ -1,4 +1,3 @@
-import type { UpdateStateRequest } from '../../../../js/index.js';
 import { KEY, says, show } from '../fixture.js';
 import {
   appending,
@@ -36,7 +35,7 @@ function* wrongIds(): Generator<Row> {
       for (const method of METHODS) {
         if (field === 'userId' && method.includes('App')) continue;
         const delta = method === 'updateState' ? { stateDelta: { a: 1 } } : {};
-        const wrong = { ...key(field, id), ...delta } as UpdateStateRequest & typeof KEY;
+        const wrong = { ...key(field, id), ...delta } as typeof KEY & { stateDelta: object };
         const names = new RegExp(`${field}.*${shownAs}`, 's');
         yield [
           `${method}: ${field} ${what}`,

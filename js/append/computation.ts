@@ -1,0 +1,67 @@
+import { isThenable } from '../call/thenable.js';
+import { invalid } from '../errors/invalid.js';
+import { kindOf } from '../json/rules.js';
+import type { Compute } from '../wasm/protocol.js';
+
+/**
+ * Runs a caller's function, which computes a delta, within a write.
+ *
+ * The core calls {@link Computation.run} while it decides the write. An exception there would pass for a
+ * fault of the wasm, so the error of the function is kept until the write has ended.
+ */
+export class Computation {
+  readonly #compute: (state: unknown) => unknown;
+  readonly #take: (delta: unknown) => string;
+  #failure: { readonly error: unknown } | undefined;
+  #isChange = false;
+
+  private constructor(compute: (state: unknown) => unknown, take: (delta: unknown) => string) {
+    this.#compute = compute;
+    this.#take = take;
+  }
+
+  /**
+   * @param stateDelta of a request; a computation if it is a function
+   * @param take checks a delta, and returns what `Compute` returns
+   */
+  static of(stateDelta: unknown, take: (delta: unknown) => string): Computation | undefined {
+    if (typeof stateDelta !== 'function') return undefined;
+    return new Computation(stateDelta as (state: unknown) => unknown, take);
+  }
+
+  readonly run: Compute = (state) => {
+    this.#failure = undefined;
+    try {
+      const compute = this.#compute;
+      const texts = this.#take(requireDelta(compute(JSON.parse(state))));
+      this.#isChange = !texts.startsWith('{}');
+      return texts;
+    } catch (error) {
+      this.#failure = { error };
+      return '{}';
+    }
+  };
+
+  /**
+   * Ends the write.
+   *
+   * @param publish called if the function changed something
+   * @throws (as a rejection) what the function threw
+   */
+  finish(publish: () => void): Promise<never> | void {
+    // Not a throw: a service converts what is thrown at its call.
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error as Error);
+    if (this.#isChange) publish();
+  }
+}
+
+function requireDelta(delta: unknown): unknown {
+  const isObject = typeof delta === 'object' && delta !== null;
+  if (isObject && !isThenable(delta)) return delta;
+  // The error below says enough. A rejection that nobody handles would end the program.
+  if (isObject) void Promise.resolve(delta).catch(() => undefined);
+  throw invalid(
+    'stateDelta',
+    `must return an object and no promise, since it runs within a transaction; it returned ${kindOf(delta)}`,
+  );
+}
