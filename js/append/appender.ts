@@ -151,7 +151,9 @@ export class Appender implements AppendStore {
           // −1 tells Rust that no handle can be stale here.
           position: { created: -1, revision: 0, lastEventId: undefined },
           policy: STALE_POLICIES.append,
+          expectedRevision: undefined,
           events,
+          firstTitle: undefined,
           now: clock(),
           compute: computation?.run,
           signal,
@@ -236,6 +238,7 @@ export class Appender implements AppendStore {
         events: reduced.map(({ snapshot }) => snapshot),
         firstTitle,
         now: clock(),
+        compute: undefined,
         signal,
       },
       committed(answer) {
