@@ -98,6 +98,11 @@ export type {
   SessionsPage,
   SessionsRequest,
 } from './model/session_list.js';
+export type {
+  DeleteSessionsOptions,
+  DeleteSessionsRequest,
+  RetentionOptions,
+} from './model/deletion.js';
 export type { ComputeDelta, StateDelta, StateShape } from './state/state_shape.js';
 export type {
   BaseSessionService,
@@ -132,6 +137,7 @@ export type {
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
   StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,

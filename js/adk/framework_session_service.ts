@@ -21,6 +21,7 @@ import type {
   ListSessionsRequest,
   SessionsPage,
 } from '../model/session_list.js';
+import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { AppendedEvent, NewEvent } from '../model/event.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -105,6 +106,7 @@ export interface FrameworkSessionsPage extends Omit<SessionsPage, 'sessions'> {
 type OurMembers = Pick<
   OurService,
   | 'storage'
+  | 'deleteSessions'
   | 'updateSession'
   | 'sessionInfo'
   | 'updateState'
@@ -216,6 +218,13 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     deleteSession(request: DeleteSessionRequest): Promise<void> {
       return this.#service.deleteSession(request);
+    }
+
+    deleteSessions(
+      request: DeleteSessionsRequest,
+      options?: DeleteSessionsOptions,
+    ): Promise<number> {
+      return this.#service.deleteSessions(request, options);
     }
 
     override appendEvent<E extends NewEvent>(

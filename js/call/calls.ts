@@ -22,6 +22,9 @@ export class Calls {
     this.#diagnostics = diagnostics;
   }
 
+  /** Called with the request of each call that is made. */
+  onRequest: ((request: object) => void) | undefined;
+
   /** The number of calls that have not settled. */
   get pendingCount(): number {
     return this.#pendingCount;
@@ -32,7 +35,7 @@ export class Calls {
    *
    * @param work gets `facts` to fill for the diagnostics; absent: nobody listens
    */
-  run<Request extends Abortable, T>(
+  run<Request extends object, T>(
     method: ServiceMethod,
     request: Request,
     work: (request: Request, facts?: CallFacts) => MaybePromise<T>,
@@ -42,6 +45,7 @@ export class Calls {
     try {
       const ownRequest = this.begin(method, request);
       report?.take(ownRequest);
+      this.onRequest?.(ownRequest);
       const result = work(ownRequest, facts);
       if (result instanceof Promise) {
         if (report !== undefined) result.then(report.succeed, report.fail);
@@ -59,13 +63,13 @@ export class Calls {
   }
 
   /** Checks that a call can be made. @returns the request's own members */
-  begin<Request extends Abortable>(
+  begin<Request extends object>(
     method: ServiceMethod | 'events' | 'sessions',
     request: Request,
   ): Request {
     this.requireOpen();
     const ownRequest = takeRequest(request, REQUEST_MEMBERS[method]);
-    requireNotAborted(ownRequest.signal);
+    requireNotAborted((ownRequest as Abortable).signal);
     return ownRequest;
   }
 

@@ -1,5 +1,6 @@
 /** The members of each method's request. */
 import type { ServiceMethod } from '../model/diagnostic.js';
+import type { DeleteSessionsRequest } from '../model/deletion.js';
 import type { EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type {
   Abortable,
@@ -29,6 +30,7 @@ interface Requests {
   events: EventsRequest;
   loadOlder: Abortable & { session: Session; limit: number | undefined };
   deleteSession: DeleteSessionRequest;
+  deleteSessions: DeleteSessionsRequest;
   appendEvent: AppendEventRequest;
   appendEvents: AppendEventsRequest;
   updateSession: UpdateSessionRequest;
@@ -85,6 +87,7 @@ export const REQUEST_MEMBERS: {
   events: { ...PAGES, order: true },
   loadOlder: { session: true, limit: true, signal: true },
   deleteSession: KEY,
+  deleteSessions: { appName: true, userId: true, olderThan: true, labels: true },
   appendEvent: { session: true, event: true, expectedRevision: true, signal: true },
   appendEvents: { session: true, events: true, expectedRevision: true, signal: true },
   updateSession: KEY,

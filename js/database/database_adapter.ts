@@ -32,6 +32,7 @@ import type {
   Decide,
   Deleted,
   StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   Listing,
   PageRows,
@@ -51,7 +52,7 @@ import type { Diagnostics } from '../call/diagnostics.js';
 import type { Abortable } from '../model/session.js';
 import { NO_ROWS, type OwnAdapter, type OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
-import { deleteStatements, remove } from './verbs/delete.js';
+import { deleteStatements, remove, removeUnchanged } from './verbs/delete.js';
 import { describe, describeStatements } from './verbs/describe.js';
 import type { Engine } from './engines/engine.js';
 import { databaseError, failureKind } from './engines/failure.js';
@@ -199,6 +200,17 @@ export class DatabaseAdapter implements OwnAdapter {
     return this.#run('write', request, (opened) => {
       opened.lastWrites?.clear();
       return remove(opened, request);
+    });
+  }
+
+  deleteUnchanged(
+    request: StorageDeleteUnchangedRequest,
+  ): boolean | Deleted | Promise<boolean | Deleted> {
+    const { engine } = this.#parts;
+    if (!fitsKey(engine, request.key)) return false;
+    return this.#run('write', request, (opened) => {
+      opened.lastWrites?.clear();
+      return removeUnchanged(this.#writeContext(opened), request);
     });
   }
 

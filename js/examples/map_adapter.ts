@@ -47,6 +47,11 @@ export function mapAdapter(): StorageAdapter {
     if (session) sessions.set(keyText(appName, userId, sessionId), session);
   };
 
+  const deleteRow = (rows: Map<string, { revision: number }>, name: string): void => {
+    floor = Math.max(floor, rows.get(name)?.revision ?? 0);
+    rows.delete(name);
+  };
+
   return {
     durable: false,
     create: write,
@@ -84,15 +89,20 @@ export function mapAdapter(): StorageAdapter {
     delete({ what, key }) {
       requireKnown(what);
       const { appName, userId, sessionId }: StorageKey = key;
-      const deleteRow = (rows: Map<string, { revision: number }>, name: string): void => {
-        floor = Math.max(floor, rows.get(name)?.revision ?? 0);
-        rows.delete(name);
-      };
       if (what === 'session') deleteRow(sessions, keyText(appName, userId, sessionId));
       else deleteRow(states, what === 'appState' ? keyText(appName) : keyText(appName, userId));
       for (const [name, row] of what === 'user' ? sessions : []) {
         if (row.appName === appName && row.userId === userId) deleteRow(sessions, name);
       }
+      return { floor };
+    },
+
+    deleteUnchanged({ key: { appName, userId, sessionId }, revision, labels }) {
+      const name = keyText(appName, userId, sessionId);
+      const session = sessions.get(name);
+      if (session?.revision !== revision) return false;
+      if ((session.labels ?? '') !== (labels ?? '')) return false;
+      deleteRow(sessions, name);
       return { floor };
     },
   };

@@ -18,6 +18,7 @@ export type ServiceMethod =
   | 'listEvents'
   | 'loadOlder'
   | 'deleteSession'
+  | 'deleteSessions'
   | 'appendEvent'
   | 'appendEvents'
   | 'updateSession'
@@ -87,9 +88,10 @@ export interface StorageDiagnostic {
   /**
    * `'retry'`: a transaction or request failed and is tried again. Also a group of appends that failed: its
    * appends are then stored one by one. `'connection'`: a connection of the database's pool was lost while no
-   * call used it; on MySQL and MariaDB also while one did.
+   * call used it; on MySQL and MariaDB also while one did. `'retention'`: the option `retention` could not be
+   * applied. It is tried again an hour later, or when a session is created.
    */
-  readonly kind: 'retry' | 'connection';
+  readonly kind: 'retry' | 'connection' | 'retention';
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
   /** The code of the error that a call would have got. */

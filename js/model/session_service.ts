@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { SessionErrorCode } from '../errors/errors.js';
+import type { DeleteSessionsOptions, DeleteSessionsRequest } from './deletion.js';
 import type { AppendedEvent, NewEvent } from './event.js';
 import type {
   AppendEventRequest,
@@ -140,6 +141,15 @@ export interface BaseSessionService<S extends object = StateShape> {
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   /** Deletes a session. Resolves if it does not exist. App and user state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
+  /**
+   * Deletes all sessions that fulfil the request, the oldest first, and returns how many that were. Each one is
+   * deleted whole, in a transaction of its own, and only if it has not changed since it was found. App and user
+   * state stay. Watchers are told of each.
+   *
+   * @throws SessionError `invalid_argument`; `aborted` and the codes of the storage: what is deleted until then
+   *   stays deleted; `unsupported` if an adapter has no verb `deleteUnchanged`
+   */
+  deleteSessions(request: DeleteSessionsRequest, options?: DeleteSessionsOptions): Promise<number>;
   /**
    * Stores the event and its delta atomically. Resolves to the same event object.
    *

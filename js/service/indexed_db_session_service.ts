@@ -5,6 +5,7 @@ import {
   type OnOpen,
 } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
+import { ownMembers } from '../members/own.js';
 import { requireId } from '../model/ids.js';
 import { deleteMirrored } from '../indexed_db/mirror/mirrored.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
@@ -193,7 +194,8 @@ export class IndexedDbSessionService<
       (async (loss: DataLoss): Promise<void> => {
         // This service has a connection of its own: the shared one stays unavailable until the
         // filling has ended.
-        const core = new ServiceCore(partsOver(access, opening.onOpenToFill), taken);
+        const options = ownMembers({ ...taken, retention: undefined });
+        const core = new ServiceCore(partsOver(access, opening.onOpenToFill), options);
         const service = new StoredSessionService(core);
         try {
           await onDataLoss(loss, service);

@@ -1,7 +1,7 @@
 import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { createEvent, newEventId } from '../model/create_event.js';
-import { ownMembers } from '../members/own.js';
+import { memberOf, ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId } from '../model/ids.js';
@@ -17,7 +17,8 @@ import type {
 } from '../model/session.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
-import type { CreatedSession, Floor, SessionStore } from '../storage/session_store.js';
+import { isRevision } from '../storage/checked_rows.js';
+import type { CreatedSession, Floor, ReadPage, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
 import { snapshotDelta } from '../model/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -34,10 +35,13 @@ import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
-import { EventPages } from '../read/event_pages.js';
+import { EventPages, walkEvents } from '../read/event_pages.js';
 import { SessionLists } from '../read/session_lists.js';
+import { toRecord } from '../read/listed_records.js';
 import { type ReaderParts, SessionReader } from '../read/session_reader.js';
 import { takeNewSession } from './new_session.js';
+import { type RetainedSessions, Retention } from './retention.js';
+import type { Listed, WalkedSessions } from './session_walk.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { ServiceFeed } from '../watch/service_feed.js';
 
@@ -62,6 +66,7 @@ export class ServiceCore {
   readonly #autoTitle: boolean;
   readonly #clock: () => number;
   readonly #newId: () => string;
+  readonly #retention: Retention | undefined;
   #store: SessionStore | undefined;
   #closing: Promise<void> | undefined;
 
@@ -87,6 +92,11 @@ export class ServiceCore {
     this.reader = new SessionReader(readerParts);
     this.pages = new EventPages(readerParts);
     this.lists = new SessionLists(readerParts);
+    if (options.retention !== undefined) {
+      const isShared = parts.storage.kind === 'indexeddb';
+      this.#retention = new Retention(options.retention, this.#retained(diagnostics), isShared);
+      this.calls.onRequest = this.#retention.noteCall;
+    }
     this.appender = new Appender({
       handles,
       rules: { writer: orderedWriter, policy: policyOf(stale) },
@@ -124,6 +134,7 @@ export class ServiceCore {
       return after(created, (created) => {
         if (created === undefined) return undefined;
         this.feed.publishCreated(appName, userId, id, created);
+        this.#retention?.note({ appName, userId });
         return this.reader.open<S>(newSession, created);
       });
     };
@@ -151,6 +162,48 @@ export class ServiceCore {
 
   remove(request: StorageDeleteRequest, { signal }: Abortable): MaybePromise<Floor> {
     return this.#call(signal, (store) => store.delete(request, signal));
+  }
+
+  /** The sessions of the storage, for walks over lists of them. */
+  readonly walked: WalkedSessions = {
+    list: ({ appName, userId }, order, offset, limit, signal) => {
+      const page = { limit, offset, page: undefined, withTotal: false };
+      const read = this.#call<ReadPage>(signal, (store) =>
+        store.list(appName, userId, order === 'desc', page, signal),
+      );
+      return after(read, ([records]) => records.map(toRecord) as Listed[]);
+    },
+    deleteUnchanged: (appName, session, signal) => {
+      const { userId, sessionId, revision } = session;
+      // A damaged session is not deleted by its age.
+      if (!isRevision(revision)) return false;
+      const labels = memberOf(session, 'labels');
+      const key = { appName, userId, sessionId };
+      const expected = {
+        revision,
+        labels: typeof labels === 'string' && labels !== '' ? labels : undefined,
+      };
+      const done = this.#call<{ readonly floor: Floor } | undefined>(signal, (store) =>
+        store.deleteUnchanged({ key, ...expected, signal }),
+      );
+      return after(done, (deleted) => {
+        if (deleted === undefined) return false;
+        this.feed.deletionPublisher(appName, userId, sessionId)(deleted.floor);
+        return true;
+      });
+    },
+  };
+
+  #retained(diagnostics: Diagnostics | undefined): RetainedSessions {
+    return {
+      ...this.walked,
+      clock: this.#clock,
+      failed: (error) => diagnostics?.tell('retention', error),
+      events: (key) =>
+        walkEvents({ ...key, skipCorrupt: true }, async (page, forward) =>
+          this.pages.list(page, forward),
+        ),
+    };
   }
 
   update(request: UpdateStateRequest): MaybePromise<void> {
@@ -217,7 +270,7 @@ export class ServiceCore {
     const deadline = new Deadline(timeoutMs);
     const settled = this.calls.close();
     this.#parts.closing?.(timeoutMs);
-    await deadline.until(settled);
+    await deadline.until(Promise.all([settled, this.#retention?.stop()]));
     try {
       await deadline.until(this.#parts.closeStorage?.());
     } catch (cause) {

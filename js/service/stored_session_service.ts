@@ -1,3 +1,4 @@
+import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { AppendedEvent, Event, NewEvent } from '../model/event.js';
 import type {
   EventsPage,
@@ -51,6 +52,7 @@ import type {
   WatchOptions,
   WatchRequest,
 } from '../watch/notice.js';
+import { deleteSessions } from './delete_sessions.js';
 import type { ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
 
@@ -160,6 +162,15 @@ export class StoredSessionService<S extends object = StateShape>
 
   deleteSession(request: DeleteSessionRequest): Promise<void> {
     return this.#core.calls.run('deleteSession', request, (request) => this.#core.delete(request));
+  }
+
+  deleteSessions(
+    request: DeleteSessionsRequest,
+    options: DeleteSessionsOptions = {},
+  ): Promise<number> {
+    return this.#core.calls.run('deleteSessions', request, (request) =>
+      deleteSessions(this.#core.walked, request, options),
+    );
   }
 
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>> {

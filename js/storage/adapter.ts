@@ -376,6 +376,29 @@ export interface Deleted {
 }
 
 /**
+ * The request to delete a session with its events, if it is still as it was listed.
+ *
+ * @example
+ * ```ts
+ * import type { SessionRow, StorageDeleteUnchangedRequest } from 'adk-session-wasm';
+ *
+ * function isUnchanged(row: SessionRow, { revision, labels }: StorageDeleteUnchangedRequest): boolean {
+ *   return row.revision === revision && (row.labels ?? '') === (labels ?? '');
+ * }
+ * ```
+ */
+export interface StorageDeleteUnchangedRequest {
+  /** The key of the session. */
+  readonly key: Required<StorageKey>;
+  /** The revision that the session must have. */
+  readonly revision: number;
+  /** The labels that the session must have, as `list` returned them. Absent: none. */
+  readonly labels?: string | undefined;
+  /** See {@link StorageWriteRequest.signal}. */
+  readonly signal?: HostAbortSignal | undefined;
+}
+
+/**
  * The request to change the title and the labels of a session. An absent member stays as it is. An empty text
  * removes it.
  *
@@ -474,6 +497,14 @@ export interface StorageAdapter {
   listAfter?(request: StorageListAfterRequest): Listing | Promise<Listing>;
   /** Deletes a session, a user, or a state. May return the floor after it. */
   delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void>;
+  /**
+   * Optional: deletes a session if its revision and labels are those of the request, in one transaction.
+   * Returns `false` if they are others or the session is gone, else `true` or the floor. `deleteSessions` and
+   * the option `retention` need it; without it they fail with `unsupported`.
+   */
+  readonly deleteUnchanged?:
+    | ((request: StorageDeleteUnchangedRequest) => boolean | Deleted | Promise<boolean | Deleted>)
+    | undefined;
   /**
    * Called once, after the last service over this adapter was closed and its calls have settled.
    */

@@ -14,6 +14,7 @@ import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type {
   StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
@@ -325,12 +326,33 @@ export class AdapterStore implements SessionStore {
     signal: AbortSignal | undefined,
   ): Promise<Floor> {
     const request = requestOf({ what, key: ownMembers(key) }, signal) as StorageDeleteRequest;
-    return settled('delete', signal, async () => {
-      const deleted = (await this.#adapter.delete(request)) as { readonly floor?: unknown } | null;
+    return settled('delete', signal, async () =>
       // Optional: an adapter may return whatever its database returned.
-      const isObject = typeof deleted === 'object' && deleted !== null;
-      const floor = isObject ? memberOf(deleted, 'floor') : undefined;
-      return floor === undefined ? undefined : requireCounter('delete', '', 'floor', floor);
+      floorOf('delete', await this.#adapter.delete(request)),
+    );
+  }
+
+  async deleteUnchanged({
+    signal,
+    ...given
+  }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: Floor } | undefined> {
+    const verb = memberOf(this.#adapter, 'deleteUnchanged');
+    if (verb === undefined) {
+      throw new SessionError(
+        'unsupported',
+        'The storage cannot delete a session only if it is unchanged: its adapter has no verb deleteUnchanged.',
+      );
+    }
+    return settled('deleteUnchanged', signal, async () => {
+      const deleted: unknown = await verb.call(this.#adapter, requestOf(given, signal));
+      if (deleted === false) return undefined;
+      if (deleted === true) return { floor: undefined };
+      const floor = floorOf('deleteUnchanged', deleted);
+      if (floor !== undefined) return { floor };
+      throw contractViolation(
+        'deleteUnchanged',
+        `gave ${kindOf(deleted)}, not whether it deleted the session`,
+      );
     });
   }
 
@@ -364,6 +386,13 @@ export class AdapterStore implements SessionStore {
       else free();
     }
   }
+}
+
+/** Returns the floor that a deletion gave, if it gave one. */
+function floorOf(verb: string, deleted: unknown): Floor {
+  if (typeof deleted !== 'object' || deleted === null) return undefined;
+  const floor = memberOf(deleted as { readonly floor?: unknown }, 'floor');
+  return floor === undefined ? undefined : requireCounter(verb, '', 'floor', floor);
 }
 
 /** The app whose state is read to learn whether an adapter answers. */

@@ -1,7 +1,7 @@
 import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
-import { type MaybePromise, requireNotAborted } from '../call/call.js';
+import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { ownMembers } from '../members/own.js';
-import type { StorageDeleteRequest } from './adapter.js';
+import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
 import type { StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
 import type {
@@ -142,7 +142,22 @@ export class CoreStore implements SessionStore {
   ): MaybePromise<Floor> {
     const { appName, userId, sessionId }: StorageKey = ownMembers(key);
     const check = abortCheck(signal);
-    return this.#answer(() => this.core.delete(appName, userId, sessionId, what === 'user', check));
+    return this.#answer(() =>
+      this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, check),
+    );
+  }
+
+  deleteUnchanged({
+    key: { appName, userId, sessionId },
+    revision,
+    labels,
+    signal,
+  }: StorageDeleteUnchangedRequest): MaybePromise<{ readonly floor: Floor } | undefined> {
+    const check = abortCheck(signal);
+    const deleted = this.#answer<Floor>(() =>
+      this.core.delete(appName, userId, sessionId, false, revision, labels, check),
+    );
+    return after(deleted, (floor) => (floor === undefined ? undefined : { floor }));
   }
 
   free(): void {

@@ -3,11 +3,13 @@ import type { Description } from '../model/description.js';
 import type { Event } from '../model/event.js';
 import type { Abortable } from '../model/session.js';
 import type {
+  Deleted,
   Found,
   Listing,
   PageRows,
   Rows,
   StorageAdapter,
+  StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   StorageListAfterRequest,
   StoragePageRequest,
@@ -44,6 +46,9 @@ export interface OwnAdapter extends StorageAdapter {
       ) => Promise<CreatedSession | undefined>)
     | undefined;
   describe(request: OwnDescribeRequest): boolean | Promise<boolean>;
+  deleteUnchanged(
+    request: StorageDeleteUnchangedRequest,
+  ): boolean | Deleted | Promise<boolean | Deleted>;
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;

@@ -8,7 +8,7 @@ import type { Description } from '../model/description.js';
 import type { Event } from '../model/event.js';
 import type { Append, NewSession } from '../wasm/appends.js';
 import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
-import type { StorageDeleteRequest } from './adapter.js';
+import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
 import type { ListPlace } from './list_place.js';
 import type { EventRow, StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
@@ -218,6 +218,14 @@ export interface SessionStore {
   sharedState(owner: StateOwner, signal: HostAbortSignal | undefined): MaybePromise<string>;
 
   delete(request: StorageDeleteRequest, signal: HostAbortSignal | undefined): MaybePromise<Floor>;
+
+  /**
+   * Deletes a session if it has not changed since it was listed. Returns `undefined` if it has changed, or is
+   * gone.
+   */
+  deleteUnchanged(
+    request: StorageDeleteUnchangedRequest,
+  ): MaybePromise<{ readonly floor: Floor } | undefined>;
 
   /** Frees the store's memory in the wasm. Calls that have begun still finish. */
   free(): void;

@@ -18,7 +18,7 @@ import {
 } from '../index.js';
 import { type JsonObject, messageOf } from '../json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
-import { expectPage, expectSession, expectState } from './expect.js';
+import { expectEqual, expectPage, expectSession, expectState } from './expect.js';
 import type { VerbCase } from './verb_cases.js';
 
 /**
@@ -50,7 +50,9 @@ export async function runCase(testCase: Case, openStorage: OpenStorage): Promise
   const storage = await openStorage(options);
   const service = isService(storage) ? storage : await openSessionService({ ...options, storage });
   try {
-    if (!hasTitles(storage) && JSON.stringify(testCase.steps).includes('"title"')) return;
+    const steps = JSON.stringify(testCase.steps);
+    if (!hasVerb(storage, 'describe') && /"(title|labels)"/.test(steps)) return;
+    if (!hasVerb(storage, 'deleteUnchanged') && steps.includes('"deleteSessions"')) return;
     const run = new Run(service, clock);
     for (const [number, step] of readSteps(testCase.steps).entries()) {
       await run.step(step).catch((cause: unknown) => {
@@ -90,9 +92,9 @@ function isService(storage: OpenedStorage): storage is Service {
   return typeof (storage as Partial<Service>).createSession === 'function';
 }
 
-/** Returns whether sessions may have titles: an adapter needs the optional verb `describe` for them. */
-function hasTitles(storage: OpenedStorage): boolean {
-  return storage === 'memory' || isService(storage) || storage.describe !== undefined;
+/** Returns whether a storage can do what an adapter needs an optional verb for. */
+function hasVerb(storage: OpenedStorage, verb: 'describe' | 'deleteUnchanged'): boolean {
+  return storage === 'memory' || isService(storage) || storage[verb] !== undefined;
 }
 
 const APP = { appName: 'app' };
@@ -191,6 +193,10 @@ class Run {
           value: await service.sessionInfo(withDefaults(KEY, call.with)),
           compare: expectSession,
         };
+      case 'deleteSessions': {
+        const request = withDefaults(APP, call.with);
+        return { value: await service.deleteSessions(request), compare: expectNumber };
+      }
       case 'getUserState':
         return {
           value: await service.getUserState(withDefaults(USER, call.with)),
@@ -304,6 +310,10 @@ class Run {
     if (revision === undefined) throw new Error('the service knows no revision of the handle');
     return revision;
   }
+}
+
+function expectNumber(expected: unknown, actual: unknown): void {
+  expectEqual('the number', expected, actual);
 }
 
 /** Returns the given members on top of `defaults`; `null` removes a member. */

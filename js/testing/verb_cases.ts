@@ -272,6 +272,11 @@ export const verbCases: readonly VerbCase[] = [
     run: readsPages,
   },
   {
+    name: 'verbs: deleteUnchanged, if there is one, deletes only a session that is as it was listed',
+    rule: 7,
+    run: deletesUnchanged,
+  },
+  {
     name: 'verbs: appendMany, if there is one, decides and stores appends to several sessions',
     rule: 1,
     run: storesGroups,
@@ -332,6 +337,26 @@ async function readsPages(adapter: StorageAdapter): Promise<void> {
   const request = { key: KEY, direction: 'after', eventId: 'e0', limit: 2 } as const;
   const { events } = await adapter.readPage(request);
   expectEqual('the page beside an event that is not stored', undefined, events ?? undefined);
+}
+
+async function deletesUnchanged(adapter: StorageAdapter): Promise<void> {
+  if (adapter.deleteUnchanged === undefined) return;
+  const remove = async (revision: number, labels?: string) =>
+    adapter.deleteUnchanged?.({ key: KEY, revision, ...(labels !== undefined && { labels }) });
+  expectEqual('the result without a session', false, await remove(50));
+  await create(adapter, filled(50, 'e1'));
+  for (const [revision, labels] of [[49], [51], [50, '{"a":"1"}']] as const) {
+    expectEqual('the result for another session', false, await remove(revision, labels));
+    expectEqual('the session', [1, 50, 1000.25], head((await read(adapter)).session));
+  }
+  const deleted = await remove(50);
+  if (deleted === false || deleted === undefined) throw new Error('it did not delete the session');
+  if (typeof deleted === 'object') expectEqual('the floor of the result', 50, deleted.floor);
+  const found = await findRows(adapter, { eventIds: ['e1'], since: 0 });
+  expectAbsent(found, 'session');
+  expectEqual('the deleted events', [[], []], [found.events, found.changed]);
+  expectFloor(found, 50);
+  expectEqual('the result of the next call', false, await remove(50));
 }
 
 async function storesGroups(adapter: StorageAdapter): Promise<void> {

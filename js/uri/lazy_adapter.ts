@@ -7,6 +7,7 @@ import type {
   Rows,
   StorageAdapter,
   StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
   StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,
@@ -88,6 +89,12 @@ export class LazyAdapter implements OwnAdapter {
 
   delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {
     return this.#call((adapter) => adapter.delete(request));
+  }
+
+  deleteUnchanged(
+    request: StorageDeleteUnchangedRequest,
+  ): boolean | Deleted | Promise<boolean | Deleted> {
+    return this.#call((adapter) => adapter.deleteUnchanged(request));
   }
 
   explain(error: SessionError, key: Required<StorageKey>): SessionError {

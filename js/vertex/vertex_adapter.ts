@@ -27,6 +27,7 @@ import type {
   PageRows,
   Rows,
   StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
   StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,
@@ -40,7 +41,7 @@ import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from './rest/call_limit.js';
 import { createInSteps } from './verbs/create_in_steps.js';
 import { createSession, requireSessionId } from './verbs/create_session.js';
-import { deleteSession, deleteUser } from './verbs/delete_sessions.js';
+import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delete_sessions.js';
 import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
 import { listSessions } from './verbs/list_sessions.js';
@@ -144,6 +145,18 @@ export class VertexAdapter implements OwnAdapter {
       const address = sessions.addressOf(key);
       if (address === undefined) return;
       await this.#enqueue(sessions, address, () => deleteSession(sessions, address));
+    });
+  }
+
+  deleteUnchanged(request: StorageDeleteUnchangedRequest): Promise<boolean> {
+    return this.#call(request.signal, async (sessions) => {
+      const address = sessions.addressOf(request.key);
+      if (address === undefined) return false;
+      let isDeleted = false;
+      await this.#enqueue(sessions, address, async () => {
+        isDeleted = await deleteUnchangedSession(sessions, address, request);
+      });
+      return isDeleted;
     });
   }
 

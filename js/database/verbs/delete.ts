@@ -1,7 +1,12 @@
 import type { SharedScope } from '../../state/scope.js';
-import type { Deleted, StorageDeleteRequest } from '../../storage/adapter.js';
+import type {
+  Deleted,
+  StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
+} from '../../storage/adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { readFloor } from './current_rows.js';
+import type { describeStatements } from './describe.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { revisionOf } from '../tables/rows.js';
@@ -125,6 +130,29 @@ export function* remove(context: DeleteContext, request: StorageDeleteRequest): 
     }
   }
   return { floor: yield* raiseFloor(context, deleted) };
+}
+
+/**
+ * Deletes a session if it has the `update_time` and the labels with which it was listed. Every append changes
+ * the time, Python's too.
+ */
+export function* removeUnchanged(
+  context: DeleteContext & { readonly statements: ReturnType<typeof describeStatements> },
+  { key, revision, labels }: StorageDeleteUnchangedRequest,
+): Steps<Deleted | false> {
+  const { statements } = context;
+  const session = keyOf(key);
+  // The details are read once the session is locked: whoever changes them locks it first.
+  const [rows, [details]] = yield* together([
+    statements.deleteOne.times.of(session),
+    statements.details.of(session),
+  ]);
+  const isUnchanged =
+    rows.some((row) => revisionOf(row.update_time, 'a session') === revision) &&
+    (details?.labels ?? undefined) === labels;
+  if (!isUnchanged) return false;
+  yield* deleteRows(statements.deleteOne, session);
+  return { floor: yield* raiseFloor(context, revisionsOf(rows)) };
 }
 
 function nextRevision({ clock }: WriteContext, updateTime: StoredTime): number {

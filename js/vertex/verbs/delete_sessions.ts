@@ -2,7 +2,8 @@ import { hasStatus } from '../rest/rest_errors.js';
 import { idFromName } from '../events/foreign_event.js';
 import { sessionPages } from './list_sessions.js';
 import { waitForOperation } from '../rest/operation.js';
-import { isOwnedBy } from './session_resource.js';
+import type { StorageDeleteUnchangedRequest } from '../../storage/adapter.js';
+import { isOwnedBy, listedRow } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
 /** Deletes a session. Does nothing if it does not exist or belongs to another user. */
@@ -10,6 +11,23 @@ export async function deleteSession(sessions: Sessions, address: SessionAddress)
   const resource = await sessions.find(address);
   if (resource !== undefined && isOwnedBy(resource, address.userId))
     await sendDelete(sessions, address);
+}
+
+/**
+ * Deletes a session that is as it was listed. The server has no condition for a deletion: a change between
+ * the two requests is not noticed.
+ */
+export async function deleteUnchangedSession(
+  sessions: Sessions,
+  address: SessionAddress,
+  { revision, labels }: StorageDeleteUnchangedRequest,
+): Promise<boolean> {
+  const resource = await sessions.find(address);
+  if (resource === undefined || !isOwnedBy(resource, address.userId)) return false;
+  const row = listedRow(address.appName, resource);
+  if (row.revision !== revision || row.labels !== labels) return false;
+  await sendDelete(sessions, address);
+  return true;
 }
 
 /** Deletes all sessions that the server lists for a user. A session that is created meanwhile may remain. */

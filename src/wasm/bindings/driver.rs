@@ -18,7 +18,7 @@ use crate::wasm::bindings::values::{
     appended_to_javascript, listing_to_javascript, push_description, push2,
 };
 use crate::wasm::guarded::Guarded;
-use crate::wasm::indexed_db::{AbortCheck, IndexedDbStorage, listed_texts, rows};
+use crate::wasm::indexed_db::{AbortCheck, Expected, IndexedDbStorage, listed_texts, rows};
 
 /// A result for JavaScript, or a promise of it.
 pub(super) type Answer = Result<JsValue, JsValue>;
@@ -110,13 +110,32 @@ impl Driver {
         }
     }
 
-    /// Deletes, and returns the floor.
-    pub(super) fn delete(&self, deletion: Deletion, abort_check: Option<Function>) -> Answer {
+    /// Deletes, and returns the floor, or `undefined` if the session is not as `expected`.
+    pub(super) fn delete(
+        &self,
+        deletion: Deletion,
+        expected: Option<Expected>,
+        abort_check: Option<Function>,
+    ) -> Answer {
         match self {
-            Self::Memory(memory) => Ok(JsValue::from_f64(memory.remove(&deletion)? as f64)),
+            Self::Memory(memory) => {
+                if let (Deletion::Session(key), Some(Expected { revision, labels })) =
+                    (&deletion, expected)
+                {
+                    let session = memory.rows(&key.clone().into(), &Window::NONE)?.session;
+                    let stored =
+                        session.map(|row| (row.head.revision as f64, row.description.labels));
+                    if stored != Some((revision, labels)) {
+                        return Ok(JsValue::UNDEFINED);
+                    }
+                }
+                Ok(JsValue::from_f64(memory.remove(&deletion)? as f64))
+            }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
-                later(async move { storage.remove(deletion, AbortCheck(abort_check)).await })
+                later(
+                    async move { storage.remove(deletion, expected, AbortCheck(abort_check)).await },
+                )
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::wasm::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
     page_to_javascript, revisions_to_javascript, session_to_javascript, state_to_javascript,
 };
-use crate::wasm::indexed_db::AbortCheck;
+use crate::wasm::indexed_db::{AbortCheck, Expected};
 use crate::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
 
 /// A storage of sessions. A method returns its result at once if the storage does, else a promise.
@@ -260,13 +260,19 @@ impl SessionCore {
 
     /// Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
     /// `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
-    /// floor, or `undefined` if the storage cannot tell.
+    /// floor.
+    ///
+    /// With `revision` it deletes a session only if it still has that revision and those labels, else
+    /// it returns `undefined`.
+    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn delete(
         &self,
         app_name: String,
         user_id: Option<String>,
         session_id: Option<String>,
         with_sessions: bool,
+        revision: Option<f64>,
+        labels: Option<String>,
         abort_check: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
@@ -284,7 +290,8 @@ impl SessionCore {
                 }
             }
         };
-        self.driver.delete(deletion, abort_check)
+        let expected = revision.map(|revision| Expected { revision, labels });
+        self.driver.delete(deletion, expected, abort_check)
     }
 }
 

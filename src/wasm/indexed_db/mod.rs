@@ -41,6 +41,7 @@ pub(crate) use crate::wasm::indexed_db::connection::abort_check::AbortCheck;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::database::Database;
 use crate::wasm::indexed_db::records::page::Page;
+pub(crate) use crate::wasm::indexed_db::writing::deleting::Expected;
 use crate::wasm::indexed_db::writing::group_rows::Member;
 use crate::wasm::indexed_db::writing::sealing::Sealer;
 use crate::wasm::indexed_db::writing::{deleting, group};
@@ -152,13 +153,16 @@ impl IndexedDbStorage {
         Ok(members.into_iter().map(Member::outcome).collect())
     }
 
-    /// Deletes, and resolves with the floor.
+    /// Deletes, and resolves with the floor, or `undefined` if the session is not as `expected`.
     pub(crate) async fn remove(
         &self,
         deletion: Deletion,
+        expected: Option<Expected>,
         abort_check: AbortCheck,
     ) -> Result<JsValue, JsValue> {
-        let removed = async { Ok(deleting::delete(&self.access, &deletion, &abort_check).await?) };
+        let (access, expected) = (&self.access, expected.as_ref());
+        let removed =
+            async { Ok(deleting::delete(access, &deletion, expected, &abort_check).await?) };
         self.access.in_turn(Box::pin(removed)).await
     }
 
@@ -205,7 +209,7 @@ impl Storage for IndexedDbStorage {
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
-        let floor = self.remove(deletion, AbortCheck::default()).await?;
+        let floor = self.remove(deletion, None, AbortCheck::default()).await?;
         Ok(floor.as_f64().map(|floor| floor as Revision))
     }
 }

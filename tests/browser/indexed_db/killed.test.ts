@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import { killAgainAndAgain, killCreations, killWithMirror } from './kills.js';
+import { killAgainAndAgain, killCreations, killDeletions, killWithMirror } from './kills.js';
 import { serveSite, type Site } from './site.js';
 
 describe('A Chromium that is killed during many appends', () => {
@@ -18,4 +18,7 @@ describe('A Chromium that is killed during many appends', () => {
 
   it('has each session that it created with events whole or not at all, six times', () =>
     killCreations(site, 6));
+
+  it('has each session that it deleted by a request or a retention whole or not at all, six times', () =>
+    killDeletions(site, 6));
 });

@@ -171,6 +171,39 @@ export async function killCreations(site: Site, kills: number): Promise<void> {
   }
 }
 
+/** Kills Chromium several times while it deletes sessions. Each session must be whole or absent. */
+export async function killDeletions(site: Site, kills: number): Promise<void> {
+  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
+  const deleted: string[] = [];
+  try {
+    for (let run = 0; run <= kills; run += 1) {
+      const query = new URLSearchParams({ creates: 'and deletes', run: `run-${run}` });
+      const browser = startChromium(profile, `${site.origin}/killed?${query}`);
+      try {
+        await site.found.atLeast(1);
+        const { created = {}, error } = JSON.parse(site.found.take()[0]!) as Found;
+        assert.equal(error, undefined);
+        assert.deepEqual(
+          deleted.filter((id) => Object.hasOwn(created, id)),
+          [],
+          'sessions whose deletion was acknowledged are gone',
+        );
+        const whole = [CREATED_EVENTS, CREATED_EVENTS - 1];
+        for (const found of Object.values(created)) assert.deepEqual(found, whole);
+        // The sixth deletion ends the request, and the next ones are of a retention.
+        if (run < kills) await site.acknowledged.atLeast(1 + 2 * run);
+        await new Promise((resolve) => setTimeout(resolve, run));
+      } finally {
+        await browser.kill();
+      }
+      deleted.push(...site.acknowledged.take());
+    }
+  } finally {
+    await rm(profile, { recursive: true, force: true });
+    site.acknowledged.take();
+  }
+}
+
 interface Found {
   /** Of each session that was created with events. */
   created?: Record<string, [events: number, last: unknown]>;

@@ -46,6 +46,7 @@ overStorages('`onDiagnostic`', (open) => {
     seen.length = 0;
     const names = [
       ...['createSession', 'getSession', 'getOrCreateSession', 'listSessions', 'deleteSession'],
+      'deleteSessions',
       ...['appendEvent', 'appendEvents', 'updateSession', 'updateState'],
       ...['getUserState', 'getAppState'],
       ...['deleteUser', 'deleteUserState', 'deleteAppState'],

@@ -132,6 +132,7 @@ export function everyCall(
     () => service.getOrCreateSession(KEY),
     () => service.listSessions(APP),
     () => service.deleteSession(KEY),
+    () => service.deleteSessions({ ...USER, olderThan: 1 }),
     () => service.appendEvent({ session, event }),
     () => service.appendEvents({ session, events: [event] }),
     () => service.updateSession(KEY, { title: 'Tea' }),

@@ -8,6 +8,7 @@ import type {
   SharedRow,
   StorageAdapter,
   StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   StorageKey,
   StorageListRequest,
@@ -68,6 +69,16 @@ export class MapStorage implements StorageAdapter {
 
   delete(request: StorageDeleteRequest): void | Promise<void> {
     return this.#alone(() => this.remove(request));
+  }
+
+  deleteUnchanged(request: StorageDeleteUnchangedRequest): boolean | Promise<boolean> {
+    return this.#alone(() => {
+      const row = this.sessions.get(sessionName(request.key))?.row;
+      if (row?.revision !== request.revision) return false;
+      if ((row.labels ?? '') !== (request.labels ?? '')) return false;
+      this.remove({ what: 'session', key: request.key });
+      return true;
+    });
   }
 
   close(): void | Promise<void> {

@@ -14,6 +14,8 @@ import {
   createEvent,
   type CreateSessionRequest,
   type DeleteSessionRequest,
+  type DeleteSessionsOptions,
+  type DeleteSessionsRequest,
   type Event,
   type EventActions,
   type GetSessionConfig,
@@ -31,6 +33,7 @@ import {
   openSessionService,
   type ReadableState,
   type ReadonlyContext,
+  type RetentionOptions,
   type Session,
   SessionError,
   type SessionErrorCode,
@@ -348,6 +351,7 @@ describe('BaseSessionService', () => {
         getOrCreateSession = (request: CreateSessionRequest): Promise<Session> => this.#inner.getOrCreateSession(request); // prettier-ignore
         listSessions = (request: ListSessionsRequest): Promise<ListSessionsResponse> => this.#inner.listSessions(request); // prettier-ignore
         deleteSession = (request: DeleteSessionRequest): Promise<void> => this.#inner.deleteSession(request); // prettier-ignore
+        deleteSessions = (request: DeleteSessionsRequest, options?: DeleteSessionsOptions): Promise<number> => this.#inner.deleteSessions(request, options); // prettier-ignore
         appendEvent = <E extends NewEvent>(request: AppendEventRequest<StateShape, E>) => this.#inner.appendEvent(request); // prettier-ignore
         appendEvents = <E extends NewEvent>(request: AppendEventsRequest<StateShape, E>) => this.#inner.appendEvents(request); // prettier-ignore
         updateSession = (key: UpdateSessionRequest, changes: SessionChanges): Promise<void> => this.#inner.updateSession(key, changes); // prettier-ignore
@@ -380,6 +384,21 @@ describe('BaseSessionService', () => {
       await plain.updateState({ ...request, stateDelta: {} });
       await plain.getUserState(request);
       await plain.deleteAppState(request);
+    });
+  });
+
+  it('deletes many sessions, and may keep only some', () => {
+    compiled(async () => {
+      const signal = AbortSignal.timeout(1);
+      const onProgress = (deleted: number): void => console.log(deleted);
+      const request: DeleteSessionsRequest = { appName: 'shop', olderThan: 1, labels: { a: '1' } };
+      const count: number = await service.deleteSessions(request, { signal, onProgress });
+      const retention: RetentionOptions = { maxAge: 60_000, maxSessions: 1, maxBytes: 1 };
+      // @ts-expect-error a time is a number, as `lastUpdateTime` is
+      await service.deleteSessions({ appName: 'shop', olderThan: new Date() });
+      // @ts-expect-error one session is deleted by `deleteSession`
+      await service.deleteSessions({ appName: 'shop', sessionId: 's1' });
+      return [count, new InMemorySessionService({ retention })];
     });
   });
 

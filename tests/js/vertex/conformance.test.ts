@@ -31,6 +31,7 @@ const ALWAYS: Differences = [
     'users and apps may use the same session id',
     'sessions with equal times and ids are ordered by user',
     'totals follow every create and delete',
+    'deleteSessions deletes the sessions of a user that were updated before a time',
     "deleting a user deletes all of their sessions and state, and no one else's",
     "deleting a user's state keeps their sessions",
     "deleting an app's state keeps its users and sessions",

@@ -149,6 +149,12 @@ impl Record {
         }
     }
 
+    /// Whether a session has that revision and those labels.
+    pub(crate) fn is_at(&self, revision: f64, labels: Option<&str>) -> bool {
+        self.number("revision") == Some(revision)
+            && self.get(LABELS).as_string().as_deref() == labels
+    }
+
     pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {
         let [title, labels, initial_state] =
             [TITLE, LABELS, INITIAL_STATE].map(|member| self.get(member).as_string());

@@ -15,18 +15,28 @@ use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, META, SESSIONS, STATES};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 
-/// Deletes; nothing to delete is no error. Returns the floor of revisions.
+/// A session as it was listed. It is deleted only if it is still the same.
+pub(crate) struct Expected {
+    pub(crate) revision: f64,
+    /// The text of its labels, if it has any.
+    pub(crate) labels: Option<String>,
+}
+
+/// Deletes; nothing to delete is no error. Returns the floor of revisions, or `undefined` if the
+/// session is not as `expected`.
 pub(crate) async fn delete(
     access: &Access,
     deletion: &Deletion,
+    expected: Option<&Expected>,
     abort_check: &AbortCheck,
 ) -> Result<JsValue, Failure> {
-    access.twice(&|| Box::pin(delete_once(access, deletion, abort_check))).await
+    access.twice(&|| Box::pin(delete_once(access, deletion, expected, abort_check))).await
 }
 
 async fn delete_once(
     access: &Access,
     deletion: &Deletion,
+    expected: Option<&Expected>,
     abort_check: &AbortCheck,
 ) -> Result<JsValue, Failure> {
     let stores: &[&str] = match deletion {
@@ -40,9 +50,9 @@ async fn delete_once(
     let sequence = Sequence::read(&mut answers);
     sequence.check(&transaction).await?;
     abort_check.check()?;
-    let floor = removal.make(&transaction, sequence, answers);
+    let floor = removal.make(&transaction, sequence, answers, expected);
     transaction.commit().await?;
-    Ok(JsValue::from_f64(floor as f64))
+    Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
 }
 
 /// A deletion in progress.
@@ -87,13 +97,18 @@ impl Removal {
         transaction: &Transaction,
         mut sequence: Sequence,
         mut answers: ArrayIntoIter,
-    ) -> Revision {
+        expected: Option<&Expected>,
+    ) -> Option<Revision> {
         let mut deleted = 0.0;
         // The rows of the app, if it is not the owner, and of the owner.
         let mut rows = Vec::new();
         if self.has_sessions {
             // One record, or an array of them.
             let found = answers.next().unwrap_or_default();
+            if let Some(Expected { revision, labels }) = expected {
+                let record = Record::next(&mut Array::of1(&found).into_iter());
+                record.filter(|record| record.is_at(*revision, labels.as_deref()))?;
+            }
             let records =
                 if Array::is_array(&found) { found.unchecked_into() } else { Array::of1(&found) };
             for record in records.iter().filter_map(Record::found) {
@@ -127,7 +142,7 @@ impl Removal {
             }
         }
         sequence.put(transaction);
-        sequence.floor()
+        Some(sequence.floor())
     }
 }
 

@@ -2,7 +2,7 @@
 
 import { around } from './around.js';
 import { burst, readStored } from './burst.js';
-import { createForEver, readCreations } from './creations.js';
+import { createForEver, deleteForEver, readCreations } from './creations.js';
 
 const query = new URLSearchParams(location.search);
 const options = {
@@ -30,10 +30,11 @@ around(IDBFactory.prototype, 'open', (factory, args, proceed) => {
 });
 
 async function run(): Promise<void> {
-  if (query.get('creates') === 'true') {
+  if (query.has('creates')) {
     const created = await readCreations(options);
     await fetch('/found', { method: 'POST', body: JSON.stringify({ created, givenUp }) });
-    await createForEver(options, query.get('run') ?? '');
+    const isDeleting = query.get('creates') === 'and deletes';
+    await (isDeleting ? deleteForEver : createForEver)(options, query.get('run') ?? '');
   }
   const stored = await readStored(options);
   await fetch('/found', {

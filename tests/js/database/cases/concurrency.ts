@@ -251,11 +251,39 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       const marks = Object.keys(await service.getUserState(USER));
       assert.deepEqual(marks.sort(), ids.sort());
     });
+
+    for (const how of ['deleteSessions', 'retention']) {
+      it(`of a program that is killed leave each session that ${how} deletes whole or not at all`, async () => {
+        const [COUNT, EVENTS] = [60, 500];
+        const url = await newUrl();
+        const service = open(url);
+        services.push(service);
+        const events = numbers(EVENTS).map((at) => eventOf(`e${at}`, { at }));
+        for (const n of numbers(COUNT)) {
+          await service.createSession({ ...USER, sessionId: `s${n}`, lastUpdateTime: n, events });
+        }
+        const deleted: string[] = [];
+        for (const delay of [0, 1, 2, 3, 5])
+          deleted.push(...(await killDeletions(url, how, delay)));
+        const { sessions } = await service.listSessions(USER);
+        const left = sessions.map(({ id }) => id);
+        assert.deepEqual(left.filter((id) => deleted.includes(id)), []); // prettier-ignore
+        assert.ok(left.includes(`s${COUNT - 1}`));
+        for (const n of numbers(COUNT)) {
+          const key = { ...USER, sessionId: `s${n}` };
+          if (!left.includes(key.sessionId)) await service.createSession(key);
+          const session = await service.getSession(key);
+          const whole = left.includes(key.sessionId) ? [EVENTS, EVENTS - 1] : [0, undefined];
+          assert.deepEqual([session?.events.length, session?.state.at], whole);
+        }
+      });
+    }
   });
 }
 
 const burst = fileURLToPath(import.meta.resolve('./burst.js'));
 const creations = fileURLToPath(import.meta.resolve('./creations.js'));
+const deletions = fileURLToPath(import.meta.resolve('./deletions.js'));
 
 /**
  * Starts creations.ts, and kills it in the middle of a creation.
@@ -272,6 +300,23 @@ async function killCreations(url: string, name: string, count: number, delay: nu
     else if (acknowledged.length === 2) setTimeout(() => program.kill('SIGKILL'), delay);
   }
   return acknowledged;
+}
+
+/**
+ * Starts deletions.ts, and kills it after its first deletions.
+ *
+ * @returns the ids of the sessions that it deleted
+ */
+async function killDeletions(url: string, how: string, delay: number): Promise<string[]> {
+  const program = spawn(process.execPath, [...LOADER, deletions, url, how], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const deleted: string[] = [];
+  for await (const id of createInterface({ input: program.stdout })) {
+    deleted.push(id);
+    if (deleted.length === 2) setTimeout(() => program.kill('SIGKILL'), delay);
+  }
+  return deleted;
 }
 
 /** See burst.ts. */

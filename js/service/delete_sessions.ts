@@ -1,0 +1,88 @@
+import { requireNotAborted } from '../call/call.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { reportUncaught } from '../call/uncaught.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
+import { isPlainObject, kindOf } from '../json/rules.js';
+import { memberOf } from '../members/own.js';
+import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
+import { takeDescription } from '../model/description.js';
+import type { HostAbortSignal } from '../model/host.js';
+import { optionalTime, requireId } from '../model/ids.js';
+import { deleteOldest, type Listed, type WalkedSessions } from './session_walk.js';
+
+const OPTIONS: KnownOptions<DeleteSessionsOptions> = { signal: true, onProgress: true };
+
+/**
+ * Deletes the sessions that fulfil a request.
+ *
+ * @returns the number of deleted sessions
+ * @throws SessionError `invalid_argument`, `aborted`, and the codes of the storage
+ */
+export async function deleteSessions(
+  sessions: WalkedSessions,
+  request: DeleteSessionsRequest,
+  options: DeleteSessionsOptions,
+): Promise<number> {
+  const { appName, userId } = request;
+  requireId('appName', appName);
+  if (userId !== undefined) requireId('userId', userId);
+  const fulfils = takeConditions(request);
+  const { signal, onProgress } = takeOptions(options, OPTIONS);
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw invalid('onProgress', `must be a function; it is ${kindOf(onProgress)}`);
+  }
+  let deleted = 0;
+  const onPage = (count: number): void => {
+    deleted = count;
+    try {
+      onProgress?.(count);
+    } catch (error) {
+      reportUncaught(error);
+    }
+  };
+  const step = (): void => requireNotAborted(signal);
+  const owner = { appName, userId };
+  const walk = { owner, signal, choose: fulfils, pause: nextTask, step, onPage };
+  return deleteOldest(sessions, walk).catch((error: unknown) => {
+    throw isSessionError(error, 'aborted') && deleted > 0 ? abortedLater(signal, deleted) : error;
+  });
+}
+
+/** Returns the function that chooses sessions. The list is by time, so `olderThan` ends it. */
+function takeConditions({
+  olderThan,
+  labels,
+}: DeleteSessionsRequest): (session: Listed) => boolean | undefined {
+  // Elsewhere `null` means absent. Here it would delete every session.
+  const end = olderThan === undefined ? Infinity : optionalTime('olderThan', olderThan);
+  if (end === undefined) throw invalid('olderThan', 'must be a time; it is null');
+  const text = takeDescription({ labels }).labels;
+  if (text === '') throw invalid('labels', 'must name at least one label');
+  const wanted = Object.entries(labelsOf(text));
+  return (session) => {
+    if (session.lastUpdateTime >= end) return undefined;
+    const stored = wanted.length > 0 ? labelsOf(memberOf(session, 'labels')) : {};
+    return wanted.every(([key, value]) => Object.hasOwn(stored, key) && stored[key] === value);
+  };
+}
+
+/** Parses the labels of a session. Damaged ones count as none. */
+function labelsOf(text: unknown): Record<string, unknown> {
+  if (typeof text !== 'string' || text === '') return {};
+  try {
+    const labels: unknown = JSON.parse(text);
+    return isPlainObject(labels) ? labels : {};
+  } catch {
+    return {};
+  }
+}
+
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+function abortedLater(signal: HostAbortSignal | undefined, deleted: number): SessionError {
+  const message = `The call was aborted; before that it deleted at least ${deleted} sessions.`;
+  return new SessionError('aborted', message, { cause: signal?.reason });
+}
