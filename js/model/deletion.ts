@@ -69,8 +69,8 @@ export interface RetentionOptions {
   /** The most sessions of one user of an app, from 1. Those that were updated last are kept. */
   maxSessions?: number | undefined;
   /**
-   * The most bytes of the sessions of one user of an app, from 1: the UTF-8 length of their states and events
-   * as JSON. Those that were updated last are kept. Their events are read to measure them.
+   * The most bytes of the sessions of one user of an app, from 1, as `sessionInfo` measures them: it reads their
+   * events. Those that were updated last are kept.
    */
   maxBytes?: number | undefined;
 }

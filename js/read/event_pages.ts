@@ -70,13 +70,21 @@ export class EventPages {
     });
   }
 
-  /** Computes what a session holds. */
-  info<S extends object>(request: SessionInfoRequest): Promise<SessionInfo<S>> {
+  /**
+   * Computes what a session holds.
+   *
+   * @param pause called before each page
+   */
+  info<S extends object>(
+    request: SessionInfoRequest,
+    pause?: () => Promise<void> | undefined,
+  ): Promise<SessionInfo<S>> {
     const { appName, userId, sessionId, skipCorrupt, signal } = request;
     requireId('appName', appName);
     requireId('userId', userId);
     const key = { appName, userId, sessionId };
-    return sumSession<S>((eventId) => {
+    return sumSession<S>(async (eventId) => {
+      await pause?.();
       requireNotAborted(signal);
       const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false };
       return after(this.#read(key, page, signal), (read) => {

@@ -4,9 +4,8 @@ import { isSessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../json/rules.js';
 import type { RetentionOptions } from '../model/deletion.js';
-import type { Event } from '../model/event.js';
 import { isId } from '../model/ids.js';
-import type { CompositeSessionKey } from '../model/session.js';
+import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import { putLast } from '../storage/bounded_map.js';
 import {
   deleteOldest,
@@ -40,7 +39,10 @@ const LOCK = 'adk-session-wasm retention';
 
 /** What the limits are applied to. */
 export interface RetainedSessions extends WalkedSessions {
-  events(key: CompositeSessionKey): AsyncIterable<Event>;
+  info(
+    request: SessionInfoRequest,
+    pause: () => Promise<void> | undefined,
+  ): Promise<Pick<SessionInfo, 'bytes'>>;
   clock(): number;
   /** Told of what fails, since no call does. */
   failed(error: unknown): void;
@@ -173,22 +175,19 @@ export class Retention {
   }
 
   async #bytesOf({ appName }: Owner, session: Listed): Promise<number> {
-    const { userId, sessionId, revision, state } = session;
+    const { userId, sessionId, revision } = session;
     const name = JSON.stringify([appName, userId, sessionId]);
     const known = this.#sizes.get(name);
     if (known !== undefined && known[0] === revision) return known[1];
-    const turn = takeTurns(this.#idle);
-    let bytes = bytesOf(String(state));
-    try {
-      for await (const event of this.#sessions.events({ appName, userId, sessionId })) {
-        bytes += bytesOf(JSON.stringify(event));
-        await turn();
-        requireNotAborted(this.#stopping.signal);
-      }
-    } catch (error) {
-      // It was deleted meanwhile.
-      if (!isSessionError(error, 'not_found')) throw error;
-    }
+    const { signal } = this.#stopping;
+    const request = { appName, userId, sessionId, skipCorrupt: true, signal };
+    // A session that was deleted meanwhile takes no room.
+    const { bytes } = await this.#sessions
+      .info(request, takeTurns(this.#idle))
+      .catch((error: unknown) => {
+        if (isSessionError(error, 'not_found')) return { bytes: 0 };
+        throw error;
+      });
     putLast(this.#sizes, name, [revision, bytes], MOST);
     return bytes;
   }
@@ -225,10 +224,6 @@ function takeLimits(options: RetentionOptions): RetentionOptions {
     throw invalid(`retention.${name}`, `must be a whole number from ${least}; it is ${shown}`);
   }
   return limits;
-}
-
-function bytesOf(text: string): number {
-  return new TextEncoder().encode(text).length;
 }
 
 function lockManager(): LockManager | undefined {

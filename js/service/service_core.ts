@@ -35,7 +35,7 @@ import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
-import { EventPages, walkEvents } from '../read/event_pages.js';
+import { EventPages } from '../read/event_pages.js';
 import { SessionLists } from '../read/session_lists.js';
 import { toRecord } from '../read/listed_records.js';
 import { type ReaderParts, SessionReader } from '../read/session_reader.js';
@@ -199,10 +199,7 @@ export class ServiceCore {
       ...this.walked,
       clock: this.#clock,
       failed: (error) => diagnostics?.tell('retention', error),
-      events: (key) =>
-        walkEvents({ ...key, skipCorrupt: true }, async (page, forward) =>
-          this.pages.list(page, forward),
-        ),
+      info: (request, pause) => this.pages.info(request, pause),
     };
   }
 
