@@ -30,7 +30,9 @@ export class AdapterWrite {
      */
     created(if_absent: boolean): any;
     /**
-     * Computes the changes. Returns `false` if there is nothing to write.
+     * Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
+     * revisions of session, user and app, each 0 if it does not change; the session's time (ms); the
+     * revision at which it was created; `index, seq, revision` of each event to write.
      *
      * - `revision`: below 0 if there is no session.
      * - `states`: the requested states of session, user and app, as one text; a missing state is
@@ -38,29 +40,13 @@ export class AdapterWrite {
      * - `rows`: the events with the ids of the write, and those changed since its revision, as
      *   `checked_rows.ts` lays them out; `undefined` if there are none.
      */
-    decide(floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): boolean;
+    decide(floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): Float64Array | undefined;
     /**
-     * Returns `index, seq, revision` of each event to write.
+     * Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
+     * user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
+     * the write; the revision after which it needs the changed events.
      */
-    events(): Float64Array;
-    /**
-     * Returns whether the decision needs the handle's last event, and not the events with the ids
-     * of the write.
-     */
-    locates(): boolean;
-    /**
-     * Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
-     * it returns the session's time in milliseconds, for 4 the revision at which it was created.
-     */
-    number(which: number): number;
-    /**
-     * Returns the states that the decision needs, as a sum: session (1), user (2) and app (4).
-     */
-    scopes(): number;
-    /**
-     * Returns the revision after which the decision needs the changed events.
-     */
-    since(): number;
+    plan(): Float64Array;
     /**
      * Returns the new states of session, user and app, each empty if it does not change. Each ends
      * with a NUL.
@@ -105,9 +91,12 @@ export class SessionCore {
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
-     * floor, or `undefined` if the storage cannot tell.
+     * floor.
+     *
+     * With `revision` it deletes a session only if it still has that revision and those labels, else
+     * it returns `undefined`.
      */
-    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, abort_check?: Function | null): any;
+    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, revision?: number | null, labels?: string | null, abort_check?: Function | null): any;
     /**
      * Changes the title and the labels of a session, see [`Description`]. Returns whether the session
      * exists.

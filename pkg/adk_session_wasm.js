@@ -114,7 +114,9 @@ export class AdapterWrite {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Computes the changes. Returns `false` if there is nothing to write.
+     * Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
+     * revisions of session, user and app, each 0 if it does not change; the session's time (ms); the
+     * revision at which it was created; `index, seq, revision` of each event to write.
      *
      * - `revision`: below 0 if there is no session.
      * - `states`: the requested states of session, user and app, as one text; a missing state is
@@ -131,7 +133,7 @@ export class AdapterWrite {
      * @param {number} session
      * @param {number} user
      * @param {Array<any> | null} [rows]
-     * @returns {boolean}
+     * @returns {Float64Array | undefined}
      */
     decide(floor, created, revision, time, user_revision, app_revision, states, session, user, rows) {
         const val2 = +floor;
@@ -145,55 +147,30 @@ export class AdapterWrite {
         const ptr0 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
         const len0 = WASM_VECTOR_LEN;
         const ret = wasm.adapterwrite_decide(this.__wbg_ptr, val2, val3, val4, val5, val6, val7, ptr0, len0, val8, val9, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
+        if (ret[3]) {
+            throw takeFromExternrefTable0(ret[2]);
         }
-        return ret[0] !== 0;
+        let v10;
+        if (ret[0] !== 0) {
+            v10 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+            wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+        }
+        return v10;
     }
     /**
-     * Returns `index, seq, revision` of each event to write.
+     * Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
+     * user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
+     * the write; the revision after which it needs the changed events.
      * @returns {Float64Array}
      */
-    events() {
-        const ret = wasm.adapterwrite_events(this.__wbg_ptr);
+    plan() {
+        const ret = wasm.adapterwrite_plan(this.__wbg_ptr);
+        if (ret[3]) {
+            throw takeFromExternrefTable0(ret[2]);
+        }
         var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
         wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
         return v1;
-    }
-    /**
-     * Returns whether the decision needs the handle's last event, and not the events with the ids
-     * of the write.
-     * @returns {boolean}
-     */
-    locates() {
-        const ret = wasm.adapterwrite_locates(this.__wbg_ptr);
-        return ret !== 0;
-    }
-    /**
-     * Returns the new revision of session (0), user (1) or app (2), 0 if it does not change. For 3
-     * it returns the session's time in milliseconds, for 4 the revision at which it was created.
-     * @param {number} which
-     * @returns {number}
-     */
-    number(which) {
-        const ret = wasm.adapterwrite_number(this.__wbg_ptr, which);
-        return ret;
-    }
-    /**
-     * Returns the states that the decision needs, as a sum: session (1), user (2) and app (4).
-     * @returns {number}
-     */
-    scopes() {
-        const ret = wasm.adapterwrite_scopes(this.__wbg_ptr);
-        return ret;
-    }
-    /**
-     * Returns the revision after which the decision needs the changed events.
-     * @returns {number}
-     */
-    since() {
-        const ret = wasm.adapterwrite_since(this.__wbg_ptr);
-        return ret;
     }
     /**
      * Returns the new states of session, user and app, each empty if it does not change. Each ends
@@ -388,17 +365,23 @@ export class SessionCore {
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
-     * floor, or `undefined` if the storage cannot tell.
+     * floor.
+     *
+     * With `revision` it deletes a session only if it still has that revision and those labels, else
+     * it returns `undefined`.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string | null | undefined} session_id
      * @param {boolean} with_sessions
+     * @param {number | null} [revision]
+     * @param {string | null} [labels]
      * @param {Function | null} [abort_check]
      * @returns {any}
      */
-    delete(app_name, user_id, session_id, with_sessions, abort_check) {
-        const val4 = +with_sessions;
-        let ptr0, len0, ptr1, len1, ptr2, len2;
+    delete(app_name, user_id, session_id, with_sessions, revision, labels, abort_check) {
+        const val5 = +with_sessions;
+        const val6 = +(isLikeNone(revision) ? 0 : revision);
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
@@ -406,13 +389,16 @@ export class SessionCore {
             len1 = WASM_VECTOR_LEN;
             ptr2 = isLikeNone(session_id) ? 0 : passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len2 = WASM_VECTOR_LEN;
+            ptr3 = isLikeNone(labels) ? 0 : passStringToWasm0(labels, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len3 = WASM_VECTOR_LEN;
         } catch (e) {
+            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
             if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
             if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val4, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, !isLikeNone(revision), val6, ptr3, len3, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }

@@ -210,7 +210,7 @@ export class DatabaseAdapter implements OwnAdapter {
     if (!fitsKey(engine, request.key)) return false;
     return this.#run('write', request, (opened) => {
       opened.lastWrites?.clear();
-      return removeUnchanged(this.#writeContext(opened), request);
+      return removeUnchanged(opened, request);
     });
   }
 
