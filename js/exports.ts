@@ -107,6 +107,7 @@ export type {
   CallDiagnostic,
   Diagnostic,
   ServiceMethod,
+  StorageCall,
   StorageDiagnostic,
 } from './model/diagnostic.js';
 export { State } from './state/state.js';
@@ -120,23 +121,28 @@ export type {
   StateSchemaOf,
 } from './state/state_schema.js';
 export type {
-  Changes,
   Decide,
+  StorageAdapter,
+  StorageDeleteRequest,
+  StorageDescribeRequest,
+  StorageListRequest,
+  StoragePageRequest,
+  StorageReadRequest,
+  StorageWrite,
+  StorageWriteRequest,
+} from './storage/adapter.js';
+export type {
+  Changes,
   Deleted,
+  EventRow,
   Found,
   Listing,
   PageRows,
   Rows,
-  StorageAdapter,
-  StorageDeleteRequest,
-  StorageListRequest,
-  StoragePageRequest,
-  StorageReadRequest,
-  StorageDescribeRequest,
-  StorageWrite,
-  StorageWriteRequest,
-} from './storage/adapter.js';
-export type { EventRow, SessionRow, SharedRow, StorageKey } from './storage/rows.js';
+  SessionRow,
+  SharedRow,
+  StorageKey,
+} from './storage/rows.js';
 export { requestPersistence, storageUsage } from './storage/persistence.js';
 export type { StorageUsage } from './storage/persistence.js';
 export type {

@@ -87,32 +87,32 @@ export class SessionCore {
      * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
      * texts are packed. Returns the result as `appended_to_javascript` lays it out.
      */
-    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, abort_check?: Function | null): any;
+    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null): any;
     /**
      * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
      * `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
      * rejects, and nothing is stored.
      */
-    append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, abort_checks: Array<any>): any;
+    append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, callers: Array<any>): any;
     /**
      * Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
      * lays it out, without its events, with the new revisions of user and app state. If the key is
      * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
-     * `abort_check`, here and in other writes, throws if the call's signal has fired.
+     * For `caller`, here and in other verbs, see [`Caller`].
      */
-    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, abort_check?: Function | null): any;
+    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, caller?: Function | null): any;
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
      * floor, or `undefined` if the storage cannot tell.
      */
-    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, abort_check?: Function | null): any;
+    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, caller?: Function | null): any;
     /**
      * Changes the title and the labels of a session, see [`Description`]. Returns whether the session
      * exists.
      */
-    describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, abort_check?: Function | null): any;
+    describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, caller?: Function | null): any;
     /**
      * Closes the connection, if there is one; the next call opens another one.
      */
@@ -120,7 +120,7 @@ export class SessionCore {
     /**
      * Returns a session, as `session_to_javascript` lays it out, or `undefined`.
      */
-    get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null): any;
+    get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null, caller?: Function | null): any;
     /**
      * Uses the IndexedDB of that name, which is opened when it is first needed.
      * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
@@ -129,7 +129,7 @@ export class SessionCore {
     /**
      * Returns a page of sessions, as `listing_to_javascript` lays it out.
      */
-    list(app_name: string, user_id: string | null | undefined, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean): any;
+    list(app_name: string, user_id: string | null | undefined, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean, caller?: Function | null): any;
     /**
      * Makes a memory of its own.
      */
@@ -143,16 +143,16 @@ export class SessionCore {
      * after the event with that id (`forward`), or the last ones before it. Without an id, the
      * first or last ones of all.
      */
-    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number | null | undefined, with_count: boolean): any;
+    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number | null | undefined, with_count: boolean, caller?: Function | null): any;
     /**
      * Returns the JSON object of a user's state, or of an app's.
      */
-    shared_state(app_name: string, user_id?: string | null): any;
+    shared_state(app_name: string, user_id?: string | null, caller?: Function | null): any;
     /**
      * Changes a user's and an app's state without an event. Returns the result as
      * `revisions_to_javascript` lays it out.
      */
-    update(app_name: string, user_id: string | null | undefined, delta: string, abort_check?: Function | null): any;
+    update(app_name: string, user_id: string | null | undefined, delta: string, caller?: Function | null): any;
 }
 
 /**
@@ -216,14 +216,83 @@ export function same_json(one: string, other: string): boolean;
  */
 export function scan_template(text: string): Uint32Array;
 
-/** The coders of UTF-8, set once before the module is instantiated. */
-export function setTextCoders(
-    newDecoder: () => { decode(bytes: Uint8Array): string },
-    encoder: {
-        encode(text: string): Uint8Array;
-        encodeInto(text: string, view: Uint8Array): { read: number; written: number };
-    },
-): void;
+export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
 
-/** Instantiates the module; `undefined` returns the exports of the existing instance. */
-export function initSync(module: { module: object } | undefined): { readonly memory: { readonly buffer: ArrayBuffer } };
+export interface InitOutput {
+    readonly memory: WebAssembly.Memory;
+    readonly __wbg_adapterwrite_free: (a: number, b: number) => void;
+    readonly __wbg_sessioncore_free: (a: number, b: number) => void;
+    readonly adapterwrite_again: (a: number) => number;
+    readonly adapterwrite_append: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
+    readonly adapterwrite_appended: (a: number) => [number, number, number];
+    readonly adapterwrite_create: (a: number, b: number, c: number, d: number, e: any, f: number, g: number, h: number, i: number, j: number) => [number, number, number];
+    readonly adapterwrite_created: (a: number, b: number) => [number, number, number];
+    readonly adapterwrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
+    readonly adapterwrite_events: (a: number) => [number, number];
+    readonly adapterwrite_locates: (a: number) => number;
+    readonly adapterwrite_number: (a: number, b: number) => number;
+    readonly adapterwrite_scopes: (a: number) => number;
+    readonly adapterwrite_since: (a: number) => number;
+    readonly adapterwrite_states: (a: number) => [number, number];
+    readonly adapterwrite_update: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
+    readonly adapterwrite_updated: (a: number) => [number, number, number];
+    readonly artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
+    readonly check_window: (a: number, b: number, c: number, d: number) => [number, number];
+    readonly delete_database: (a: number, b: number, c: number) => [number, number, number];
+    readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
+    readonly event_limit: (a: number, b: number) => [number, number, number];
+    readonly has_room: (a: number) => number;
+    readonly merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
+    readonly page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
+    readonly same_json: (a: number, b: number, c: number, d: number) => number;
+    readonly scan_template: (a: number, b: number) => [number, number];
+    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
+    readonly sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any, g: any) => [number, number, number];
+    readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: number) => [number, number, number];
+    readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
+    readonly sessioncore_describe: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
+    readonly sessioncore_disconnect: (a: number) => void;
+    readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
+    readonly sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
+    readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
+    readonly sessioncore_memory: () => number;
+    readonly sessioncore_open: (a: number) => [number, number, number];
+    readonly sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
+    readonly sessioncore_shared_state: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
+    readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h08fe7b08260c0454: (a: number, b: number, c: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h5f2c63ddae1bfac3: (a: number, b: number) => void;
+    readonly __wbindgen_malloc: (a: number, b: number) => number;
+    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
+    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
+    readonly __wbindgen_exn_store: (a: number) => void;
+    readonly __externref_table_alloc: () => number;
+    readonly __wbindgen_externrefs: WebAssembly.Table;
+    readonly __wbindgen_destroy_closure: (a: number, b: number) => void;
+    readonly __externref_table_dealloc: (a: number) => void;
+    readonly __wbindgen_start: () => void;
+}
+
+export type SyncInitInput = BufferSource | WebAssembly.Module;
+
+/**
+ * Instantiates the given `module`, which can either be bytes or
+ * a precompiled `WebAssembly.Module`.
+ *
+ * @param {{ module: SyncInitInput }} module - Passing `SyncInitInput` directly is deprecated.
+ *
+ * @returns {InitOutput}
+ */
+export function initSync(module: { module: SyncInitInput } | SyncInitInput): InitOutput;
+
+/**
+ * If `module_or_path` is {RequestInfo} or {URL}, makes a request and
+ * for everything else, calls `WebAssembly.instantiate` directly.
+ *
+ * @param {{ module_or_path: InitInput | Promise<InitInput> }} module_or_path - Passing `InitInput` directly is deprecated.
+ *
+ * @returns {Promise<InitOutput>}
+ */
+export default function __wbg_init (module_or_path: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;

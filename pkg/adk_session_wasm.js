@@ -279,10 +279,10 @@ export class SessionCore {
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null} [texts]
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    append(packed, numbers, texts, abort_check) {
+    append(packed, numbers, texts, caller) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -294,7 +294,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -307,10 +307,10 @@ export class SessionCore {
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any>} texts
-     * @param {Array<any>} abort_checks
+     * @param {Array<any>} callers
      * @returns {any}
      */
-    append_many(packed, numbers, texts, abort_checks) {
+    append_many(packed, numbers, texts, callers) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -322,7 +322,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append_many(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts, abort_checks);
+        const ret = wasm.sessioncore_append_many(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts, callers);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -333,7 +333,7 @@ export class SessionCore {
      * lays it out, without its events, with the new revisions of user and app state. If the key is
      * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
-     * `abort_check`, here and in other writes, throws if the call's signal has fired.
+     * For `caller`, here and in other verbs, see [`Caller`].
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null | undefined} texts
@@ -344,10 +344,10 @@ export class SessionCore {
      * @param {string | null | undefined} labels
      * @param {string | null | undefined} initial_state
      * @param {boolean} if_absent
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    create(packed, numbers, texts, state, delta, shares_state, title, labels, initial_state, if_absent, abort_check) {
+    create(packed, numbers, texts, state, delta, shares_state, title, labels, initial_state, if_absent, caller) {
         const val8 = +shares_state;
         const val9 = +if_absent;
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5, ptr6, len6;
@@ -376,7 +376,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val8, ptr4, len4, ptr5, len5, ptr6, len6, val9, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val8, ptr4, len4, ptr5, len5, ptr6, len6, val9, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -390,10 +390,10 @@ export class SessionCore {
      * @param {string | null | undefined} user_id
      * @param {string | null | undefined} session_id
      * @param {boolean} with_sessions
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    delete(app_name, user_id, session_id, with_sessions, abort_check) {
+    delete(app_name, user_id, session_id, with_sessions, caller) {
         const val4 = +with_sessions;
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
@@ -409,7 +409,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val4, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val4, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -423,10 +423,10 @@ export class SessionCore {
      * @param {string} session_id
      * @param {string | null} [title]
      * @param {string | null} [labels]
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    describe(app_name, user_id, session_id, title, labels, abort_check) {
+    describe(app_name, user_id, session_id, title, labels, caller) {
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -447,7 +447,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_describe(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_describe(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -466,9 +466,10 @@ export class SessionCore {
      * @param {string} session_id
      * @param {number | null} [num_recent_events]
      * @param {number | null} [after_timestamp]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    get(app_name, user_id, session_id, num_recent_events, after_timestamp) {
+    get(app_name, user_id, session_id, num_recent_events, after_timestamp, caller) {
         const val4 = +(isLikeNone(num_recent_events) ? 0 : num_recent_events);
         const val5 = +(isLikeNone(after_timestamp) ? 0 : after_timestamp);
         let ptr0, len0, ptr1, len1, ptr2, len2;
@@ -485,7 +486,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, !isLikeNone(num_recent_events), val4, !isLikeNone(after_timestamp), val5);
+        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, !isLikeNone(num_recent_events), val4, !isLikeNone(after_timestamp), val5, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -519,9 +520,10 @@ export class SessionCore {
      * @param {number | null | undefined} offset
      * @param {number | null | undefined} page
      * @param {boolean} with_total
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    list(app_name, user_id, descending, limit, offset, page, with_total) {
+    list(app_name, user_id, descending, limit, offset, page, with_total, caller) {
         const val3 = +descending;
         const val4 = +(isLikeNone(limit) ? 0 : limit);
         const val5 = +(isLikeNone(offset) ? 0 : offset);
@@ -538,7 +540,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6, val7);
+        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6, val7, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -574,9 +576,10 @@ export class SessionCore {
      * @param {string | null | undefined} event_id
      * @param {number | null | undefined} limit
      * @param {boolean} with_count
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    page(app_name, user_id, session_id, forward, event_id, limit, with_count) {
+    page(app_name, user_id, session_id, forward, event_id, limit, with_count, caller) {
         const val5 = +forward;
         const val6 = +(isLikeNone(limit) ? 0 : limit);
         const val7 = +with_count;
@@ -597,7 +600,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, !isLikeNone(limit), val6, val7);
+        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, !isLikeNone(limit), val6, val7, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -607,9 +610,10 @@ export class SessionCore {
      * Returns the JSON object of a user's state, or of an app's.
      * @param {string} app_name
      * @param {string | null} [user_id]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    shared_state(app_name, user_id) {
+    shared_state(app_name, user_id, caller) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -621,7 +625,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_shared_state(this.__wbg_ptr, ptr0, len0, ptr1, len1);
+        const ret = wasm.sessioncore_shared_state(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -633,10 +637,10 @@ export class SessionCore {
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    update(app_name, user_id, delta, abort_check) {
+    update(app_name, user_id, delta, caller) {
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -651,7 +655,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -953,10 +957,6 @@ function __wbg_get_imports() {
         }, arguments); },
         __wbg_bound_2eafc1bd1cffbb0e: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
-            return ret;
-        }, arguments); },
-        __wbg_call_40b008ba32f73991: function() { return handleError(function (arg0, arg1) {
-            const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
         __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {
@@ -1464,14 +1464,6 @@ function passStringToWasm0(arg, malloc, realloc) {
 
     const mem = getUint8ArrayMemory0();
 
-    if (len > 32) {
-        const { read, written } = cachedTextEncoder.encodeInto(arg, mem.subarray(ptr, ptr + len));
-        if (read === len) {
-            WASM_VECTOR_LEN = written;
-            return ptr;
-        }
-    }
-
     let offset = 0;
 
     for (; offset < len; offset++) {
@@ -1501,24 +1493,32 @@ function takeFromExternrefTable0(idx) {
     return value;
 }
 
-let newTextDecoder, cachedTextDecoder, cachedTextEncoder;
-
-function setTextCoders(newDecoder, encoder) {
-    newTextDecoder = newDecoder;
-    cachedTextDecoder = newDecoder();
-    cachedTextEncoder = encoder;
-}
+let cachedTextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+cachedTextDecoder.decode();
 const MAX_SAFARI_DECODE_BYTES = 2146435072;
 let numBytesDecoded = 0;
 function decodeText(bytes) {
     numBytesDecoded += bytes.length;
     if (numBytesDecoded >= MAX_SAFARI_DECODE_BYTES) {
-        cachedTextDecoder = newTextDecoder();
+        cachedTextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+        cachedTextDecoder.decode();
         numBytesDecoded = bytes.length;
     }
     return cachedTextDecoder.decode(bytes);
 }
 
+const cachedTextEncoder = new TextEncoder();
+
+if (!('encodeInto' in cachedTextEncoder)) {
+    cachedTextEncoder.encodeInto = function (arg, view) {
+        const buf = cachedTextEncoder.encode(arg);
+        view.set(buf);
+        return {
+            read: arg.length,
+            written: buf.length
+        };
+    };
+}
 
 let WASM_VECTOR_LEN = 0;
 
@@ -1587,6 +1587,9 @@ function initSync(module) {
     }
 
     const imports = __wbg_get_imports();
+    if (!(module instanceof WebAssembly.Module)) {
+        module = new WebAssembly.Module(module);
+    }
     const instance = new WebAssembly.Instance(module, imports);
     return __wbg_finalize_init(instance, module);
 }
@@ -1623,4 +1626,4 @@ async function __wbg_init_once(module_or_path) {
     return __wbg_finalize_init(instance, module);
 }
 
-export { initSync, setTextCoders, __wbg_init as default };
+export { initSync, __wbg_init as default };

@@ -11,7 +11,8 @@ import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import type { CallFacts, Diagnostics } from '../call/diagnostics.js';
+import type { CallFacts } from '../call/diagnostics.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { type HandleRecord, Handles, snapshotHandle } from '../handle/handle.js';
 import { isPartial, snapshotEvent } from '../model/snapshot.js';
 import type { SessionReader } from '../read/session_reader.js';
@@ -20,7 +21,7 @@ import type { AppendAnswer } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
 /** What a request to append says beside its events. */
-type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision' | 'signal'>;
+type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision'> & StorageCall;
 
 /** The parts that an {@link Appender} works with. */
 export interface AppenderParts {
@@ -38,8 +39,6 @@ export interface AppenderParts {
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
   readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
-  /** Absent: nobody listens. */
-  readonly diagnostics: Diagnostics | undefined;
 }
 
 /**
@@ -65,7 +64,7 @@ export class Appender implements AppendStore {
    *   streamed answer, which is not stored.
    */
   append(
-    { session: given, expectedRevision, signal }: HandleRequest,
+    { session: given, expectedRevision, signal, onRetry }: HandleRequest,
     newEvents: readonly NewEvent[],
     facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
@@ -80,7 +79,10 @@ export class Appender implements AppendStore {
     const taken: EventToStore[] = [];
     for (const event of events)
       if (!isPartial(event)) taken.push(this.#take(event, rules, mayTitle));
-    const append = { session, record, rules, events: taken, expectedRevision: expected, signal };
+    const append: HandleAppend = {
+      ...{ session, record, rules, events: taken },
+      ...{ expectedRevision: expected, signal, onRetry },
+    };
     let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0 && !isInMemory) {
       stored = this.#groups.add(append);
@@ -93,7 +95,7 @@ export class Appender implements AppendStore {
         facts.rows = taken.length;
         if (taken.length > 0) facts.groupSize = groupSize ?? 1;
       }
-      return after(reader.addMissingCalls(session, events), () => taken);
+      return after(reader.addMissingCalls(session, events, onRetry), () => taken);
     });
   }
 
@@ -117,7 +119,7 @@ export class Appender implements AppendStore {
     { appName, userId, sessionId: id }: CompositeSessionKey,
     policy: number,
     event: Event,
-    signal: AbortSignal | undefined,
+    { signal, onRetry }: StorageCall,
   ): MaybePromise<void> {
     const rules = { ...this.#parts.rules, policy };
     const given = { id, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
@@ -131,7 +133,7 @@ export class Appender implements AppendStore {
       lastAppend: undefined,
       laterChanges: undefined,
     };
-    const append = { session, record, rules, events: [this.#take(event, rules)], signal };
+    const append = { session, record, rules, events: [this.#take(event, rules)], signal, onRetry };
     this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
@@ -151,10 +153,6 @@ export class Appender implements AppendStore {
     const order = writer.recordOrder(event);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
     return { event, snapshot, order, title: mayTitle ? titleOf(snapshot.text) : undefined };
-  }
-
-  onRetry(error: unknown): void {
-    this.#parts.diagnostics?.tell('retry', error);
   }
 
   canStoreMany(): boolean {
@@ -184,7 +182,7 @@ export class Appender implements AppendStore {
   }
 
   /** Prepares what is stored, and the changes of the handle after the commit. */
-  #prepare({ session, record, rules, events, expectedRevision, signal }: HandleAppend): {
+  #prepare({ session, record, rules, events, expectedRevision, signal, onRetry }: HandleAppend): {
     readonly request: AppendRequest;
     readonly committed: (answer: AppendAnswer) => void;
     readonly refused: (error: unknown) => never;
@@ -206,6 +204,7 @@ export class Appender implements AppendStore {
         firstTitle,
         now: clock(),
         signal,
+        onRetry,
       },
       committed(answer) {
         updateHandle(session, record, reduced, policy, answer, writer);

@@ -30,24 +30,19 @@
 
 import type {
   Decide,
-  Deleted,
   StorageDeleteRequest,
   StorageDescribeRequest,
-  Listing,
-  PageRows,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
-  Rows,
   StorageWrite,
   StorageWriteRequest,
 } from '../storage/adapter.js';
-import type { StorageKey } from '../storage/rows.js';
+import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
-import type { Diagnostics } from '../call/diagnostics.js';
-import type { Abortable } from '../model/session.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { NO_ROWS, type OwnAdapter, type OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove } from './verbs/delete.js';
@@ -77,15 +72,13 @@ export interface DatabaseParts {
   readonly engine: Engine;
   readonly durable: boolean;
   /** Connects, or makes the pool that will connect. Called again after a failure. */
-  readonly connect: () => Promise<Connected>;
+  readonly connect: (onLost: (error: unknown) => void) => Promise<Connected>;
   /** Checks and creates the tables of the connected database. */
   readonly openTables: (database: Database, engine: Engine) => Promise<OpenedTables>;
   /** Whether closing the adapter closes the connection. */
   readonly owns: boolean;
   readonly clock: () => number;
   readonly waits: Waits;
-  /** Told of retries. Absent: nobody listens. */
-  readonly diagnostics?: Diagnostics | undefined;
 }
 
 /** A connected database whose tables were accepted. */
@@ -124,6 +117,7 @@ function* replaced(
 export class DatabaseAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;
+  onConnectionLost: OwnAdapter['onConnectionLost'];
   readonly #parts: DatabaseParts;
   readonly #revisions = new Revisions();
   #connected: Promise<Connected> | undefined;
@@ -151,7 +145,9 @@ export class DatabaseAdapter implements OwnAdapter {
   get appendMany(): OwnAdapter['appendMany'] {
     if (!this.#canGroup) return undefined;
     return (writes) => {
-      const written = this.#write(writes, false);
+      const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
+      const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
+      const written = this.#write(writes, false, isCounted ? { onRetry } : {});
       if (!(written instanceof Promise)) return written;
       return written.catch((error: unknown) => {
         const { cause } = Object(error) as { cause?: unknown };
@@ -256,15 +252,15 @@ export class DatabaseAdapter implements OwnAdapter {
   /**
    * Connects and checks the tables now, to learn whether they can be used. Otherwise the first verb does so.
    */
-  async open({ signal }: Abortable = {}): Promise<void> {
+  async open(call: StorageCall = {}): Promise<void> {
     const wasOpened = this.#opened !== undefined;
-    await this.#untilOpened(signal);
+    await this.#untilOpened(call.signal);
     if (!wasOpened) return;
     // The server may have stopped since, or only this connection may be lost.
-    const ask = async () =>
-      this.#run('read', { signal }, ({ statements }) => readFloor(statements));
+    const ask = async () => this.#run('read', call, ({ statements }) => readFloor(statements));
     await ask().catch((error: unknown) => {
       if (!isSessionError(error, 'connection_lost')) throw error;
+      call.onRetry?.();
       return ask();
     });
   }
@@ -272,10 +268,10 @@ export class DatabaseAdapter implements OwnAdapter {
   #write(
     writes: readonly StorageWrite[],
     isCreate: boolean,
-    options: Abortable = {},
+    call: StorageCall,
   ): void | Promise<void> {
     for (const { request } of writes) checkIds(this.#parts.engine, request);
-    return this.#run('write', options, (opened) =>
+    return this.#run('write', call, (opened) =>
       write(this.#writeContext(opened), writes, isCreate),
     );
   }
@@ -285,18 +281,18 @@ export class DatabaseAdapter implements OwnAdapter {
     return { engine, layout, statements, revisions: this.#revisions, lastWrites, now: clock() };
   }
 
-  #run<T>(mode: Mode, request: Abortable, work: (opened: Opened) => Steps<T>): T | Promise<T> {
+  #run<T>(mode: Mode, call: StorageCall, work: (opened: Opened) => Steps<T>): T | Promise<T> {
     const opened = this.#opened;
-    const { signal } = request;
+    const { signal } = call;
     if (opened === undefined) {
-      return this.#untilOpened(signal).then(() => this.#run(mode, request, work));
+      return this.#untilOpened(signal).then(() => this.#run(mode, call, work));
     }
     if (mode === 'write' && opened.refusal !== undefined) {
-      return this.#openToWrite(signal).then(() => this.#run(mode, request, work));
+      return this.#openToWrite(signal).then(() => this.#run(mode, call, work));
     }
-    const { engine, waits, diagnostics } = this.#parts;
-    const attempt = () => opened.run(mode, () => work(opened), signal);
-    return retried(engine, attempt, waits, signal, diagnostics);
+    const { engine, waits } = this.#parts;
+    const attempt = () => opened.run(mode, () => work(opened), call);
+    return retried(engine, attempt, waits, call);
   }
 
   /**
@@ -342,10 +338,12 @@ export class DatabaseAdapter implements OwnAdapter {
 
   async #openNow(): Promise<Opened> {
     const { connect, engine } = this.#parts;
-    this.#connected ??= connect().catch((error: unknown) => {
-      this.#connected = undefined;
-      throw error;
-    });
+    this.#connected ??= connect((error) => this.onConnectionLost?.(error)).catch(
+      (error: unknown) => {
+        this.#connected = undefined;
+        throw error;
+      },
+    );
     const { database, run, lastWrites, useWriteAheadLog } = ownMembers(await this.#connected);
     const tables = await this.#parts.openTables(database, engine);
     const { layout, refusal } = ownMembers(tables);

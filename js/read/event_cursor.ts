@@ -2,8 +2,8 @@
  * The texts of cursors: a version, a check sum, the revision that created the session, and the id of
  * an event. An event keeps its place when it is replaced, so its id is all that a storage needs.
  */
+import { kindOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
 import type { CompositeSessionKey } from '../model/session.js';
 
 /** The place of an event in a session. */

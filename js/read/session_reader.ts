@@ -1,4 +1,6 @@
+import { invalidValue } from '../errors/invalid.js';
 import { setDescription } from '../model/description.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
 import type {
@@ -16,9 +18,8 @@ import type {
   SessionStore,
 } from '../storage/session_store.js';
 import type { StateOwner } from '../storage/scopes.js';
-import { after, type MaybePromise, describeValue } from '../call/call.js';
+import { after, type MaybePromise } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { invalid } from '../errors/invalid.js';
 import type { NewSession } from '../wasm/appends.js';
 import type { Handles } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
@@ -55,7 +56,9 @@ export class SessionReader {
     this.#history = parts.history === undefined ? undefined : new History(parts.history);
   }
 
-  get<S extends object>(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
+  get<S extends object>(
+    request: GetSessionRequest & StorageCall,
+  ): MaybePromise<Session<S> | undefined> {
     const { appName, userId, sessionId } = request;
     const config = request.config && takeOptions(request.config, CONFIG_OPTIONS, 'config.');
     requireId('appName', appName);
@@ -66,7 +69,7 @@ export class SessionReader {
     const skipCorrupt = config?.skipCorrupt === true;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
       const found = this.#parts.call<ReadSession | undefined>(request.signal, (store) =>
-        store.get({ appName, userId, sessionId }, last, from, request.signal),
+        store.get({ appName, userId, sessionId }, last, from, request),
       );
       return after(
         found,
@@ -105,34 +108,40 @@ export class SessionReader {
    * Called after an append. With the option `history`, adds the calls that the events answer, if the handle
    * lacks them.
    */
-  addMissingCalls(session: Session, events: readonly Event[]): MaybePromise<void> {
+  addMissingCalls(
+    session: Session,
+    events: readonly Event[],
+    onRetry: StorageCall['onRetry'],
+  ): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
     return this.#history?.addMissingCalls(session, events, (numRecentEvents) => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
       const config = { numRecentEvents, skipCorrupt: true };
-      return this.get({ appName, userId, sessionId, config });
+      return this.get({ appName, userId, sessionId, config, onRetry });
     });
   }
 
-  list<S extends object>(request: ListSessionsPageRequest): MaybePromise<SessionsPage<S>> {
+  list<S extends object>(
+    request: ListSessionsPageRequest & StorageCall,
+  ): MaybePromise<SessionsPage<S>> {
     const { appName, userId, order = 'asc' } = request;
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
     if (order !== 'asc' && order !== 'desc') {
-      throw invalid('order', `must be 'asc' or 'desc'; it is ${describeValue(order)}`);
+      throw invalidValue('order', `must be 'asc' or 'desc'`, order);
     }
     const limit = optionalNumber('limit', request.limit);
     const offset = optionalNumber('offset', request.offset);
     const page = optionalNumber('page', request.page);
     const withTotal: unknown = request.withTotal ?? true;
     if (typeof withTotal !== 'boolean') {
-      throw invalid('withTotal', `must be a boolean; it is ${describeValue(withTotal)}`);
+      throw invalidValue('withTotal', 'must be a boolean', withTotal);
     }
     const stateKeys = optionalKeys(request.stateKeys);
     const pageRequest = { limit, offset, page, withTotal };
     const read = this.#parts.call<ReadPage>(request.signal, (store) =>
-      store.list(appName, userId, order === 'desc', pageRequest, request.signal),
+      store.list(appName, userId, order === 'desc', pageRequest, request),
     );
     return after(read, (read) => {
       const [records, corePage, coreLimit, totalItems, totalPages, shared] = read;
@@ -145,9 +154,9 @@ export class SessionReader {
     });
   }
 
-  sharedState(owner: StateOwner, signal: AbortSignal | undefined): MaybePromise<StateShape> {
+  sharedState(owner: StateOwner, call: StorageCall): MaybePromise<StateShape> {
     requireId('appName', owner.appName);
-    const text = this.#parts.call<string>(signal, (store) => store.sharedState(owner, signal));
+    const text = this.#parts.call<string>(call.signal, (store) => store.sharedState(owner, call));
     return after(text, (text) => JSON.parse(text) as StateShape);
   }
 
@@ -171,5 +180,5 @@ export class SessionReader {
 function optionalKeys(keys: unknown): ReadonlySet<string> | undefined {
   if (keys === undefined) return undefined;
   if (Array.isArray(keys) && keys.every((key) => typeof key === 'string')) return new Set(keys);
-  throw invalid('stateKeys', `must be an array of strings; it is ${describeValue(keys)}`);
+  throw invalidValue('stateKeys', 'must be an array of strings', keys);
 }

@@ -1,3 +1,5 @@
+import { messageOf } from '../errors/describe.js';
+import { invalid } from '../errors/invalid.js';
 import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { createEvent, newEventId } from '../model/create_event.js';
@@ -5,7 +7,6 @@ import { ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId } from '../model/ids.js';
-import { messageOf } from '../json/rules.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -15,6 +16,7 @@ import type {
   UpdateSessionRequest,
   UpdateStateRequest,
 } from '../model/session.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import type { CreatedSession, Floor, SessionStore } from '../storage/session_store.js';
@@ -30,7 +32,6 @@ import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { type SharedRevisions, STALE_POLICIES } from '../wasm/protocol.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { EventPages } from '../read/event_pages.js';
@@ -59,6 +60,7 @@ export class ServiceCore {
   readonly #autoTitle: boolean;
   readonly #clock: () => number;
   readonly #newId: () => string;
+  readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   #store: SessionStore | undefined;
   #closing: Promise<void> | undefined;
 
@@ -67,6 +69,7 @@ export class ServiceCore {
     this.storage = parts.storage;
     this.#parts = parts;
     const diagnostics = Diagnostics.of(options, parts.storage);
+    this.#onConnectionLost = diagnostics && ((error) => diagnostics.reportLoss(error));
     this.calls = new Calls(diagnostics);
     this.feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
@@ -95,12 +98,11 @@ export class ServiceCore {
       feed: this.feed,
       reader: this.reader,
       explain: parts.explain ?? ((error) => error),
-      diagnostics,
     });
   }
 
   create<S extends object>(
-    request: CreateSessionRequest<S>,
+    request: CreateSessionRequest<S> & StorageCall,
     ifAbsent: boolean,
   ): MaybePromise<Session<S>> {
     const newSession = takeNewSession(request, {
@@ -110,7 +112,7 @@ export class ServiceCore {
       clock: this.#clock,
       newId: this.#newId,
     });
-    const { key, signal } = newSession;
+    const { key, signal, onRetry } = newSession;
     const { appName, userId, sessionId: id } = key;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(signal);
@@ -127,7 +129,7 @@ export class ServiceCore {
     // deleted again.
     const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
       if (rounds === 0) throw neverRead(id);
-      const read = ifAbsent ? this.reader.get<S>({ ...key, signal }) : undefined;
+      const read = ifAbsent ? this.reader.get<S>({ ...key, signal, onRetry }) : undefined;
       return after(
         read,
         (found) => found ?? after(create(), (created) => created ?? getOrCreate(rounds - 1)),
@@ -136,7 +138,7 @@ export class ServiceCore {
     return getOrCreate(MAX_ROUNDS);
   }
 
-  delete(request: DeleteSessionRequest): MaybePromise<void> {
+  delete(request: DeleteSessionRequest & StorageCall): MaybePromise<void> {
     const { appName, userId, sessionId } = request;
     requireId('appName', appName);
     requireId('userId', userId);
@@ -145,11 +147,11 @@ export class ServiceCore {
     return after(done, this.feed.deletionPublisher(appName, userId, sessionId));
   }
 
-  remove(request: StorageDeleteRequest, { signal }: Abortable): MaybePromise<Floor> {
-    return this.#call(signal, (store) => store.delete(request, signal));
+  remove(request: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
+    return this.#call(call.signal, (store) => store.delete(request, call));
   }
 
-  update(request: UpdateStateRequest): MaybePromise<void> {
+  update(request: UpdateStateRequest & StorageCall): MaybePromise<void> {
     const { appName, userId, sessionId, stateDelta } = request;
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
@@ -157,7 +159,7 @@ export class ServiceCore {
       const { text, delta } = snapshotDelta(stateDelta);
       if (this.#schema !== undefined) validateDelta(this.#schema, delta);
       const done = this.#call<SharedRevisions>(request.signal, (store) =>
-        store.update(appName, userId, text, request.signal),
+        store.update(appName, userId, text, request),
       );
       return after(done, this.feed.stateChangePublisher(appName, userId));
     }
@@ -173,12 +175,12 @@ export class ServiceCore {
     event.actions.stateDelta = stateDelta;
     const { append } = STALE_POLICIES;
     const key = { appName, userId, sessionId };
-    return this.appender.appendUnread(key, append, event, request.signal);
+    return this.appender.appendUnread(key, append, event, request);
   }
 
   /** Changes the title, the labels and the expiry of a session. */
-  describe(key: UpdateSessionRequest, changes: SessionChanges): MaybePromise<void> {
-    const { appName, userId, signal } = key;
+  describe(key: UpdateSessionRequest & StorageCall, changes: SessionChanges): MaybePromise<void> {
+    const { appName, userId, signal, onRetry } = key;
     requireId('appName', appName);
     requireId('userId', userId);
     const sessionId = requireId('sessionId', key.sessionId);
@@ -186,7 +188,7 @@ export class ServiceCore {
     const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry };
     const described = this.#call<boolean>(signal, (store) =>
-      store.describe({ key: { appName, userId, sessionId }, ...change, signal }),
+      store.describe({ key: { appName, userId, sessionId }, ...change, signal, onRetry }),
     );
     return after(described, (isThere) => {
       if (!isThere) throw notFound(sessionId);
@@ -194,8 +196,8 @@ export class ServiceCore {
     });
   }
 
-  open(signal: AbortSignal | undefined): MaybePromise<void> {
-    return this.#call(signal, (store) => store.open(signal));
+  open(call: StorageCall): MaybePromise<void> {
+    return this.#call(call.signal, (store) => store.open(call));
   }
 
   close(timeoutMs: number | undefined): Promise<void> {
@@ -225,7 +227,8 @@ export class ServiceCore {
   }
 
   #openStore(): SessionStore {
-    this.#store ??= this.#parts.openStore?.() ?? new CoreStore(createMemoryCore(), true);
+    this.#store ??=
+      this.#parts.openStore?.(this.#onConnectionLost) ?? new CoreStore(createMemoryCore(), true);
     return this.#store;
   }
 

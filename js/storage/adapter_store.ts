@@ -1,3 +1,4 @@
+import { kindOf } from '../errors/describe.js';
 import {
   AdapterWrite,
   callCore,
@@ -11,22 +12,20 @@ import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { Description } from '../model/description.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, SharedRevisions } from '../wasm/protocol.js';
 import type {
+  StorageAdapter,
   StorageDeleteRequest,
   StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
-  PageRows,
-  Rows,
-  StorageAdapter,
   StorageWriteRequest,
 } from './adapter.js';
-import type { StorageKey } from './rows.js';
-import { kindOf } from '../json/rules.js';
+import type { PageRows, Rows, StorageKey } from './rows.js';
 import {
   contractViolation,
   eventTuple,
@@ -39,7 +38,7 @@ import {
   requireString,
   requireCounter,
 } from './checked_rows.js';
-import { requestOf, settled, untilAborted } from './adapter_calls.js';
+import { requestOf, settled, untilAborted, writeThrough, type WriteVerb } from './adapter_calls.js';
 import { readAndCut } from './cut_page.js';
 import { decide } from './decide.js';
 import type { OwnAdapter, OwnRows } from './own_adapter.js';
@@ -60,7 +59,6 @@ import type {
   SharedStates,
 } from './session_store.js';
 import { WriteGroup } from './write_group.js';
-import { writeThrough, type WriteVerb } from './write_through.js';
 
 /**
  * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
@@ -82,20 +80,20 @@ export class AdapterStore implements SessionStore {
     this.#own = own;
   }
 
-  async open(signal: AbortSignal | undefined): Promise<void> {
+  async open(call: StorageCall): Promise<void> {
     const own = this.#own;
     if (own === undefined) {
       // An adapter of a user has no verb for this.
-      await this.#read(storageKey({ appName: PROBE }), 0, undefined, signal);
+      await this.#read(storageKey({ appName: PROBE }), 0, undefined, call);
     } else {
-      const request = requestOf({}, signal);
+      const { signal } = call;
+      const request = requestOf({}, call);
       await settled('open', signal, () => untilAborted(signal, own.open(request)));
     }
   }
 
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { key, state, events, delta, sharesState, description, lastUpdateTime, now, signal } =
-      request;
+    const { key, state, events, delta, sharesState, description } = request;
     if (description.title || description.labels) this.#requireDescribe();
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
@@ -109,7 +107,7 @@ export class AdapterStore implements SessionStore {
     const created = await this.#write(
       'create',
       write,
-      { writer: this.#adapter, key, events, description, lastUpdateTime, now, signal },
+      { ...request, writer: this.#adapter },
       () => write.created(ifAbsent) as CreatedSession | undefined,
     );
     if (created !== undefined) await this.#requireEvents(request);
@@ -123,19 +121,19 @@ export class AdapterStore implements SessionStore {
   async #requireEvents({ key, events }: CreateRequest): Promise<void> {
     const last = events.at(-1);
     if (last === undefined || this.#storesEvents || this.#own !== undefined) return;
-    const read = await this.#read(key, 1, undefined, undefined);
+    const read = await this.#read(key, 1, undefined, {});
     this.#storesEvents = (read.events as readonly { id: string }[]).some(
       ({ id }) => id === last.id,
     );
     if (this.#storesEvents) return;
-    await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, undefined);
+    await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, {});
     throw new SessionError(
       'unsupported',
       'The storage cannot create a session with events: its create ignores the events of the changes; store them as append does.',
     );
   }
 
-  async describe({ key, title, labels, expiry, signal }: DescribeRequest): Promise<boolean> {
+  async describe({ key, title, labels, expiry, ...call }: DescribeRequest): Promise<boolean> {
     const verb = this.#requireDescribe();
     const given: StorageDescribeRequest = {
       key: storageKey(key) as Required<StorageKey>,
@@ -143,8 +141,8 @@ export class AdapterStore implements SessionStore {
       labels,
       ...(expiry !== undefined && { expiry }),
     };
-    const request = requestOf(given, signal);
-    return settled('describe', signal, async () => {
+    const request = requestOf(given, call);
+    return settled('describe', call.signal, async () => {
       const isThere: unknown = await verb.call(this.#adapter, request);
       if (typeof isThere === 'boolean') return isThere;
       throw contractViolation(
@@ -175,14 +173,13 @@ export class AdapterStore implements SessionStore {
 
   /** @param group runs the first attempt; later ones run alone */
   append(request: AppendRequest, group?: WriteGroup): MaybePromise<AppendAnswer> {
-    const { key, position, events, firstTitle, now, signal } = request;
-    const { created, lastEventId } = position;
-    if (firstTitle !== undefined) this.#requireDescribe();
+    const { created, lastEventId } = request.position;
+    if (request.firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
     const write = callCore(() => AdapterWrite.append(packed, numbers, texts));
     const lastId = Number.isNaN(created) ? lastEventId : undefined;
     const writer = group ?? this.#adapter;
-    const parts = { writer, key, events, firstTitle, now, signal, lastEventId: lastId };
+    const parts = { ...request, writer, lastEventId: lastId };
     return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
   }
 
@@ -190,12 +187,12 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     delta: string,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): Promise<SharedRevisions> {
     requireRoom(delta.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, delta));
     const key = storageKey({ appName, userId });
-    const parts = { writer: this.#adapter, key, signal };
+    const parts = { ...call, writer: this.#adapter, key };
     return this.#write('append', write, parts, () => write.updated() as SharedRevisions);
   }
 
@@ -203,10 +200,10 @@ export class AdapterStore implements SessionStore {
     key: Required<StorageKey>,
     last: number | undefined,
     after: number | undefined,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): Promise<ReadSession | undefined> {
     checkWindow(last, after);
-    const { session, shared, parsed, events } = await this.#read(key, last, after, signal);
+    const { session, shared, parsed, events } = await this.#read(key, last, after, call);
     if (session === undefined) return undefined;
     const [created, revision, lastUpdateTime, state, title, labels] = session;
     const [user, app] = [shared.user?.[1], shared.app?.[1]];
@@ -219,7 +216,7 @@ export class AdapterStore implements SessionStore {
   async page(
     key: Required<StorageKey>,
     { isForward, eventId, limit, withCount }: EventPageRequest,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): Promise<ReadEvents | undefined> {
     const wanted = eventLimit(limit);
     const given: StoragePageRequest = {
@@ -230,7 +227,8 @@ export class AdapterStore implements SessionStore {
       ...(eventId !== undefined && { eventId }),
       ...(!withCount && { withCount }),
     };
-    const request = requestOf(given, signal);
+    const { signal } = call;
+    const request = requestOf(given, call);
     const adapter = this.#adapter;
     const hasVerb = memberOf(adapter, 'readPage') !== undefined;
     const verb = hasVerb ? 'readPage' : 'read';
@@ -256,8 +254,8 @@ export class AdapterStore implements SessionStore {
     });
   }
 
-  async sharedState(owner: StateOwner, signal: AbortSignal | undefined): Promise<string> {
-    const { shared } = await this.#read(storageKey(owner), 0, undefined, signal);
+  async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
+    const { shared } = await this.#read(storageKey(owner), 0, undefined, call);
     const scope = scopeOf(owner);
     return mergeStates(`${scope} state`, shared[scope]?.[1] ?? '{}');
   }
@@ -266,13 +264,14 @@ export class AdapterStore implements SessionStore {
     key: StorageKey,
     last: number | undefined,
     after: number | undefined,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ) {
     const window = ownMembers({
       ...(last !== undefined && { last }),
       ...(after !== undefined && { after }),
     });
-    const request: StorageReadRequest = requestOf({ key, window }, signal);
+    const { signal } = call;
+    const request: StorageReadRequest = requestOf({ key, window }, call);
     return settled('read', signal, async () => {
       const read = this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request);
       const rows: OwnRows = await untilAborted(signal, read);
@@ -301,7 +300,7 @@ export class AdapterStore implements SessionStore {
     userId: string | undefined,
     descending: boolean,
     { limit, offset, page, withTotal }: PageRequest,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
     const given: StorageListRequest = {
@@ -312,7 +311,8 @@ export class AdapterStore implements SessionStore {
       ...(wanted.limit !== undefined && { limit: wanted.limit }),
       ...(!withTotal && { withTotal }),
     };
-    const request = requestOf(given, signal);
+    const { signal } = call;
+    const request = requestOf(given, call);
     return settled('list', signal, async () => {
       const listing = await untilAborted(signal, this.#adapter.list(request));
       requireObject('list', 'a result', listing);
@@ -342,12 +342,9 @@ export class AdapterStore implements SessionStore {
     });
   }
 
-  async delete(
-    { what, key }: StorageDeleteRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<Floor> {
-    const request = requestOf({ what, key: ownMembers(key) }, signal) as StorageDeleteRequest;
-    return settled('delete', signal, async () => {
+  async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
+    const request = requestOf({ what, key: ownMembers(key) }, call) as StorageDeleteRequest;
+    return settled('delete', call.signal, async () => {
       const deleted = (await this.#adapter.delete(request)) as { readonly floor?: unknown } | null;
       // Optional: an adapter may return whatever its database returned.
       const isObject = typeof deleted === 'object' && deleted !== null;
@@ -395,9 +392,9 @@ export class AdapterStore implements SessionStore {
     parts: WriteParts<Verb>,
     end: () => T,
   ): MaybePromise<T> {
-    const { writer, key, events = [], now = 0, signal, lastEventId } = parts;
+    const { writer, key, events = [], now = 0, lastEventId } = parts;
     const isCreate = verb === 'create';
-    requireNotAborted(signal);
+    requireNotAborted(parts.signal);
     const isLocating = write.locates();
     let lastUpdateTime = isCreate ? (parts.lastUpdateTime ?? now) : 0;
     for (const { timestamp } of isLocating && !isCreate ? [] : events) {
@@ -412,7 +409,7 @@ export class AdapterStore implements SessionStore {
       since: write.since(),
       lastUpdateTime,
     };
-    const written = writeThrough(verb, writer, requestOf(given, signal), (found) =>
+    const written = writeThrough(verb, writer, requestOf(given, parts), (found) =>
       decide(verb, write, key, events, found, parts.description, parts.firstTitle),
     );
     return after(written, () => {
@@ -426,11 +423,10 @@ export class AdapterStore implements SessionStore {
 const PROBE = 'adk-session-wasm';
 
 /** The parts of a write beside the write itself. */
-interface WriteParts<Verb extends WriteVerb> {
+interface WriteParts<Verb extends WriteVerb> extends StorageCall {
   /** Runs the first attempt; the adapter runs all later ones. */
   readonly writer: Pick<StorageAdapter, Verb>;
   readonly key: StorageKey;
-  readonly signal: AbortSignal | undefined;
   /** The time of the write in milliseconds. */
   readonly now?: number;
   readonly events?: readonly EventSnapshot[];

@@ -2,7 +2,7 @@
  * The interface of a store, which a service calls for each of its methods. A store runs the rules
  * over a storage: memory, IndexedDB, or a user's adapter. A storage knows no rules.
  */
-import type { HostAbortSignal } from '../model/host.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Description } from '../model/description.js';
 import type { Event } from '../model/event.js';
@@ -97,9 +97,7 @@ export interface PageRequest {
 }
 
 /** A session to create. */
-export interface CreateRequest extends NewSession {
-  readonly signal: HostAbortSignal | undefined;
-}
+export type CreateRequest = NewSession & StorageCall;
 
 /** The page of events to read. The caller gave `limit`. */
 export interface EventPageRequest {
@@ -129,15 +127,12 @@ export type ReadEvents = [
 ];
 
 /** A change of the title and the labels of a session. */
-export interface DescribeRequest extends Description {
+export interface DescribeRequest extends Description, StorageCall {
   readonly key: Readonly<Required<StorageKey>>;
-  readonly signal: HostAbortSignal | undefined;
 }
 
 /** Events to append to one session, all or none. */
-export interface AppendRequest extends Append {
-  readonly signal: HostAbortSignal | undefined;
-}
+export type AppendRequest = Append & StorageCall;
 
 /**
  * Sessions, their states and events, in any storage. The service calls it with names that it has checked. The
@@ -148,7 +143,7 @@ export interface AppendRequest extends Append {
  */
 export interface SessionStore {
   /** Opens the storage, if there is anything to open. If a server holds it, asks whether it answers. */
-  open(signal: HostAbortSignal | undefined): MaybePromise<void>;
+  open(call: StorageCall): MaybePromise<void>;
 
   /**
    * Creates a session with its events. If the key is taken, the call returns `undefined` (`ifAbsent`) or fails
@@ -167,14 +162,14 @@ export interface SessionStore {
     key: Required<StorageKey>,
     last: number | undefined,
     after: number | undefined,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadSession | undefined>;
 
   /** Reads a page of a session's events; `undefined` if there is no session. */
   page(
     key: Required<StorageKey>,
     page: EventPageRequest,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadEvents | undefined>;
 
   /** Lists a page of a user's sessions; without `userId` of all sessions of the app. */
@@ -183,7 +178,7 @@ export interface SessionStore {
     userId: string | undefined,
     descending: boolean,
     page: PageRequest,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadPage>;
 
   append(request: AppendRequest): MaybePromise<AppendAnswer>;
@@ -200,13 +195,13 @@ export interface SessionStore {
     appName: string,
     userId: string | undefined,
     delta: string,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<SharedRevisions>;
 
   /** Returns a shared state as JSON. The keys have no prefix. */
-  sharedState(owner: StateOwner, signal: HostAbortSignal | undefined): MaybePromise<string>;
+  sharedState(owner: StateOwner, call: StorageCall): MaybePromise<string>;
 
-  delete(request: StorageDeleteRequest, signal: HostAbortSignal | undefined): MaybePromise<Floor>;
+  delete(request: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor>;
 
   /** Frees the store's memory in the wasm. Calls that have begun still finish. */
   free(): void;

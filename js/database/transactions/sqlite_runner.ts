@@ -75,7 +75,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
    * log's pages into the file, where most replace existing pages, and truncates the log. Without it a full
    * disk would refuse deletions too.
    */
-  return (mode, work) => {
+  return (mode, work, { onRetry } = {}) => {
     try {
       return once(mode, work);
     } catch (error) {
@@ -85,6 +85,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
       } catch {
         throw error;
       }
+      onRetry?.();
       return once(mode, work);
     }
   };

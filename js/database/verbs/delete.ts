@@ -1,5 +1,6 @@
 import type { SharedScope } from '../../state/scope.js';
-import type { Deleted, StorageDeleteRequest } from '../../storage/adapter.js';
+import type { StorageDeleteRequest } from '../../storage/adapter.js';
+import type { Deleted } from '../../storage/rows.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { readFloor } from './current_rows.js';
 import type { Layout } from '../tables/layout.js';

@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { StorageListRequest, Listing } from '../../storage/adapter.js';
-import type { SessionRow } from '../../storage/rows.js';
+import type { StorageListRequest } from '../../storage/adapter.js';
+import type { Listing, SessionRow } from '../../storage/rows.js';
 import { cached, filledChunks } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
