@@ -216,83 +216,14 @@ export function same_json(one: string, other: string): boolean;
  */
 export function scan_template(text: string): Uint32Array;
 
-export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
+/** The coders of UTF-8, set once before the module is instantiated. */
+export function setTextCoders(
+    newDecoder: () => { decode(bytes: Uint8Array): string },
+    encoder: {
+        encode(text: string): Uint8Array;
+        encodeInto(text: string, view: Uint8Array): { read: number; written: number };
+    },
+): void;
 
-export interface InitOutput {
-    readonly memory: WebAssembly.Memory;
-    readonly __wbg_adapterwrite_free: (a: number, b: number) => void;
-    readonly __wbg_sessioncore_free: (a: number, b: number) => void;
-    readonly adapterwrite_again: (a: number) => number;
-    readonly adapterwrite_append: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
-    readonly adapterwrite_appended: (a: number) => [number, number, number];
-    readonly adapterwrite_create: (a: number, b: number, c: number, d: number, e: any, f: number, g: number, h: number, i: number, j: number) => [number, number, number];
-    readonly adapterwrite_created: (a: number, b: number) => [number, number, number];
-    readonly adapterwrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
-    readonly adapterwrite_events: (a: number) => [number, number];
-    readonly adapterwrite_locates: (a: number) => number;
-    readonly adapterwrite_number: (a: number, b: number) => number;
-    readonly adapterwrite_scopes: (a: number) => number;
-    readonly adapterwrite_since: (a: number) => number;
-    readonly adapterwrite_states: (a: number) => [number, number];
-    readonly adapterwrite_update: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
-    readonly adapterwrite_updated: (a: number) => [number, number, number];
-    readonly artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
-    readonly check_window: (a: number, b: number, c: number, d: number) => [number, number];
-    readonly delete_database: (a: number, b: number, c: number) => [number, number, number];
-    readonly describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
-    readonly event_limit: (a: number, b: number) => [number, number, number];
-    readonly has_room: (a: number) => number;
-    readonly merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
-    readonly page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
-    readonly same_json: (a: number, b: number, c: number, d: number) => number;
-    readonly scan_template: (a: number, b: number) => [number, number];
-    readonly sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
-    readonly sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any, g: any) => [number, number, number];
-    readonly sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: number) => [number, number, number];
-    readonly sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
-    readonly sessioncore_describe: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
-    readonly sessioncore_disconnect: (a: number) => void;
-    readonly sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
-    readonly sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
-    readonly sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
-    readonly sessioncore_memory: () => number;
-    readonly sessioncore_open: (a: number) => [number, number, number];
-    readonly sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
-    readonly sessioncore_shared_state: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
-    readonly sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h08fe7b08260c0454: (a: number, b: number, c: any) => void;
-    readonly wasm_bindgen__convert__closures_____invoke__h5f2c63ddae1bfac3: (a: number, b: number) => void;
-    readonly __wbindgen_malloc: (a: number, b: number) => number;
-    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
-    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
-    readonly __wbindgen_exn_store: (a: number) => void;
-    readonly __externref_table_alloc: () => number;
-    readonly __wbindgen_externrefs: WebAssembly.Table;
-    readonly __wbindgen_destroy_closure: (a: number, b: number) => void;
-    readonly __externref_table_dealloc: (a: number) => void;
-    readonly __wbindgen_start: () => void;
-}
-
-export type SyncInitInput = BufferSource | WebAssembly.Module;
-
-/**
- * Instantiates the given `module`, which can either be bytes or
- * a precompiled `WebAssembly.Module`.
- *
- * @param {{ module: SyncInitInput }} module - Passing `SyncInitInput` directly is deprecated.
- *
- * @returns {InitOutput}
- */
-export function initSync(module: { module: SyncInitInput } | SyncInitInput): InitOutput;
-
-/**
- * If `module_or_path` is {RequestInfo} or {URL}, makes a request and
- * for everything else, calls `WebAssembly.instantiate` directly.
- *
- * @param {{ module_or_path: InitInput | Promise<InitInput> }} module_or_path - Passing `InitInput` directly is deprecated.
- *
- * @returns {Promise<InitOutput>}
- */
-export default function __wbg_init (module_or_path: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
+/** Instantiates the module; `undefined` returns the exports of the existing instance. */
+export function initSync(module: { module: object } | undefined): { readonly memory: { readonly buffer: ArrayBuffer } };

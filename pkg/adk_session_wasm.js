@@ -1464,6 +1464,14 @@ function passStringToWasm0(arg, malloc, realloc) {
 
     const mem = getUint8ArrayMemory0();
 
+    if (len > 32) {
+        const { read, written } = cachedTextEncoder.encodeInto(arg, mem.subarray(ptr, ptr + len));
+        if (read === len) {
+            WASM_VECTOR_LEN = written;
+            return ptr;
+        }
+    }
+
     let offset = 0;
 
     for (; offset < len; offset++) {
@@ -1493,32 +1501,24 @@ function takeFromExternrefTable0(idx) {
     return value;
 }
 
-let cachedTextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
-cachedTextDecoder.decode();
+let newTextDecoder, cachedTextDecoder, cachedTextEncoder;
+
+function setTextCoders(newDecoder, encoder) {
+    newTextDecoder = newDecoder;
+    cachedTextDecoder = newDecoder();
+    cachedTextEncoder = encoder;
+}
 const MAX_SAFARI_DECODE_BYTES = 2146435072;
 let numBytesDecoded = 0;
 function decodeText(bytes) {
     numBytesDecoded += bytes.length;
     if (numBytesDecoded >= MAX_SAFARI_DECODE_BYTES) {
-        cachedTextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
-        cachedTextDecoder.decode();
+        cachedTextDecoder = newTextDecoder();
         numBytesDecoded = bytes.length;
     }
     return cachedTextDecoder.decode(bytes);
 }
 
-const cachedTextEncoder = new TextEncoder();
-
-if (!('encodeInto' in cachedTextEncoder)) {
-    cachedTextEncoder.encodeInto = function (arg, view) {
-        const buf = cachedTextEncoder.encode(arg);
-        view.set(buf);
-        return {
-            read: arg.length,
-            written: buf.length
-        };
-    };
-}
 
 let WASM_VECTOR_LEN = 0;
 
@@ -1587,9 +1587,6 @@ function initSync(module) {
     }
 
     const imports = __wbg_get_imports();
-    if (!(module instanceof WebAssembly.Module)) {
-        module = new WebAssembly.Module(module);
-    }
     const instance = new WebAssembly.Instance(module, imports);
     return __wbg_finalize_init(instance, module);
 }
@@ -1626,4 +1623,4 @@ async function __wbg_init_once(module_or_path) {
     return __wbg_finalize_init(instance, module);
 }
 
-export { initSync, __wbg_init as default };
+export { initSync, setTextCoders, __wbg_init as default };
