@@ -23,10 +23,10 @@ const scripts = (folder: string): string[] =>
 
 const wasm = (): string => join(install().folder, 'pkg/adk_session_wasm_bg.wasm');
 
-it('the wasm is at most 100 KB', (t) => {
+it('the wasm is at most 101 KB', (t) => {
   const size = gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 100, `${size} KB`);
+  assert.ok(size <= 101, `${size} KB`);
 });
 
 it('the wasm names source locations of panics', () => {
