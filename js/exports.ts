@@ -115,6 +115,7 @@ export type {
   CallDiagnostic,
   Diagnostic,
   ServiceMethod,
+  StorageCall,
   StorageDiagnostic,
 } from './model/diagnostic.js';
 export { State } from './state/state.js';
@@ -128,26 +129,31 @@ export type {
   StateSchemaOf,
 } from './state/state_schema.js';
 export type {
-  Changes,
   Decide,
-  Deleted,
-  Found,
-  Listing,
-  PageRows,
-  Rows,
   StorageAdapter,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
+  StorageDescribeRequest,
   StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
-  StorageDescribeRequest,
   StorageWrite,
   StorageWriteRequest,
 } from './storage/adapter.js';
+export type {
+  Changes,
+  Deleted,
+  EventRow,
+  Found,
+  Listing,
+  PageRows,
+  Rows,
+  SessionRow,
+  SharedRow,
+  StorageKey,
+} from './storage/rows.js';
 export type { ListPlace } from './storage/list_place.js';
-export type { EventRow, SessionRow, SharedRow, StorageKey } from './storage/rows.js';
 export { requestPersistence, storageUsage } from './storage/persistence.js';
 export type { StorageUsage } from './storage/persistence.js';
 export type {

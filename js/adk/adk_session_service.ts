@@ -1,8 +1,8 @@
+import { invalidValue } from '../errors/invalid.js';
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { ownMembers } from '../members/own.js';
-import { copyRequest, describeValue } from '../call/call.js';
+import { copyRequest } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { invalid } from '../errors/invalid.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
   type DeleteDatabaseOptions,
@@ -286,5 +286,5 @@ function requireBase(base: unknown): void {
   const { prototype } = Object(base) as { prototype?: Partial<BaseSessionService> | null };
   if (typeof base === 'function' && typeof prototype?.appendEvent === 'function') return;
   const rule = "must be the class of that name, which '@google/adk' exports";
-  throw invalid('BaseSessionService', `${rule}; it is ${describeValue(base)}`);
+  throw invalidValue('BaseSessionService', `${rule}`, base);
 }

@@ -1,7 +1,7 @@
+import { describeValue } from '../errors/describe.js';
+import { invalid } from '../errors/invalid.js';
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
-import { describeValue } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
 import { makeDisposable } from '../call/disposable.js';
 import type {
   Abortable,
@@ -315,7 +315,9 @@ function requireService(service: unknown): void {
   const missing = REQUIRED_METHODS.filter((method) => typeof given?.[method] !== 'function');
   if (missing.length === 0) return;
   const problem =
-    typeof service === 'object' ? `lacks ${missing.join(', ')}` : describeValue(service);
+    typeof service === 'object' && service !== null
+      ? `lacks ${missing.join(', ')}`
+      : `is ${describeValue(service)}`;
   throw invalid('The service', `must be a BaseSessionService of this package; it ${problem}`);
 }
 

@@ -56,6 +56,8 @@ export interface HandleAppend {
   /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
   readonly signal: AbortSignal | undefined;
+  /** Counts a retry for the call; see {@link StorageCall}. */
+  readonly onRetry: (() => void) | undefined;
 }
 
 /** Stores events, and changes the handles whose events are stored. */
@@ -65,8 +67,6 @@ export interface AppendStore {
   store(append: HandleAppend): MaybePromise<void>;
   /** Stores appends to different sessions in one transaction. Each of them may fail by itself. */
   storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[];
-  /** Called if a write of several appends failed, so that each of them is stored again alone. */
-  onRetry(error: unknown): void;
 }
 
 /**
@@ -294,7 +294,7 @@ export class AppendGroups {
 
   async #storeEach({ queue, calls }: HandleWrite, error: unknown): Promise<void> {
     const doubt = mayBeWritten(error) ? error : undefined;
-    this.#store.onRetry(error);
+    for (const { append } of calls) append.onRetry?.();
     for (const call of calls) await this.#storeWrite({ queue, calls: [call] }, doubt);
   }
 }
@@ -313,9 +313,10 @@ function reject({ calls }: HandleWrite, error: unknown): void {
 function appendOf({ calls }: HandleWrite): { append: HandleAppend; stop: () => void } {
   const { append } = calls[0]!;
   if (calls.length === 1) return { append, stop: NOTHING };
+  const onRetry = append.onRetry && ((): void => calls.forEach(({ append }) => append.onRetry?.()));
   const { signal, stop } = whenNoneWaits(calls);
   const events = calls.flatMap(({ append }) => append.events);
-  return { append: { ...append, events, signal }, stop };
+  return { append: { ...append, events, signal, onRetry }, stop };
 }
 
 function sessionName(session: HandleSnapshot | undefined): string {

@@ -1,5 +1,4 @@
-import { describeValue } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
+import { invalidValue } from '../errors/invalid.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
@@ -50,5 +49,5 @@ export function policyOf(stale: unknown): number {
   if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
     return STALE_POLICIES[stale as StalePolicy];
   }
-  throw invalid('stale', `must be 'merge', 'append' or 'reject'; it is ${describeValue(stale)}`);
+  throw invalidValue('stale', `must be 'merge', 'append' or 'reject'`, stale);
 }

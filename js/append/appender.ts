@@ -12,7 +12,8 @@ import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import type { CallFacts, Diagnostics } from '../call/diagnostics.js';
+import type { CallFacts } from '../call/diagnostics.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/snapshot.js';
 import type { SessionReader } from '../read/session_reader.js';
@@ -22,7 +23,7 @@ import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
 /** What a request to append says beside its events. */
-type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision' | 'signal'>;
+type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision'> & StorageCall;
 
 /** The parts that an {@link Appender} works with. */
 export interface AppenderParts {
@@ -40,8 +41,6 @@ export interface AppenderParts {
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
   readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
-  /** Absent: nobody listens. */
-  readonly diagnostics: Diagnostics | undefined;
 }
 
 interface PreparedAppend {
@@ -73,7 +72,7 @@ export class Appender implements AppendStore {
    *   streamed answer, which is not stored.
    */
   append(
-    { session: given, expectedRevision, signal }: HandleRequest,
+    { session: given, expectedRevision, signal, onRetry }: HandleRequest,
     newEvents: readonly NewEvent[],
     facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
@@ -88,7 +87,10 @@ export class Appender implements AppendStore {
     const taken: EventToStore[] = [];
     for (const event of events)
       if (!isPartial(event)) taken.push(this.#take(event, rules, mayTitle));
-    const append = { session, record, rules, events: taken, expectedRevision: expected, signal };
+    const append: HandleAppend = {
+      ...{ session, record, rules, events: taken },
+      ...{ expectedRevision: expected, signal, onRetry },
+    };
     let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0 && !isInMemory) {
       stored = this.#groups.add(append);
@@ -101,7 +103,7 @@ export class Appender implements AppendStore {
         facts.rows = taken.length;
         if (taken.length > 0) facts.groupSize = groupSize ?? 1;
       }
-      return after(reader.addMissingCalls(session, events), () => taken);
+      return after(reader.addMissingCalls(session, events, onRetry), () => taken);
     });
   }
 
@@ -129,7 +131,7 @@ export class Appender implements AppendStore {
     key: CompositeSessionKey,
     event: Event,
     stateDelta: unknown,
-    signal: AbortSignal | undefined,
+    { signal, onRetry }: StorageCall,
   ): MaybePromise<void> {
     const { rules, clock, feed, isInMemory } = this.#parts;
     const events: EventSnapshot[] = [];
@@ -157,6 +159,7 @@ export class Appender implements AppendStore {
           now: clock(),
           compute: computation?.run,
           signal,
+          onRetry,
         },
         committed(answer) {
           const { appName, userId, sessionId } = key;
@@ -179,10 +182,6 @@ export class Appender implements AppendStore {
     const order = writer.recordOrder(event);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
     return { event, snapshot, order, title: mayTitle ? titleOf(snapshot.text) : undefined };
-  }
-
-  onRetry(error: unknown): void {
-    this.#parts.diagnostics?.tell('retry', error);
   }
 
   canStoreMany(): boolean {
@@ -221,7 +220,7 @@ export class Appender implements AppendStore {
 
   /** Prepares what is stored, and the changes of the handle after the commit. */
   #prepare(append: HandleAppend): PreparedAppend {
-    const { session, record, rules, events, expectedRevision, signal } = append;
+    const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
     const { clock, feed } = this.#parts;
     const { writer, policy } = rules;
     const { appName, userId, id: sessionId, lastEventId } = session;
@@ -240,6 +239,7 @@ export class Appender implements AppendStore {
         now: clock(),
         compute: undefined,
         signal,
+        onRetry,
       },
       committed(answer) {
         updateHandle(session, record, reduced, policy, answer, writer);

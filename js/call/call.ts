@@ -2,11 +2,11 @@
  * Checks around each call of a service. The request is checked, and a result is
  * awaited only if it is a promise.
  */
+import { messageOf } from '../errors/describe.js';
+import { invalidValue } from '../errors/invalid.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
 import { ownMembers } from '../members/own.js';
-import { kindOf, messageOf } from '../json/rules.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';
 
 export type MaybePromise<T> = T | Promise<T>;
@@ -29,12 +29,12 @@ export function copyRequest<Request extends object>(request: Request): Request {
 
 export function requireRequest(request: unknown): void {
   if (typeof request === 'object' && request !== null) return;
-  throw invalid('The request', `must be one object; it is ${kindOf(request)}`);
+  throw invalidValue('The request', 'must be one object', request);
 }
 
 export function requireOptions(options: unknown): void {
   if (typeof options === 'object' && options !== null) return;
-  throw invalid('The options', `must be one object; they are ${kindOf(options)}`);
+  throw invalidValue('The options', 'must be one object', options);
 }
 
 export function requireNotAborted(signal: HostAbortSignal | undefined): void {
@@ -56,9 +56,4 @@ export function requestError(thrown: unknown): SessionError {
   if (isTooLong(thrown)) return tooLongError(undefined, thrown);
   const message = `The request cannot be read; a getter threw: ${messageOf(thrown)}`;
   return new SessionError('invalid_argument', message, { cause: thrown });
-}
-
-/** Returns a string as JSON, or the kind of any other value, for messages. */
-export function describeValue(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : kindOf(value);
 }

@@ -1,5 +1,5 @@
 import { SessionError } from '../errors/errors.js';
-import type { ServiceMethod } from '../model/diagnostic.js';
+import type { ServiceMethod, StorageCall } from '../model/diagnostic.js';
 import type { Abortable } from '../model/session.js';
 import { type MaybePromise, requestError, requireNotAborted } from './call.js';
 import type { CallFacts, Diagnostics } from './diagnostics.js';
@@ -38,12 +38,13 @@ export class Calls {
   run<Request extends object, T>(
     method: ServiceMethod,
     request: Request,
-    work: (request: Request, facts?: CallFacts) => MaybePromise<T>,
+    work: (request: Request & StorageCall, facts?: CallFacts) => MaybePromise<T>,
   ): Promise<T> {
-    const facts: CallFacts | undefined = this.#diagnostics && {};
+    const facts: CallFacts | undefined = this.#diagnostics && { retries: 0 };
     const report = facts && this.#diagnostics?.begin(method, facts);
     try {
-      const ownRequest = this.begin(method, request);
+      const ownRequest: Request & StorageCall = this.begin(method, request);
+      if (facts !== undefined) Object.assign(ownRequest, { onRetry: () => (facts.retries += 1) });
       report?.take(ownRequest);
       this.onRequest?.(ownRequest);
       const result = work(ownRequest, facts);

@@ -1,13 +1,6 @@
+import { invalidValue } from '../errors/invalid.js';
 import { isSessionError, type SessionErrorCode } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
-import type {
-  CallDiagnostic,
-  Diagnostic,
-  ServiceMethod,
-  StorageDiagnostic,
-} from '../model/diagnostic.js';
-import { describeValue } from './call.js';
+import type { CallDiagnostic, Diagnostic, ServiceMethod } from '../model/diagnostic.js';
 import { reportUncaught } from './uncaught.js';
 
 /** The options of a service that concern its diagnostics. */
@@ -17,11 +10,15 @@ export interface DiagnosticOptions {
 }
 
 /** What a call tells about itself while it runs. */
-export type CallFacts = { -readonly [Fact in 'rows' | 'groupSize']?: CallDiagnostic[Fact] };
+export interface CallFacts {
+  retries: number;
+  rows?: number;
+  groupSize?: number;
+}
 
 type Ids = Pick<CallDiagnostic, 'appName' | 'userId' | 'sessionId'>;
 
-/** Reports the calls and the retries of one service to its option `onDiagnostic`. */
+/** Reports the calls and the lost connections of one service to its option `onDiagnostic`. */
 export class Diagnostics {
   readonly #listener: (diagnostic: Diagnostic) => void;
   readonly #withIds: boolean;
@@ -46,14 +43,11 @@ export class Diagnostics {
     storage: { readonly kind: string },
   ): Diagnostics | undefined {
     if (typeof diagnosticIds !== 'boolean') {
-      throw invalid(
-        'diagnosticIds',
-        `must be true or false; it is ${describeValue(diagnosticIds)}`,
-      );
+      throw invalidValue('diagnosticIds', 'must be true or false', diagnosticIds);
     }
     if (onDiagnostic === undefined) return undefined;
     if (typeof onDiagnostic !== 'function') {
-      throw invalid('onDiagnostic', `must be a function; it is ${kindOf(onDiagnostic)}`);
+      throw invalidValue('onDiagnostic', 'must be a function', onDiagnostic);
     }
     return new Diagnostics(onDiagnostic, diagnosticIds, storage);
   }
@@ -66,7 +60,7 @@ export class Diagnostics {
   begin(method: ServiceMethod, facts: CallFacts) {
     const start = performance.now();
     let ids: Ids | undefined;
-    const report = (result: Ids & { readonly code?: SessionErrorCode }): void => {
+    const report = (result: CallFacts & Ids & { readonly code?: SessionErrorCode }): void => {
       const durationMs = performance.now() - start;
       const { kind: storage } = this.#storage;
       this.#report({ kind: 'call', storage, method, durationMs, ...result });
@@ -82,13 +76,14 @@ export class Diagnostics {
         const rows = facts.rows ?? rowsOf(method, result);
         report({ ...(rows !== undefined && { rows }), ...facts, ...ids, ...created });
       },
-      fail: (error: unknown): void => report({ ...ids, code: codeOf(error) }),
+      fail: (error: unknown): void =>
+        report({ retries: facts.retries, ...ids, code: codeOf(error) }),
     };
   }
 
-  /** Reports that the storage does something by itself because of an error. */
-  tell(kind: StorageDiagnostic['kind'], error: unknown): void {
-    this.#report({ kind, storage: this.#storage.kind, code: codeOf(error) });
+  /** Reports a connection that was lost while no call used it. */
+  reportLoss(error: unknown): void {
+    this.#report({ kind: 'connection', storage: this.#storage.kind, code: codeOf(error) });
   }
 
   /** A listener that throws must not fail the call. */

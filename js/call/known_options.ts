@@ -2,9 +2,9 @@
  * Refuses unknown members of options and requests. A misspelt member would otherwise be ignored, and its
  * absence noticed only after a loss.
  */
+import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
-import { invalid } from '../errors/invalid.js';
 import { requireOptions, requireRequest } from './call.js';
 
 /** The names of the members of options or of a request. The type makes the list complete. */

@@ -1,8 +1,8 @@
+import { invalid } from '../errors/invalid.js';
 import { parseArgs } from 'node:util';
 import type { TimeUnit } from '../python/time.js';
 import type { NameOptions } from '../database/tables/table_names.js';
 import { requireTimeUnit } from '../files/format/session_file.js';
-import { invalid } from '../errors/invalid.js';
 import { schemaSql } from './schema_sql.js';
 
 export const USAGE = `Usage: adk-session-wasm migrate FROM TO [options]
@@ -59,7 +59,8 @@ export function parseCommand(args: readonly string[]): Command {
   if (values.help === true) return { kind: 'help' };
   const [command, from, to, ...furtherArguments] = positionals;
   if (command === 'schema') {
-    if (to !== undefined) throw invalid('schema', 'takes one ENGINE');
+    if (to !== undefined)
+      throw invalid('schema', `takes one ENGINE; there are ${positionals.length - 1} arguments`);
     refuseOtherOptions(values, ['schema', 'table-prefix']);
     const { schema, 'table-prefix': tablePrefix } = values;
     return { kind: 'schema', sql: schemaSql(from, { schema, tablePrefix }) };

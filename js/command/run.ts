@@ -1,5 +1,5 @@
-import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
 import { type Command, parseCommand, USAGE } from './arguments.js';
 import { overwriteNeedsDatabase } from './stores/file_target.js';
 import { migrate, type MigrateResult } from './migrate.js';

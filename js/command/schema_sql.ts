@@ -1,4 +1,5 @@
 /** The SQL that creates the tables, for operators who do not let a program create them. */
+import { invalid } from '../errors/invalid.js';
 import { DummyDriver, Kysely, sql } from 'kysely';
 import { SCHEMES } from '../database/engines/address.js';
 import { ENGINES } from '../database/engines/engines.js';
@@ -9,7 +10,6 @@ import { indices, metadataRows, tableStatements } from '../database/tables/schem
 import { withTableNames } from '../database/tables/renaming.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import type { Tables } from '../database/tables/tables.js';
-import { invalid } from '../errors/invalid.js';
 
 /** MySQL has no `if not exists` for indices. */
 const MYSQL_ADVICE =

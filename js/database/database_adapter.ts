@@ -30,26 +30,21 @@
 
 import type {
   Decide,
-  Deleted,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  Listing,
-  PageRows,
   StorageListAfterRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
-  Rows,
   StorageWriteRequest,
 } from '../storage/adapter.js';
 import type { ListPlace } from '../storage/list_place.js';
-import type { StorageKey } from '../storage/rows.js';
+import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
-import type { Diagnostics } from '../call/diagnostics.js';
-import type { Abortable } from '../model/session.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { NO_ROWS, type OwnAdapter, type OwnRows } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove, removeUnchanged } from './verbs/delete.js';
@@ -78,15 +73,13 @@ export interface DatabaseParts {
   readonly engine: Engine;
   readonly durable: boolean;
   /** Connects, or makes the pool that will connect. Called again after a failure. */
-  readonly connect: () => Promise<Connected>;
+  readonly connect: (onLost: (error: unknown) => void) => Promise<Connected>;
   /** Checks and creates the tables of the connected database. */
   readonly openTables: (database: Database, engine: Engine) => Promise<OpenedTables>;
   /** Whether closing the adapter closes the connection. */
   readonly owns: boolean;
   readonly clock: () => number;
   readonly waits: Waits;
-  /** Told of retries. Absent: nobody listens. */
-  readonly diagnostics?: Diagnostics | undefined;
 }
 
 /** A connected database whose tables were accepted. */
@@ -114,6 +107,7 @@ function allStatements(database: Database, usual: Engine, layout: Layout) {
 export class DatabaseAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;
+  onConnectionLost: OwnAdapter['onConnectionLost'];
   readonly #parts: DatabaseParts;
   readonly #revisions = new Revisions();
   #connected: Promise<Connected> | undefined;
@@ -141,7 +135,10 @@ export class DatabaseAdapter implements OwnAdapter {
   get appendMany(): OwnAdapter['appendMany'] {
     if (!this.#canGroup) return undefined;
     return (writes) => {
-      const written = this.#run('write', {}, (opened) => write(opened, writes, false));
+      const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
+      const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
+      const call = isCounted ? { onRetry } : {};
+      const written = this.#run('write', call, (opened) => write(opened, writes, false));
       if (!(written instanceof Promise)) return written;
       return written.catch((error: unknown) => {
         const { cause } = Object(error) as { cause?: unknown };
@@ -262,31 +259,31 @@ export class DatabaseAdapter implements OwnAdapter {
   /**
    * Connects and checks the tables now, to learn whether they can be used. Otherwise the first verb does so.
    */
-  async open({ signal }: Abortable = {}): Promise<void> {
+  async open(call: StorageCall = {}): Promise<void> {
     const wasOpened = this.#opened !== undefined;
-    await this.#untilOpened(signal);
+    await this.#untilOpened(call.signal);
     if (!wasOpened) return;
     // The server may have stopped since, or only this connection may be lost.
-    const ask = async () =>
-      this.#run('read', { signal }, ({ statements }) => readFloor(statements));
+    const ask = async () => this.#run('read', call, ({ statements }) => readFloor(statements));
     await ask().catch((error: unknown) => {
       if (!isSessionError(error, 'connection_lost')) throw error;
+      call.onRetry?.();
       return ask();
     });
   }
 
-  #run<T>(mode: Mode, request: Abortable, work: (opened: Opened) => Steps<T>): T | Promise<T> {
+  #run<T>(mode: Mode, call: StorageCall, work: (opened: Opened) => Steps<T>): T | Promise<T> {
     const opened = this.#opened;
-    const { signal } = request;
+    const { signal } = call;
     if (opened === undefined) {
-      return this.#untilOpened(signal).then(() => this.#run(mode, request, work));
+      return this.#untilOpened(signal).then(() => this.#run(mode, call, work));
     }
     if (mode === 'write' && opened.refusal !== undefined) {
-      return this.#openToWrite(signal).then(() => this.#run(mode, request, work));
+      return this.#openToWrite(signal).then(() => this.#run(mode, call, work));
     }
-    const { engine, waits, diagnostics } = this.#parts;
-    const attempt = () => opened.run(mode, () => work(opened), signal);
-    return retried(engine, attempt, waits, signal, diagnostics);
+    const { engine, waits } = this.#parts;
+    const attempt = () => opened.run(mode, () => work(opened), call);
+    return retried(engine, attempt, waits, call);
   }
 
   /**
@@ -332,10 +329,12 @@ export class DatabaseAdapter implements OwnAdapter {
 
   async #openNow(): Promise<Opened> {
     const { connect, engine, clock } = this.#parts;
-    this.#connected ??= connect().catch((error: unknown) => {
-      this.#connected = undefined;
-      throw error;
-    });
+    this.#connected ??= connect((error) => this.onConnectionLost?.(error)).catch(
+      (error: unknown) => {
+        this.#connected = undefined;
+        throw error;
+      },
+    );
     const { database, run, lastWrites, useWriteAheadLog } = ownMembers(await this.#connected);
     const tables = await this.#parts.openTables(database, engine);
     const { layout, refusal } = ownMembers(tables);

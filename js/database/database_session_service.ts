@@ -1,8 +1,6 @@
+import { invalid, invalidValue } from '../errors/invalid.js';
 import type { Kysely } from 'kysely';
-import { kindOf } from '../json/rules.js';
-import { requireOptions, describeValue } from '../call/call.js';
-import { Diagnostics } from '../call/diagnostics.js';
-import { invalid } from '../errors/invalid.js';
+import { requireOptions } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
@@ -194,10 +192,10 @@ export function databaseParts(
     const kysely: unknown = options.kysely;
     if (typeof engine !== 'string' || !Object.hasOwn(ENGINES, engine)) {
       const names = Object.keys(ENGINES).join(', ');
-      throw invalid('engine', `must be one of ${names}; it is ${describeValue(engine)}`);
+      throw invalidValue('engine', `must be one of ${names}`, engine);
     }
     if (!isKysely(kysely)) {
-      throw invalid('kysely', `must be an instance of Kysely; it is ${kindOf(kysely)}`);
+      throw invalidValue('kysely', 'must be an instance of Kysely', kysely);
     }
     requireNoPlugins(kysely);
     const connected = async () => {
@@ -212,7 +210,6 @@ export function databaseParts(
       owns: false,
       clock,
       waits,
-      diagnostics: Diagnostics.of(options, ENGINES[engine]),
     };
   }
   const address = parseAddress(options.url);
@@ -220,16 +217,14 @@ export function databaseParts(
   const { durability = 'strict', driverOptions = {} } = options;
   requireDurability(durability, engine);
   requireDriverOptions(driverOptions, engine);
-  const diagnostics = Diagnostics.of(options, engine);
   return {
     engine,
     durable: isDurable(address),
-    connect: () => connect(address, { durability, driverOptions, waits, diagnostics }),
+    connect: (onLost) => connect(address, { durability, driverOptions, waits, onLost }),
     openTables: openingOf(address.kind, options, waits),
     owns: true,
     clock,
     waits,
-    diagnostics,
   };
 }
 
@@ -241,7 +236,7 @@ function openingOf(
   const { createTables = true } = options;
   const names = requireTableNames(kind, options);
   if (typeof createTables !== 'boolean') {
-    throw invalid('createTables', `must be true or false; it is ${describeValue(createTables)}`);
+    throw invalidValue('createTables', 'must be true or false', createTables);
   }
   return (database, engine) => openTables(database, engine, { names, createTables, waits });
 }
@@ -261,8 +256,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1 - 1000;
 
 function checkedTimeout(value: unknown = DEFAULT_TIMEOUT_MS): number {
   if (typeof value === 'number' && value >= 1 && value <= MAX_TIMEOUT_MS) return value;
-  const given = typeof value === 'number' ? String(value) : kindOf(value);
-  throw invalid('timeoutMs', `must be milliseconds from 1 to ${MAX_TIMEOUT_MS}; it is ${given}`);
+  throw invalidValue('timeoutMs', `must be milliseconds from 1 to ${MAX_TIMEOUT_MS}`, value);
 }
 
 /** Whether the value is a Kysely, of any copy of the package. */
@@ -274,16 +268,16 @@ function requireDriverOptions(options: object, { acceptsSslText }: Engine): void
   requireOptions(options);
   const { ssl } = options as { ssl?: unknown };
   if (typeof ssl === 'string' && !acceptsSslText) {
-    throw invalid('driverOptions.ssl', 'must be true, false or an object of options for TLS');
+    throw invalid(
+      'driverOptions.ssl',
+      'must be true, false or an object of options for TLS; it is a string',
+    );
   }
 }
 
 function requireDurability(durability: unknown, { name, durabilitySetting }: Engine): void {
   if (durability !== 'strict' && durability !== 'relaxed') {
-    throw invalid(
-      'durability',
-      `must be 'strict' or 'relaxed'; it is ${describeValue(durability)}`,
-    );
+    throw invalidValue('durability', `must be 'strict' or 'relaxed'`, durability);
   }
   if (durability === 'relaxed' && durabilitySetting !== undefined) {
     throw invalid('durability', `is the server's on ${name}: set ${durabilitySetting} there`);

@@ -1,7 +1,6 @@
-import { Kysely, SqliteDialect } from 'kysely';
 import { invalid } from '../errors/invalid.js';
-import type { Rows } from '../storage/adapter.js';
-import type { StorageKey } from '../storage/rows.js';
+import { Kysely, SqliteDialect } from 'kysely';
+import type { Rows, StorageKey } from '../storage/rows.js';
 import { type Address, isDurable, parseAddress } from './engines/address.js';
 import { connect, type Connected, throughKysely } from './connections/connect.js';
 import { DatabaseAdapter } from './database_adapter.js';

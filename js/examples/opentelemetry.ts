@@ -12,16 +12,18 @@ export function openTelemetryListener(
 ): (diagnostic: Diagnostic) => void {
   const durations = meter.createHistogram('adk.session.call.duration', { unit: 'ms' });
   const groupSizes = meter.createHistogram('adk.session.append.group_size');
-  const storageEvents = meter.createCounter('adk.session.storage.events');
+  const retryCount = meter.createCounter('adk.session.call.retries');
+  const lostConnections = meter.createCounter('adk.session.connections.lost');
   return (diagnostic) => {
-    const { kind, storage, code = 'ok' } = diagnostic;
-    if (diagnostic.kind !== 'call') {
-      storageEvents.add(1, { kind, storage, code });
+    const { storage, code = 'ok' } = diagnostic;
+    if (diagnostic.kind === 'connection') {
+      lostConnections.add(1, { storage, code });
       return;
     }
-    const { method, durationMs, groupSize, rows } = diagnostic;
+    const { method, durationMs, retries, groupSize, rows } = diagnostic;
     durations.record(durationMs, { method, storage, code });
     if (groupSize !== undefined) groupSizes.record(groupSize, { method, storage });
+    if (retries > 0) retryCount.add(retries, { method, storage });
     // The listener is called when the call has settled, so the span is made afterwards.
     const end = Date.now();
     const attributes = { storage, ...(rows !== undefined && { rows }) };

@@ -1,10 +1,10 @@
+import { kindOf } from '../errors/describe.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { isSessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';
 import type { Event } from '../model/event.js';
 import { requireId } from '../model/ids.js';
-import { kindOf } from '../json/rules.js';
 import type { Session } from '../model/session.js';
-import { invalid } from '../errors/invalid.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */
 export interface HandleRecord {
@@ -149,7 +149,7 @@ export interface HandleSnapshot extends Session {
  */
 export function snapshotHandle(session: unknown): HandleSnapshot {
   if (typeof session !== 'object' || session === null) {
-    throw invalid('session', `must be a session; it is ${kindOf(session)}`);
+    throw invalidValue('session', 'must be a session', session);
   }
   try {
     const given = session as Session;
@@ -157,10 +157,16 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
     const title = memberOf(given, 'title');
     requireSessionKey(id, appName, userId);
     if (typeof state !== 'object' || (state as unknown) === null || !Object.isExtensible(state)) {
-      throw invalid('session.state', 'must be an object that is not frozen');
+      throw invalid(
+        'session.state',
+        `must be an object that is not frozen; it is ${frozen(state)}`,
+      );
     }
     if (!Array.isArray(events) || !Object.isExtensible(events)) {
-      throw invalid('session.events', 'must be an array that is not frozen');
+      throw invalid(
+        'session.events',
+        `must be an array that is not frozen; it is ${frozen(events)}`,
+      );
     }
     if (Object.isFrozen(session)) {
       throw invalid('session', 'is frozen, but an append changes it; append through a copy');
@@ -181,6 +187,12 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
     if (isSessionError(error)) throw error;
     throw invalid('session', 'cannot be read: its own code threw');
   }
+}
+
+/** Returns the kind of a value, and that it is frozen, for messages. */
+function frozen(value: unknown): string {
+  const isFrozen = typeof value === 'object' && value !== null && !Object.isExtensible(value);
+  return isFrozen ? `${kindOf(value)}, frozen` : kindOf(value);
 }
 
 /** Returns the id of the last event, if it has one. A hand-made array may hold anything. */

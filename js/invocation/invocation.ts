@@ -1,5 +1,5 @@
-import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
+import { SessionError } from '../errors/errors.js';
 import type { Content } from '../model/content.js';
 import { type CreateEventParams, createEventActions, newEventId } from '../model/create_event.js';
 import type { Event } from '../model/event.js';

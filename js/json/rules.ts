@@ -60,33 +60,6 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   );
 }
 
-/** Returns the kind of a value for messages, such as `an array`. Never throws. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (typeof value === 'bigint') return 'a BigInt';
-  if (typeof value !== 'object') return `a ${typeof value}`;
-  try {
-    if (Array.isArray(value)) return 'an array';
-    const constructorValue: unknown = (value as { constructor?: unknown }).constructor;
-    const name = typeof constructorValue === 'function' ? constructorValue.name : '';
-    // Class names are short; other values may be long.
-    return /^[\p{ID_Continue}$]{1,64}$/u.test(name) ? `an instance of ${name}` : 'a class instance';
-  } catch {
-    return 'an object that cannot be read';
-  }
-}
-
-/** Returns the message of a thrown Error, a thrown string, or the kind of another value. Never throws. */
-export function messageOf(thrown: unknown): string {
-  if (typeof thrown === 'string') return thrown;
-  try {
-    if (thrown instanceof Error) return String(thrown.message);
-  } catch {
-    // A revoked proxy, or a getter that throws.
-  }
-  return kindOf(thrown);
-}
-
 /**
  * Makes the error for a value that cannot become JSON.
  *

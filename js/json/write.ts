@@ -7,15 +7,14 @@
  * differ from what was checked. It is some ten times slower than the native function, so it writes
  * only what `check.ts` calls special.
  */
+import { kindOf, messageOf } from '../errors/describe.js';
 import type { SessionError } from '../errors/errors.js';
 import { formatPath, type PathSegment } from './path.js';
 import {
   isPlainObject,
-  kindOf,
   MAX_EVENT_LEVELS,
   MAX_STATE_LEVELS,
   MAX_VALUES,
-  messageOf,
   unserializable,
 } from './rules.js';
 import { isWellFormed, replaceLoneSurrogates } from './text.js';

@@ -1,7 +1,6 @@
 /** The title of a session, taken from its first user message. */
-import { describeValue } from '../call/call.js';
 import { SessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
+import { invalidValue } from '../errors/invalid.js';
 import { ownMembers } from '../members/own.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from './event.js';
@@ -19,7 +18,7 @@ const LONGEST_START = 1024;
 export function takeAutoTitle(autoTitle: unknown): boolean {
   if (autoTitle === undefined || autoTitle === false) return false;
   if (autoTitle !== true) {
-    throw invalid('autoTitle', `must be a boolean; it is ${describeValue(autoTitle)}`);
+    throw invalidValue('autoTitle', 'must be a boolean', autoTitle);
   }
   if (typeof Intl === 'object' && typeof Intl.Segmenter === 'function') return true;
   throw new SessionError('unsupported', 'autoTitle needs Intl.Segmenter, which this host lacks.');

@@ -1,8 +1,8 @@
 /** The title and the labels of a session: what is allowed, and how they are stored. */
-import { describeValue } from '../call/call.js';
+import { describeValue } from '../errors/describe.js';
 import { SessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
-import { isPlainObject, kindOf } from '../json/rules.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
+import { isPlainObject } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
 import type { Session, SessionChanges } from './session.js';
 
@@ -65,7 +65,7 @@ function takeText(value: unknown, take: (value: unknown) => string): string | un
 }
 
 function requireTitle(title: unknown): string {
-  if (typeof title !== 'string') throw invalid('title', `must be a string; it is ${kindOf(title)}`);
+  if (typeof title !== 'string') throw invalidValue('title', 'must be a string', title);
   const { length } = [...title];
   if (length >= 1 && length <= MAX_TITLE && isWellFormed(title) && !/\p{Cc}/u.test(title)) {
     return title;
@@ -78,7 +78,7 @@ function requireTitle(title: unknown): string {
 
 function labelsText(labels: unknown): string {
   if (!isPlainObject(labels)) {
-    throw invalid('labels', `must be an object; it is ${kindOf(labels)}`);
+    throw invalidValue('labels', 'must be an object', labels);
   }
   const entries = Object.entries(labels);
   if (entries.length > MAX_LABELS) {

@@ -1,4 +1,5 @@
 import type { SessionErrorCode } from '../errors/errors.js';
+import type { HostAbortSignal } from './host.js';
 
 /**
  * The method of a service that a {@link CallDiagnostic} is about. `open` of a service reports itself as `ping`.
@@ -64,6 +65,11 @@ export interface CallDiagnostic {
    * that stored something.
    */
   readonly groupSize?: number;
+  /**
+   * How often the storage repeated a transaction or a request for the call. Appends that share a transaction
+   * count each of its retries.
+   */
+  readonly retries: number;
   /** The code of the error that the call rejected with. Absent: it succeeded. */
   readonly code?: SessionErrorCode;
   /** The app of the call. Only with `diagnosticIds`, as the two below. */
@@ -75,27 +81,60 @@ export interface CallDiagnostic {
 }
 
 /**
- * Something that the storage did by itself.
+ * A connection of the database's pool that was lost while no call used it; on MySQL and MariaDB also while one
+ * did. The next call opens another one.
  *
  * @example
  * ```ts
  * import type { StorageDiagnostic } from 'adk-session-wasm';
  *
- * const conflict: StorageDiagnostic = { kind: 'retry', storage: 'postgresql', code: 'storage_blocked' };
+ * const lost: StorageDiagnostic = {
+ *   kind: 'connection',
+ *   storage: 'postgresql',
+ *   code: 'connection_lost',
+ * };
  * ```
  */
 export interface StorageDiagnostic {
   /**
-   * `'retry'`: a transaction or request failed and is tried again. Also a group of appends that failed: its
-   * appends are then stored one by one. `'connection'`: a connection of the database's pool was lost while no
-   * call used it; on MySQL and MariaDB also while one did. `'retention'`: the option `retention` could not be
-   * applied. It is tried again an hour later, or when a session is created.
+   * `'connection'`: a connection of the database's pool was lost while no call used it; on MySQL and MariaDB also
+   * while one did. `'retention'`: the option `retention` could not be applied. It is tried again an hour later, or
+   * when a session is created.
    */
-  readonly kind: 'retry' | 'connection' | 'retention';
+  readonly kind: 'connection' | 'retention';
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
   /** The code of the error that a call would have got. */
   readonly code: SessionErrorCode;
+}
+
+/**
+ * The members by which a request to a storage belongs to a call of a service.
+ *
+ * @example
+ * ```ts
+ * import type { StorageCall } from 'adk-session-wasm';
+ *
+ * async function twice<T>(attempt: () => Promise<T>, { signal, onRetry }: StorageCall): Promise<T> {
+ *   return attempt().catch((error: unknown) => {
+ *     if (signal?.aborted) throw error;
+ *     onRetry?.();
+ *     return attempt();
+ *   });
+ * }
+ * ```
+ */
+export interface StorageCall {
+  /**
+   * Fires when the caller gives up the call. A storage that has not begun to write may then reject
+   * with any error. Ignoring the signal is correct as well.
+   */
+  readonly signal?: HostAbortSignal | undefined;
+  /**
+   * A storage that repeats a transaction by itself calls this before, so that {@link CallDiagnostic.retries}
+   * counts it. Not calling it is correct as well. Absent: nobody counts.
+   */
+  readonly onRetry?: (() => void) | undefined;
 }
 
 /**

@@ -1,7 +1,6 @@
-import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
+import { invalidValue } from '../errors/invalid.js';
 import { fitsUtf8, isWellFormed } from '../json/text.js';
-import { MAX_ID_BYTES, MAX_TIMESTAMP } from './snapshot.js';
+import { ID_RULE, MAX_ID_BYTES, MAX_TIMESTAMP, TIME_RULE } from './snapshot.js';
 
 /** Returns whether `id` is a valid id of an app, a user or a session. */
 export function isId(id: unknown): id is string {
@@ -11,11 +10,7 @@ export function isId(id: unknown): id is string {
 /** @throws SessionError `invalid_argument` naming `argument`, if `id` is not a valid id */
 export function requireId(argument: string, id: unknown): string {
   if (isId(id)) return id;
-  const actual = id === '' ? 'empty' : typeof id === 'string' ? 'not' : kindOf(id);
-  throw invalid(
-    argument,
-    `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8; it is ${actual}`,
-  );
+  throw invalidValue(argument, ID_RULE, id);
 }
 
 /**
@@ -26,7 +21,7 @@ export function requireId(argument: string, id: unknown): string {
 export function optionalNumber(argument: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number') return value;
-  throw invalid(argument, `must be a number; it is ${kindOf(value)}`);
+  throw invalidValue(argument, 'must be a number', value);
 }
 
 /**
@@ -37,7 +32,7 @@ export function optionalNumber(argument: string, value: unknown): number | undef
 export function optionalCount(argument: string, value: unknown): number | undefined {
   const count = optionalNumber(argument, value);
   if (count === undefined || (Number.isSafeInteger(count) && count >= 0)) return count;
-  throw invalid(argument, `must be a whole number from 0; it is ${count}`);
+  throw invalidValue(argument, 'must be a whole number from 0', count);
 }
 
 /**
@@ -48,5 +43,5 @@ export function optionalCount(argument: string, value: unknown): number | undefi
 export function optionalTime(argument: string, value: unknown): number | undefined {
   const time = optionalNumber(argument, value);
   if (time === undefined || (time >= 0 && time <= MAX_TIMESTAMP)) return time;
-  throw invalid(argument, `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${time}`);
+  throw invalidValue(argument, TIME_RULE, time);
 }

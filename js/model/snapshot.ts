@@ -5,15 +5,16 @@
  * Nothing here stores anything or touches a handle. A snapshot changes the caller's event only by
  * setting a missing `id` and `timestamp`. {@link applySnapshot} does the rest after the commit.
  */
+import { kindOf } from '../errors/describe.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { createEventActions } from './create_event.js';
 import type { Event, EventActions } from './event.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';
 import { checkEvent } from '../json/check.js';
 import { makeDeltaSnapshot, type DeltaSnapshot } from '../state/delta.js';
 import { defineMember, setMember } from '../members/member.js';
-import { kindOf, unserializable } from '../json/rules.js';
+import { unserializable } from '../json/rules.js';
 import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from '../json/text.js';
 import { tooLargeProblem, writeJson } from '../json/write.js';
 
@@ -31,6 +32,12 @@ export function isTime(value: unknown): value is number {
 
 /** The most bytes of UTF-8 in an id. */
 export const MAX_ID_BYTES = 512;
+
+/** The rule of a time, for messages. */
+export const TIME_RULE = `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}`;
+
+/** The rule of an id, for messages. */
+export const ID_RULE = `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8`;
 
 /**
  * An initial state as it is stored: all scopes together, without `temp:` keys. Like a delta it may
@@ -200,7 +207,10 @@ function copyFields<T extends object>(value: T, key: string): T {
   if (typeof toJSON !== 'function') return { ...value };
   const fields: unknown = Reflect.apply(toJSON, value, [key]);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw invalid(`event${key && `.${key}`}.toJSON`, 'must return an object');
+    throw invalid(
+      `event${key && `.${key}`}.toJSON`,
+      `must return an object; it returned ${kindOf(fields)}`,
+    );
   }
   // Without prototype, since `toJSON` may be a patch of `Object.prototype`.
   const copy = Object.assign(Object.create(null) as T & { toJSON?: unknown }, fields);
@@ -283,7 +293,7 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  */
 function checkWritable(given: unknown): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalid('event', `must be an object; it is ${kindOf(given)}`);
+    throw invalidValue('event', 'must be an object', given);
   }
   const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
   if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
@@ -296,7 +306,7 @@ function checkWritable(given: unknown): void {
   if (actions === undefined) {
     requireSettable(given, 'actions', 'event');
   } else if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) {
-    throw invalid('event.actions', `must be an object; it is ${kindOf(actions)}`);
+    throw invalidValue('event.actions', 'must be an object', actions);
   } else {
     requireSettable(actions, 'stateDelta', 'event.actions');
   }
@@ -334,21 +344,17 @@ function requireSettable(target: object, key: string, owner: string): void {
 
 function requireEventId(id: unknown): string {
   if (typeof id !== 'string') {
-    throw invalid('event.id', `must be a string; it is ${kindOf(id)}`);
+    throw invalidValue('event.id', 'must be a string', id);
   }
   if (id === '' || !isWellFormed(id) || !fitsUtf8(id, MAX_ID_BYTES)) {
-    throw invalid('event.id', `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8`);
+    throw invalidValue('event.id', ID_RULE, id);
   }
   return id;
 }
 
 function requireTimestamp(timestamp: unknown): number {
   if (!isTime(timestamp)) {
-    const shown = typeof timestamp === 'number' ? String(timestamp) : kindOf(timestamp);
-    throw invalid(
-      'event.timestamp',
-      `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}; it is ${shown}`,
-    );
+    throw invalidValue('event.timestamp', TIME_RULE, timestamp);
   }
   // Adding 0 turns −0 into 0, as in JSON.
   return timestamp + 0;

@@ -1,10 +1,10 @@
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
-import { after, describeValue, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
 import type { Event } from '../model/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
-import type { HostAbortSignal } from '../model/host.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
@@ -36,8 +36,8 @@ export class EventPages {
   }
 
   /** @param forward whether a page without a cursor has the first events */
-  list(request: ListEventsRequest, forward = false): MaybePromise<EventsPage> {
-    const { appName, userId, sessionId, before, after: newer, withCount = true, signal } = request;
+  list(request: ListEventsRequest & StorageCall, forward = false): MaybePromise<EventsPage> {
+    const { appName, userId, sessionId, before, after: newer, withCount = true } = request;
     requireId('appName', appName);
     requireId('userId', userId);
     if (before !== undefined && newer !== undefined) {
@@ -45,7 +45,7 @@ export class EventPages {
     }
     const limit = optionalNumber('limit', request.limit);
     if (typeof (withCount as unknown) !== 'boolean') {
-      throw invalid('withCount', `must be a boolean; it is ${describeValue(withCount)}`);
+      throw invalidValue('withCount', 'must be a boolean', withCount);
     }
     const [name, text] = newer === undefined ? (['before', before] as const) : ['after', newer];
     const key = { appName, userId, sessionId };
@@ -53,7 +53,7 @@ export class EventPages {
     const place = text === undefined ? [] : readPlace(name, CURSOR, owner, text);
     const [wasCreated, eventId] = place as readonly [number?, string?];
     const page = { isForward: forward || newer !== undefined, eventId, limit, withCount };
-    return after(this.#read(key, page, signal), (read) => {
+    return after(this.#read(key, page, request), (read) => {
       const [created, fragments, hasOlder, first, last, eventCount] = read;
       if (fragments === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(name, CURSOR, 'of a deleted session or event');
@@ -76,7 +76,7 @@ export class EventPages {
    * @param pause called before each page
    */
   info<S extends object>(
-    request: SessionInfoRequest,
+    request: SessionInfoRequest & StorageCall,
     pause?: () => Promise<void> | undefined,
   ): Promise<SessionInfo<S>> {
     const { appName, userId, sessionId, skipCorrupt, signal } = request;
@@ -87,7 +87,7 @@ export class EventPages {
       await pause?.();
       requireNotAborted(signal);
       const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false };
-      return after(this.#read(key, page, signal), (read) => {
+      return after(this.#read(key, page, request), (read) => {
         const events = this.#parse(read[1] ?? [], sessionId, skipCorrupt === true);
         return { read, events };
       });
@@ -99,11 +99,7 @@ export class EventPages {
    *
    * @returns whether there are still older ones
    */
-  addOlder(
-    session: Session,
-    limit: unknown,
-    signal: HostAbortSignal | undefined,
-  ): MaybePromise<boolean> {
+  addOlder(session: Session, limit: unknown, call: StorageCall): MaybePromise<boolean> {
     const { appName, userId, id: sessionId, events, state } = snapshotHandle(session);
     const [first] = events as readonly (Event | null | undefined)[];
     const eventId = first?.id;
@@ -115,7 +111,7 @@ export class EventPages {
       limit: optionalNumber('limit', limit),
       withCount: false,
     };
-    return after(this.#read(key, page, signal), ([created, fragments, hasOlder]) => {
+    return after(this.#read(key, page, call), ([created, fragments, hasOlder]) => {
       if (created !== this.#parts.handles.createdRevisionOf(state, created)) {
         throw notFound(sessionId);
       }
@@ -133,11 +129,11 @@ export class EventPages {
   #read(
     key: CompositeSessionKey,
     page: EventPageRequest,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadEvents> {
     if (!isId(key.sessionId)) throw notFound(key.sessionId);
-    const read = this.#parts.call<ReadEvents | undefined>(signal, (store) =>
-      store.page(key, page, signal),
+    const read = this.#parts.call<ReadEvents | undefined>(call.signal, (store) =>
+      store.page(key, page, call),
     );
     return after(read, (read) => {
       if (read === undefined) throw notFound(key.sessionId);
@@ -160,7 +156,7 @@ export async function* walkEvents(
   list: (request: ListEventsRequest, forward: boolean) => Promise<EventsPage>,
 ): AsyncGenerator<Event, void, undefined> {
   if (order !== 'asc' && order !== 'desc') {
-    throw invalid('order', `must be 'asc' or 'desc'; it is ${describeValue(order)}`);
+    throw invalidValue('order', `must be 'asc' or 'desc'`, order);
   }
   const isForward = order === 'asc';
   if (isForward ? before !== undefined : after !== undefined) {

@@ -1,9 +1,8 @@
+import { invalidValue } from '../errors/invalid.js';
 import type { Event } from '../model/event.js';
-import { kindOf } from '../json/rules.js';
 import type { Session } from '../model/session.js';
 import { after, type MaybePromise } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { invalid } from '../errors/invalid.js';
 import { missingCalls, windowStart } from './history_window.js';
 
 /**
@@ -175,7 +174,7 @@ const HISTORY_OPTIONS: KnownOptions<HistoryOptions> = { numRecentEvents: true };
 
 function requireNumRecentEvents(options: unknown): number {
   if (typeof options !== 'object' || options === null) {
-    throw invalid('history', `must be an object with numRecentEvents; it is ${kindOf(options)}`);
+    throw invalidValue('history', 'must be an object with numRecentEvents', options);
   }
   const given = takeOptions(options as Partial<HistoryOptions>, HISTORY_OPTIONS, 'history.');
   const { numRecentEvents: recent } = given;
@@ -187,6 +186,5 @@ function requireNumRecentEvents(options: unknown): number {
   ) {
     return recent!;
   }
-  const actual = typeof recent === 'number' ? String(recent) : kindOf(recent);
-  throw invalid('history.numRecentEvents', `must be a whole number from 0 up; it is ${actual}`);
+  throw invalidValue('history.numRecentEvents', 'must be a whole number from 0 up', recent);
 }

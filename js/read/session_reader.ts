@@ -1,4 +1,6 @@
+import { invalidValue } from '../errors/invalid.js';
 import { setDescription } from '../model/description.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../model/session.js';
@@ -42,7 +44,9 @@ export class SessionReader {
     this.#history = parts.history === undefined ? undefined : new History(parts.history);
   }
 
-  get<S extends object>(request: GetSessionRequest): MaybePromise<Session<S> | undefined> {
+  get<S extends object>(
+    request: GetSessionRequest & StorageCall,
+  ): MaybePromise<Session<S> | undefined> {
     const { appName, userId, sessionId } = request;
     const config = request.config && takeOptions(request.config, CONFIG_OPTIONS, 'config.');
     requireId('appName', appName);
@@ -53,7 +57,7 @@ export class SessionReader {
     const skipCorrupt = config?.skipCorrupt === true;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
       const found = this.#parts.call<ReadSession | undefined>(request.signal, (store) =>
-        store.get({ appName, userId, sessionId }, last, from, request.signal),
+        store.get({ appName, userId, sessionId }, last, from, request),
       );
       return after(
         found,
@@ -92,19 +96,23 @@ export class SessionReader {
    * Called after an append. With the option `history`, adds the calls that the events answer, if the handle
    * lacks them.
    */
-  addMissingCalls(session: Session, events: readonly Event[]): MaybePromise<void> {
+  addMissingCalls(
+    session: Session,
+    events: readonly Event[],
+    onRetry: StorageCall['onRetry'],
+  ): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
     return this.#history?.addMissingCalls(session, events, (numRecentEvents) => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
       const config = { numRecentEvents, skipCorrupt: true };
-      return this.get({ appName, userId, sessionId, config });
+      return this.get({ appName, userId, sessionId, config, onRetry });
     });
   }
 
-  sharedState(owner: StateOwner, signal: AbortSignal | undefined): MaybePromise<StateShape> {
+  sharedState(owner: StateOwner, call: StorageCall): MaybePromise<StateShape> {
     requireId('appName', owner.appName);
-    const text = this.#parts.call<string>(signal, (store) => store.sharedState(owner, signal));
+    const text = this.#parts.call<string>(call.signal, (store) => store.sharedState(owner, call));
     return after(text, (text) => JSON.parse(text) as StateShape);
   }
 

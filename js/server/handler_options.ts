@@ -1,5 +1,5 @@
-import { invalid } from '../errors/invalid.js';
-import { describeValue } from '../call/call.js';
+import { describeValue } from '../errors/describe.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import type { HostRequest } from '../model/host.js';
 import type { Authorize } from './routes/authorize.js';
@@ -77,10 +77,7 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);
   if (!/^(\/[^/?#]+)*$/.test(basePath)) {
-    throw invalid(
-      'basePath',
-      `must be '' or like '/api/sessions'; it is ${describeValue(basePath)}`,
-    );
+    throw invalidValue('basePath', `must be '' or like '/api/sessions'`, basePath);
   }
   return {
     authorize,
@@ -97,7 +94,7 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
 
 function requireFunction(key: string, value: unknown): void {
   if (typeof value === 'function') return;
-  throw invalid(key, `must be a function; it is ${describeValue(value)}`);
+  throw invalidValue(key, 'must be a function', value);
 }
 
 /** The longest time of a timer, and more than any number of events or bytes that fit. */
@@ -105,10 +102,7 @@ const MAX_NUMBER = 2 ** 31 - 1;
 
 function wholeNumber(key: string, value: number): number {
   if (Number.isInteger(value) && value > 0 && value <= MAX_NUMBER) return value;
-  throw invalid(
-    key,
-    `must be a whole number from 1 to ${MAX_NUMBER}; it is ${describeValue(value)}`,
-  );
+  throw invalidValue(key, `must be a whole number from 1 to ${MAX_NUMBER}`, value);
 }
 
 function requireOrigin(origin: string): string {

@@ -1,3 +1,5 @@
+import { messageOf } from '../errors/describe.js';
+import { invalidValue } from '../errors/invalid.js';
 import {
   createIndexedDbCore,
   deleteDatabase,
@@ -10,14 +12,11 @@ import { requireId } from '../model/ids.js';
 import { deleteMirrored } from '../indexed_db/mirror/mirrored.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
 import { closeOnPageHide } from '../indexed_db/page_hide.js';
-import { kindOf, messageOf } from '../json/rules.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { DataLoss, StorageInfo } from '../model/session_service.js';
 import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
-import { describeValue } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { ServiceCore } from './service_core.js';
 import {
@@ -181,10 +180,10 @@ export class IndexedDbSessionService<
     };
     const { onDataLoss, mirror = false } = taken;
     if (typeof mirror !== 'boolean') {
-      throw invalid('mirror', `must be true or false; it is ${kindOf(mirror)}`);
+      throw invalidValue('mirror', 'must be true or false', mirror);
     }
     if (onDataLoss !== undefined && typeof onDataLoss !== 'function') {
-      throw invalid('onDataLoss', `must be a function; it is ${kindOf(onDataLoss)}`);
+      throw invalidValue('onDataLoss', 'must be a function', onDataLoss);
     }
     const opening = openingOf(access.name);
     opening.limits = { timeout: access.timeoutMs, blockedTimeout: access.blockedTimeoutMs };
@@ -283,7 +282,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
 
 function isStrict(durability: unknown): boolean {
   if (durability === 'relaxed' || durability === 'strict') return durability === 'strict';
-  throw invalid('durability', `must be 'relaxed' or 'strict'; it is ${describeValue(durability)}`);
+  throw invalidValue('durability', `must be 'relaxed' or 'strict'`, durability);
 }
 
 function blockedTimeoutOf({ blockedTimeoutMs = DEFAULT_BLOCKED_TIMEOUT }: DeleteDatabaseOptions) {
@@ -292,6 +291,5 @@ function blockedTimeoutOf({ blockedTimeoutMs = DEFAULT_BLOCKED_TIMEOUT }: Delete
 
 function milliseconds(option: string, value: unknown): number {
   if (typeof value === 'number' && value >= 1 && value <= MAX_TIMEOUT) return value;
-  const given = typeof value === 'number' ? String(value) : kindOf(value);
-  throw invalid(option, `must be milliseconds from 1 to ${MAX_TIMEOUT}; it is ${given}`);
+  throw invalidValue(option, `must be milliseconds from 1 to ${MAX_TIMEOUT}`, value);
 }

@@ -1,9 +1,8 @@
-import { describeValue } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
+import { invalidValue } from '../errors/invalid.js';
 import { firstTitleOf } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { optionalTime, requireId } from '../model/ids.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { CreateSessionRequest } from '../model/session.js';
 import {
   type EventSnapshot,
@@ -33,10 +32,10 @@ export interface NewSessionParts {
  * @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`
  */
 export function takeNewSession<S extends object>(
-  request: CreateSessionRequest<S>,
+  request: CreateSessionRequest<S> & StorageCall,
   { schema, autoTitle, expires, clock, newId }: NewSessionParts,
 ): CreateRequest {
-  const { appName, userId, sessionId, lastUpdateTime, sharedState, signal } = request;
+  const { appName, userId, sessionId, lastUpdateTime, sharedState, signal, onRetry } = request;
   requireId('appName', appName);
   requireId('userId', userId);
   const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
@@ -68,6 +67,7 @@ export function takeNewSession<S extends object>(
     now: clock(),
     sharesState: appliesSharedState(sharedState),
     signal,
+    onRetry,
   };
 }
 
@@ -81,13 +81,13 @@ function ownState(text: string): string {
 function eventsOf({ events }: { events?: unknown }): readonly never[] {
   if (events === undefined || events === null) return [];
   if (Array.isArray(events)) return [...(events as never[])];
-  throw invalid('events', `must be an array; it is ${kindOf(events)}`);
+  throw invalidValue('events', 'must be an array', events);
 }
 
 function appliesSharedState(sharedState: unknown): boolean {
   if (sharedState === undefined || sharedState === 'apply') return true;
   if (sharedState === 'keep') return false;
-  throw invalid('sharedState', `must be 'apply' or 'keep'; it is ${describeValue(sharedState)}`);
+  throw invalidValue('sharedState', `must be 'apply' or 'keep'`, sharedState);
 }
 
 function isBlank(id: unknown): boolean {

@@ -1,11 +1,10 @@
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { memberOf } from '../members/own.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { AdapterStore } from '../storage/adapter_store.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
-import { describeValue } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
 import { ServiceCore } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
@@ -40,7 +39,10 @@ function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
       kind: memberOf(storage, 'kind') ?? 'custom',
       durable: memberOf(storage, 'durable') ?? true,
     },
-    openStore: () => new AdapterStore(storage, own),
+    openStore(onConnectionLost) {
+      if (own !== undefined) own.onConnectionLost = onConnectionLost;
+      return new AdapterStore(storage, own);
+    },
     closeStorage: closeOnce(storage),
     feed: feedOfAdapter(storage),
   };
@@ -62,7 +64,7 @@ function closeOnce(storage: StorageAdapter): () => void | Promise<void> {
 function requireAdapter(storage: unknown): asserts storage is StorageAdapter {
   if (typeof storage !== 'object' || storage === null) {
     const names = "'memory', 'indexeddb', 'auto' or an adapter of your own";
-    throw invalid('storage', `must be ${names}; it is ${describeValue(storage)}`);
+    throw invalidValue('storage', `must be ${names}`, storage);
   }
   const missing = VERBS.filter((verb) => typeof (storage as StorageAdapter)[verb] !== 'function');
   if (missing.length === 0) return;

@@ -1,3 +1,5 @@
+import { messageOf } from '../errors/describe.js';
+import { invalid } from '../errors/invalid.js';
 import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { createEvent, newEventId } from '../model/create_event.js';
@@ -5,7 +7,6 @@ import { memberOf, ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId } from '../model/ids.js';
-import { messageOf } from '../json/rules.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -15,6 +16,7 @@ import type {
   UpdateSessionRequest,
   UpdateStateRequest,
 } from '../model/session.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
@@ -32,7 +34,6 @@ import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import type { SharedRevisions } from '../wasm/protocol.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { EventPages } from '../read/event_pages.js';
@@ -67,6 +68,7 @@ export class ServiceCore {
   readonly #clock: () => number;
   readonly #newId: () => string;
   readonly #retention: Retention | undefined;
+  readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   #store: SessionStore | undefined;
   #closing: Promise<void> | undefined;
 
@@ -75,6 +77,7 @@ export class ServiceCore {
     this.storage = parts.storage;
     this.#parts = parts;
     const diagnostics = Diagnostics.of(options, parts.storage);
+    this.#onConnectionLost = diagnostics && ((error) => diagnostics.reportLoss(error));
     this.calls = new Calls(diagnostics);
     this.feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
@@ -109,12 +112,11 @@ export class ServiceCore {
       feed: this.feed,
       reader: this.reader,
       explain: parts.explain ?? ((error) => error),
-      diagnostics,
     });
   }
 
   create<S extends object>(
-    request: CreateSessionRequest<S>,
+    request: CreateSessionRequest<S> & StorageCall,
     ifAbsent: boolean,
   ): MaybePromise<Session<S>> {
     const newSession = takeNewSession(request, {
@@ -124,7 +126,7 @@ export class ServiceCore {
       clock: this.#clock,
       newId: this.#newId,
     });
-    const { key, signal } = newSession;
+    const { key, signal, onRetry } = newSession;
     const { appName, userId, sessionId: id } = key;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(signal);
@@ -142,7 +144,7 @@ export class ServiceCore {
     // deleted again.
     const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
       if (rounds === 0) throw neverRead(id);
-      const read = ifAbsent ? this.reader.get<S>({ ...key, signal }) : undefined;
+      const read = ifAbsent ? this.reader.get<S>({ ...key, signal, onRetry }) : undefined;
       return after(
         read,
         (found) => found ?? after(create(), (created) => created ?? getOrCreate(rounds - 1)),
@@ -151,7 +153,7 @@ export class ServiceCore {
     return getOrCreate(MAX_ROUNDS);
   }
 
-  delete(request: DeleteSessionRequest): MaybePromise<void> {
+  delete(request: DeleteSessionRequest & StorageCall): MaybePromise<void> {
     const { appName, userId, sessionId } = request;
     requireId('appName', appName);
     requireId('userId', userId);
@@ -160,20 +162,20 @@ export class ServiceCore {
     return after(done, this.feed.deletionPublisher(appName, userId, sessionId));
   }
 
-  remove(request: StorageDeleteRequest, { signal }: Abortable): MaybePromise<Floor> {
-    return this.#call(signal, (store) => store.delete(request, signal));
+  remove(request: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
+    return this.#call(call.signal, (store) => store.delete(request, call));
   }
 
   /** The sessions of the storage, for walks over lists of them. */
   readonly walked: WalkedSessions = {
-    list: ({ appName, userId }, order, offset, limit, signal) => {
+    list: ({ appName, userId }, order, offset, limit, call) => {
       const page = { limit, offset, page: undefined, withTotal: false };
-      const read = this.#call<ReadPage>(signal, (store) =>
-        store.list(appName, userId, order === 'desc', page, signal),
+      const read = this.#call<ReadPage>(call.signal, (store) =>
+        store.list(appName, userId, order === 'desc', page, call),
       );
       return after(read, ([records]) => records.map(toRecord) as Listed[]);
     },
-    deleteUnchanged: (appName, session, signal) => {
+    deleteUnchanged: (appName, session, call) => {
       const { userId, sessionId, revision } = session;
       // A damaged session is not deleted by its age.
       if (!isRevision(revision)) return false;
@@ -183,8 +185,8 @@ export class ServiceCore {
         revision,
         labels: typeof labels === 'string' && labels !== '' ? labels : undefined,
       };
-      const done = this.#call<{ readonly floor: Floor } | undefined>(signal, (store) =>
-        store.deleteUnchanged({ key, ...expected, signal }),
+      const done = this.#call<{ readonly floor: Floor } | undefined>(call.signal, (store) =>
+        store.deleteUnchanged({ key, ...expected, signal: call.signal, onRetry: call.onRetry }),
       );
       return after(done, (deleted) => {
         if (deleted === undefined) return false;
@@ -203,8 +205,8 @@ export class ServiceCore {
     };
   }
 
-  update(request: UpdateStateRequest): MaybePromise<void> {
-    const { appName, userId, sessionId, stateDelta, signal } = request;
+  update(request: UpdateStateRequest & StorageCall): MaybePromise<void> {
+    const { appName, userId, sessionId, stateDelta } = request;
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
     if (sessionId === undefined) {
@@ -216,8 +218,8 @@ export class ServiceCore {
       const computation = Computation.of(stateDelta, take);
       const delta = computation?.run ?? take(stateDelta);
       const publish = this.feed.stateChangePublisher(appName, userId);
-      const done = this.#call<SharedRevisions>(signal, (store) =>
-        store.update(appName, userId, delta, signal),
+      const done = this.#call<SharedRevisions>(request.signal, (store) =>
+        store.update(appName, userId, delta, request),
       );
       return after(done, (shared) =>
         computation === undefined ? publish(shared) : computation.finish(() => publish(shared)),
@@ -231,12 +233,12 @@ export class ServiceCore {
       author: 'user',
       timestamp: Math.floor(this.#clock()),
     });
-    return this.appender.appendUnread({ appName, userId, sessionId }, event, stateDelta, signal);
+    return this.appender.appendUnread({ appName, userId, sessionId }, event, stateDelta, request);
   }
 
   /** Changes the title, the labels and the expiry of a session. */
-  describe(key: UpdateSessionRequest, changes: SessionChanges): MaybePromise<void> {
-    const { appName, userId, signal } = key;
+  describe(key: UpdateSessionRequest & StorageCall, changes: SessionChanges): MaybePromise<void> {
+    const { appName, userId, signal, onRetry } = key;
     requireId('appName', appName);
     requireId('userId', userId);
     const sessionId = requireId('sessionId', key.sessionId);
@@ -244,7 +246,7 @@ export class ServiceCore {
     const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry };
     const described = this.#call<boolean>(signal, (store) =>
-      store.describe({ key: { appName, userId, sessionId }, ...change, signal }),
+      store.describe({ key: { appName, userId, sessionId }, ...change, signal, onRetry }),
     );
     return after(described, (isThere) => {
       if (!isThere) throw notFound(sessionId);
@@ -252,8 +254,8 @@ export class ServiceCore {
     });
   }
 
-  open(signal: AbortSignal | undefined): MaybePromise<void> {
-    return this.#call(signal, (store) => store.open(signal));
+  open(call: StorageCall): MaybePromise<void> {
+    return this.#call(call.signal, (store) => store.open(call));
   }
 
   close(timeoutMs: number | undefined): Promise<void> {
@@ -283,7 +285,8 @@ export class ServiceCore {
   }
 
   #openStore(): SessionStore {
-    this.#store ??= this.#parts.openStore?.() ?? new CoreStore(createMemoryCore(), true);
+    this.#store ??=
+      this.#parts.openStore?.(this.#onConnectionLost) ?? new CoreStore(createMemoryCore(), true);
     return this.#store;
   }
 

@@ -1,3 +1,4 @@
+import { invalidValue } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import type { RetentionOptions } from '../model/deletion.js';
 import type { Diagnostic } from '../model/diagnostic.js';
@@ -8,8 +9,6 @@ import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
 import type { StalePolicy } from '../append/append_rules.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
 import type { HistoryOptions } from '../read/history.js';
 import type { parseEvents } from '../read/stored_events.js';
 import type { Feed } from '../watch/feed.js';
@@ -68,8 +67,8 @@ export interface SessionServiceOptions<S extends object = StateShape> {
   /** Returns a fresh id for a session or event; default a UUID v4. */
   newId?: (() => string) | undefined;
   /**
-   * Called once for each call of the service, when it settles, and for each retry of the storage: for logs,
-   * metrics and traces. Default: none, and nothing is measured. If it throws, the host reports the error as
+   * Called once for each call of the service, when it settles, and for each lost connection of a pool: for
+   * logs, metrics and traces. Default: none, and nothing is measured. If it throws, the host reports the error as
    * uncaught, and the call is not affected.
    */
   onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
@@ -100,8 +99,7 @@ export function closeTimeoutOf(options: CloseOptions): number | undefined {
   if (typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS) {
     return timeoutMs;
   }
-  const given = typeof timeoutMs === 'number' ? String(timeoutMs) : kindOf(timeoutMs);
-  throw invalid('timeoutMs', `must be milliseconds from 0 to ${MAX_TIMEOUT_MS}; it is ${given}`);
+  throw invalidValue('timeoutMs', `must be milliseconds from 0 to ${MAX_TIMEOUT_MS}`, timeoutMs);
 }
 
 /** The parts of a service besides its options. */
@@ -110,7 +108,7 @@ export interface ServiceParts {
   /** Whether sessions can expire. */
   readonly expires?: boolean | undefined;
   /** Makes the store that the service works on. Absent: memory in the wasm. */
-  readonly openStore?: () => SessionStore;
+  readonly openStore?: (onConnectionLost: ((error: unknown) => void) | undefined) => SessionStore;
   /** Called when the service begins to close and waits for its calls. */
   readonly closing?: (timeoutMs: number | undefined) => void;
   /** Called once the service's calls have settled. */

@@ -2,9 +2,9 @@
  * The clock and the id generator that the service's options give. Their results are checked here,
  * since an invalid value would otherwise reach every record.
  */
+import { describeValue } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { isId } from '../model/ids.js';
-import { kindOf } from '../json/rules.js';
 import { isTime, MAX_TIMESTAMP } from '../model/snapshot.js';
 
 /**
@@ -21,8 +21,10 @@ export function checkedClock(clock: () => number): () => number {
       throw invalid('clock', 'threw', cause);
     }
     if (isTime(time)) return time;
-    const shown = typeof time === 'number' ? String(time) : kindOf(time);
-    throw invalid('clock', `must give milliseconds from 0 to ${MAX_TIMESTAMP}; it gave ${shown}`);
+    throw invalid(
+      'clock',
+      `must give milliseconds from 0 to ${MAX_TIMESTAMP}; it gave ${describeValue(time)}`,
+    );
   };
 }
 
@@ -33,8 +35,10 @@ export function checkedIds(newId: () => string): () => string {
   return () => {
     const id: unknown = ask('newId', newId);
     if (isId(id)) return id;
-    const shown = typeof id === 'string' ? JSON.stringify(id.slice(0, 40)) : kindOf(id);
-    throw invalid('newId', `must give well-formed text of 1 to 512 bytes; it gave ${shown}`);
+    throw invalid(
+      'newId',
+      `must give well-formed text of 1 to 512 bytes; it gave ${describeValue(id)}`,
+    );
   };
 }
 

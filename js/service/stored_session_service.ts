@@ -1,3 +1,4 @@
+import { invalidValue } from '../errors/invalid.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { AppendedEvent, Event, NewEvent } from '../model/event.js';
 import type {
@@ -8,7 +9,6 @@ import type {
 } from '../model/event_page.js';
 import { requireId } from '../model/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
-import { kindOf } from '../json/rules.js';
 import type {
   Abortable,
   AppendEventRequest,
@@ -40,7 +40,6 @@ import type {
 import { codeOf } from '../call/diagnostics.js';
 import { makeDisposable } from '../call/disposable.js';
 import { after } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
 import { walkEvents } from '../read/event_pages.js';
 import { walkSessions } from '../read/session_lists.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
@@ -155,8 +154,8 @@ export class StoredSessionService<S extends object = StateShape>
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {
     const request = { ...options, session, limit };
-    return this.#core.calls.run('loadOlder', request, ({ session, limit, signal }) =>
-      this.#core.pages.addOlder(session, limit, signal),
+    return this.#core.calls.run('loadOlder', request, (request) =>
+      this.#core.pages.addOlder(request.session, request.limit, request),
     );
   }
 
@@ -190,8 +189,7 @@ export class StoredSessionService<S extends object = StateShape>
   ): Promise<AppendedEvent<E>[]> {
     return this.#core.calls.run('appendEvents', request, (request, facts) => {
       const { events } = request;
-      if (!Array.isArray(events))
-        throw invalid('events', `must be an array; it is ${kindOf(events)}`);
+      if (!Array.isArray(events)) throw invalidValue('events', 'must be an array', events);
       return after(this.#core.appender.append(request, [...events], facts), () => {
         const appended: unknown = isThenable(events) ? [...events] : events;
         return appended as AppendedEvent<E>[];
@@ -215,15 +213,15 @@ export class StoredSessionService<S extends object = StateShape>
 
   getUserState(request: UserRequest): Promise<StateShape> {
     return this.#core.calls.run('getUserState', request, (request) => {
-      const { appName, userId, signal } = request;
+      const { appName, userId } = request;
       requireId('userId', userId);
-      return this.#core.reader.sharedState({ appName, userId }, signal);
+      return this.#core.reader.sharedState({ appName, userId }, request);
     });
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#core.calls.run('getAppState', request, ({ appName, signal }) =>
-      this.#core.reader.sharedState({ appName, userId: undefined }, signal),
+    return this.#core.calls.run('getAppState', request, (request) =>
+      this.#core.reader.sharedState({ appName: request.appName, userId: undefined }, request),
     );
   }
 
@@ -283,7 +281,7 @@ export class StoredSessionService<S extends object = StateShape>
    * ```
    */
   ping(request: Abortable = {}): Promise<void> {
-    return this.#core.calls.run('ping', request, ({ signal }) => this.#core.open(signal));
+    return this.#core.calls.run('ping', request, (request) => this.#core.open(request));
   }
 
   /**

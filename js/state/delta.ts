@@ -2,11 +2,12 @@
  * Converts a delta to JSON, key by key. The state rules for one value are in `rules.ts`; the rules
  * for the keys are here.
  */
+import { kindOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { isTemp, REMOVED } from './scope.js';
 import { checkState } from '../json/check.js';
 import { defineMember } from '../members/member.js';
-import { isPlainObject, kindOf, unserializable } from '../json/rules.js';
+import { isPlainObject, unserializable } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
 import { tooLargeProblem, writeJson } from '../json/write.js';
 

@@ -8,9 +8,9 @@
  * @module
  */
 
+import { messageOf } from '../errors/describe.js';
 import { SessionError, StateSchemaError } from '../errors/errors.js';
 import { formatPath } from '../json/path.js';
-import { messageOf } from '../json/rules.js';
 import { isTemp, REMOVED } from './scope.js';
 
 /**

@@ -6,10 +6,10 @@
  *
  * @module
  */
-import type { HostAbortSignal } from '../model/host.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { StoredScope } from '../state/scope.js';
 import type { ListPlace } from './list_place.js';
-import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './rows.js';
+import type { Changes, Deleted, Found, Listing, PageRows, Rows, StorageKey } from './rows.js';
 
 /**
  * The request of a write: the rows that the decision needs.
@@ -23,7 +23,7 @@ import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './
  * }
  * ```
  */
-export interface StorageWriteRequest {
+export interface StorageWriteRequest extends StorageCall {
   /**
    * The key of a session. For `append` also the key of a user or an app, to change its state alone.
    */
@@ -47,67 +47,6 @@ export interface StorageWriteRequest {
    * {@link Found.floor} by it. Absent or 0: not known.
    */
   readonly lastUpdateTime?: number;
-  /**
-   * Fires when the caller gives up the call. A storage that has not begun to write may then reject
-   * with any error. Ignoring the signal is correct as well.
-   */
-  readonly signal?: HostAbortSignal | undefined;
-}
-
-/**
- * The rows that a write read. A row is `undefined` if it is not stored or, for user and app, was not requested.
- *
- * @example
- * ```ts
- * import type { Found } from 'adk-session-wasm';
- *
- * const nothing: Found = { user: undefined, app: undefined, events: [], changed: [], floor: 0 };
- * ```
- */
-export interface Found extends SharedRows {
-  /** The session, if it is stored. */
-  readonly session?: SessionRow | undefined;
-  /** The state of the user, if it is stored and was requested. */
-  readonly user: SharedRow | undefined;
-  /** The state of the app, if it is stored and was requested. */
-  readonly app: SharedRow | undefined;
-  /** The session's events whose id is in `eventIds`. */
-  readonly events: readonly EventRow[];
-  /**
-   * The session's events whose `revision` is later than `since`, in any order. If programs that
-   * know no revisions also write to the storage, add events that may have come since. A handle
-   * skips events that it already has.
-   */
-  readonly changed: readonly EventRow[];
-  /**
-   * The highest revision that was ever deleted, at first 0. Revisions up to this one are never
-   * given again. So a handle of a deleted session cannot write into a new session with the same id.
-   */
-  readonly floor: number;
-}
-
-/**
- * The changes to write: whole rows that replace the stored ones. A row that is `undefined` stays unchanged. A
- * write may hold all four members at once, and happens completely or not at all.
- *
- * @example
- * ```ts
- * import type { Changes } from 'adk-session-wasm';
- *
- * function rowCount({ session, user, app, events }: Changes): number {
- *   return [session, user, app].filter(Boolean).length + events.length;
- * }
- * ```
- */
-export interface Changes extends SharedRows {
-  /** The new row of the session. */
-  readonly session?: SessionRow | undefined;
-  /** The new row of the user's state. */
-  readonly user: SharedRow | undefined;
-  /** The new row of the app's state. */
-  readonly app: SharedRow | undefined;
-  /** New events, and those that replace a stored one of the same id. */
-  readonly events: readonly EventRow[];
 }
 
 /**
@@ -159,7 +98,7 @@ export interface StorageWrite {
  * };
  * ```
  */
-export interface StorageReadRequest {
+export interface StorageReadRequest extends StorageCall {
   /** The session, user or app to read. */
   readonly key: StorageKey;
   /** Which of the events to return. */
@@ -169,29 +108,6 @@ export interface StorageReadRequest {
     /** Only events whose `timestamp` in milliseconds is this or later. Absent: all. */
     readonly after?: number;
   };
-  /** See {@link StorageWriteRequest.signal}. */
-  readonly signal?: HostAbortSignal | undefined;
-}
-
-/**
- * The rows that a read returned. A row is `undefined` if it is not stored, or if the key does not reach it.
- *
- * @example
- * ```ts
- * import type { Rows } from 'adk-session-wasm';
- *
- * const empty: Rows = { user: undefined, app: undefined, events: [] };
- * ```
- */
-export interface Rows extends SharedRows {
-  /** The session, if it is stored. */
-  readonly session?: SessionRow | undefined;
-  /** The state of the user, if it is stored. */
-  readonly user: SharedRow | undefined;
-  /** The state of the app, if it is stored. */
-  readonly app: SharedRow | undefined;
-  /** Ordered by `seq`. */
-  readonly events: readonly EventRow[];
 }
 
 /**
@@ -208,7 +124,7 @@ export interface Rows extends SharedRows {
  * };
  * ```
  */
-export interface StoragePageRequest {
+export interface StoragePageRequest extends StorageCall {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
   /**
@@ -222,27 +138,6 @@ export interface StoragePageRequest {
   readonly limit: number;
   /** `false` if {@link PageRows.eventCount} is not needed. */
   readonly withCount?: false;
-  /** See {@link StorageWriteRequest.signal}. */
-  readonly signal?: HostAbortSignal | undefined;
-}
-
-/**
- * A page of a session's events.
- *
- * @example
- * ```ts
- * import type { PageRows } from 'adk-session-wasm';
- *
- * const noSession: PageRows = {};
- * ```
- */
-export interface PageRows {
-  /** The session, if it is stored. */
-  readonly session?: SessionRow | undefined;
-  /** Ordered by `seq`, in both directions. Absent if no event of the session has the `eventId`. */
-  readonly events?: readonly EventRow[] | undefined;
-  /** The number of all events of the session. Leave it out if counting is not cheap. */
-  readonly eventCount?: number | undefined;
 }
 
 /**
@@ -256,7 +151,7 @@ export interface PageRows {
  * const first: StorageListRequest = { appName: 'shop', order: 'desc', offset: 0, limit: 20 };
  * ```
  */
-export interface StorageListRequest {
+export interface StorageListRequest extends StorageCall {
   /** The app whose sessions are listed. */
   readonly appName: string;
   /** Absent: the sessions of all users. */
@@ -272,8 +167,6 @@ export interface StorageListRequest {
    * is needed.
    */
   readonly withTotal?: false;
-  /** See {@link StorageWriteRequest.signal}. */
-  readonly signal?: HostAbortSignal | undefined;
 }
 
 /**
@@ -292,30 +185,6 @@ export interface StorageListAfterRequest extends Omit<StorageListRequest, 'offse
   readonly after: ListPlace;
   /** The most sessions. */
   readonly limit: number;
-}
-
-/**
- * A page of sessions.
- *
- * @example
- * ```ts
- * import type { Listing } from 'adk-session-wasm';
- *
- * const none: Listing = { sessions: [], users: [], app: undefined, total: 0 };
- * ```
- */
-export interface Listing {
-  /** The sessions of the page, in order. */
-  readonly sessions: readonly SessionRow[];
-  /** The stored states of those sessions' users, each user once. */
-  readonly users: readonly (SharedRow & {
-    /** The user of the state. */
-    readonly userId: string;
-  })[];
-  /** The app's state, if it is stored. */
-  readonly app: SharedRow | undefined;
-  /** The number of sessions on all pages. Optional if {@link StorageListRequest.withTotal} is `false`. */
-  readonly total?: number | undefined;
 }
 
 /**
@@ -354,26 +223,8 @@ export type StorageDeleteRequest = (
       /** The key of the app. */
       readonly key: Pick<StorageKey, 'appName'>;
     }
-) & {
-  /** See {@link StorageWriteRequest.signal}. */
-  readonly signal?: HostAbortSignal | undefined;
-};
-
-/**
- * The optional result of a deletion. A change feed uses its revision to order the deletion among
- * concurrent changes of other services.
- *
- * @example
- * ```ts
- * import type { Deleted } from 'adk-session-wasm';
- *
- * const deleted: Deleted = { floor: 7 };
- * ```
- */
-export interface Deleted {
-  /** The {@link Found.floor} after the deletion. */
-  readonly floor: number;
-}
+) &
+  StorageCall;
 
 /**
  * The request to delete a session with its events, if it is still as it was listed.
@@ -387,15 +238,13 @@ export interface Deleted {
  * }
  * ```
  */
-export interface StorageDeleteUnchangedRequest {
+export interface StorageDeleteUnchangedRequest extends StorageCall {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
   /** The revision that the session must have. */
   readonly revision: number;
   /** The labels that the session must have, as `list` returned them. Absent: none. */
   readonly labels?: string | undefined;
-  /** See {@link StorageWriteRequest.signal}. */
-  readonly signal?: HostAbortSignal | undefined;
 }
 
 /**
@@ -410,15 +259,13 @@ export interface StorageDeleteUnchangedRequest {
  * const rename: StorageDescribeRequest = { key, title: 'Green tea' };
  * ```
  */
-export interface StorageDescribeRequest {
+export interface StorageDescribeRequest extends StorageCall {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
   /** The new title. */
   readonly title?: string | undefined;
   /** JSON text of the new labels. */
   readonly labels?: string | undefined;
-  /** See {@link StorageWriteRequest.signal}. */
-  readonly signal?: HostAbortSignal | undefined;
 }
 
 /**

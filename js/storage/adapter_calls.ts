@@ -1,8 +1,10 @@
 /** Calls of an adapter's verbs: their requests, their errors, and the end of waiting. */
+import { messageOf } from '../errors/describe.js';
 import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import { ownMembers } from '../members/own.js';
-import { adapterError } from './write_through.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
 
 /** Runs a verb of the adapter. Whatever it throws becomes a `SessionError`. */
 export async function settled<T>(
@@ -22,9 +24,13 @@ export async function settled<T>(
 /** A request without prototype: the adapter reads no member that someone put on `Object.prototype`. */
 export function requestOf<Request extends object>(
   given: Request,
-  signal: AbortSignal | undefined,
-): Request & { readonly signal?: AbortSignal } {
-  return ownMembers({ ...given, ...(signal !== undefined && { signal }) });
+  { signal, onRetry }: StorageCall,
+): Request & StorageCall {
+  return ownMembers({
+    ...given,
+    ...(signal !== undefined && { signal }),
+    ...(onRetry !== undefined && { onRetry }),
+  });
 }
 
 /** Stops waiting when the signal fires. Only for reads, which change nothing. */
@@ -42,4 +48,11 @@ export async function untilAborted<T>(
   } finally {
     ignore();
   }
+}
+
+/** Returns the error for whatever a verb threw. */
+export function adapterError(verb: string, cause: unknown): SessionError {
+  if (isSessionError(cause)) return cause;
+  const reason = messageOf(cause);
+  return new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });
 }

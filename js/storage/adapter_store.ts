@@ -1,3 +1,4 @@
+import { kindOf } from '../errors/describe.js';
 import {
   AdapterWrite,
   callCore,
@@ -10,21 +11,19 @@ import {
 import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import type { MaybePromise } from '../call/call.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type {
+  StorageAdapter,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
-  PageRows,
-  Rows,
-  StorageAdapter,
 } from './adapter.js';
-import type { StorageKey } from './rows.js';
-import { kindOf } from '../json/rules.js';
+import type { PageRows, Rows, StorageKey } from './rows.js';
 import {
   contractViolation,
   eventTuple,
@@ -76,20 +75,20 @@ export class AdapterStore implements SessionStore {
     this.#own = own;
   }
 
-  async open(signal: AbortSignal | undefined): Promise<void> {
+  async open(call: StorageCall): Promise<void> {
     const own = this.#own;
     if (own === undefined) {
       // An adapter of a user has no verb for this.
-      await this.#read(storageKey({ appName: PROBE }), 0, undefined, signal);
+      await this.#read(storageKey({ appName: PROBE }), 0, undefined, call);
     } else {
-      const request = requestOf({}, signal);
+      const { signal } = call;
+      const request = requestOf({}, call);
       await settled('open', signal, () => untilAborted(signal, own.open(request)));
     }
   }
 
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { key, state, events, delta, sharesState, description, lastUpdateTime, now, signal } =
-      request;
+    const { key, state, events, delta, sharesState, description } = request;
     if (description.title || description.labels) this.#requireDescribe();
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
@@ -103,7 +102,7 @@ export class AdapterStore implements SessionStore {
     const created = await this.#write(
       'create',
       write,
-      { writer: this.#adapter, key, events, description, lastUpdateTime, now, signal },
+      { ...request, writer: this.#adapter },
       () => write.created(ifAbsent) as CreatedSession | undefined,
     );
     if (created !== undefined) await this.#requireEvents(request);
@@ -117,19 +116,19 @@ export class AdapterStore implements SessionStore {
   async #requireEvents({ key, events }: CreateRequest): Promise<void> {
     const last = events.at(-1);
     if (last === undefined || this.#storesEvents || this.#own !== undefined) return;
-    const read = await this.#read(key, 1, undefined, undefined);
+    const read = await this.#read(key, 1, undefined, {});
     this.#storesEvents = (read.events as readonly { id: string }[]).some(
       ({ id }) => id === last.id,
     );
     if (this.#storesEvents) return;
-    await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, undefined);
+    await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, {});
     throw new SessionError(
       'unsupported',
       'The storage cannot create a session with events: its create ignores the events of the changes; store them as append does.',
     );
   }
 
-  async describe({ key, title, labels, expiry, signal }: DescribeRequest): Promise<boolean> {
+  async describe({ key, title, labels, expiry, ...call }: DescribeRequest): Promise<boolean> {
     const verb = this.#requireDescribe();
     const given: StorageDescribeRequest = {
       key: storageKey(key) as Required<StorageKey>,
@@ -137,8 +136,8 @@ export class AdapterStore implements SessionStore {
       labels,
       ...(expiry !== undefined && { expiry }),
     };
-    const request = requestOf(given, signal);
-    return settled('describe', signal, async () => {
+    const request = requestOf(given, call);
+    return settled('describe', call.signal, async () => {
       const isThere: unknown = await verb.call(this.#adapter, request);
       if (typeof isThere === 'boolean') return isThere;
       throw contractViolation(
@@ -169,7 +168,7 @@ export class AdapterStore implements SessionStore {
 
   /** @param group runs the first attempt; later ones run alone */
   append(request: AppendRequest, group?: WriteGroup): MaybePromise<AppendAnswer> {
-    const { key, position, events, firstTitle, now, signal, compute } = request;
+    const { position, firstTitle, compute } = request;
     this.#requireTransactions(compute);
     const { created, lastEventId } = position;
     if (firstTitle !== undefined) this.#requireDescribe();
@@ -177,7 +176,7 @@ export class AdapterStore implements SessionStore {
     const write = callCore(() => AdapterWrite.append(packed, numbers, texts, compute));
     const lastId = Number.isNaN(created) ? lastEventId : undefined;
     const writer = group ?? this.#adapter;
-    const parts = { writer, key, events, firstTitle, now, signal, lastEventId: lastId };
+    const parts = { ...request, writer, lastEventId: lastId };
     return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
   }
 
@@ -185,14 +184,14 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     delta: string | Compute,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): Promise<SharedRevisions> {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     this.#requireTransactions(compute);
     requireRoom(text.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
     const key = storageKey({ appName, userId });
-    const parts = { writer: this.#adapter, key, signal };
+    const parts = { ...call, writer: this.#adapter, key };
     return this.#write('append', write, parts, () => write.updated() as SharedRevisions);
   }
 
@@ -207,10 +206,10 @@ export class AdapterStore implements SessionStore {
     key: Required<StorageKey>,
     last: number | undefined,
     after: number | undefined,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): Promise<ReadSession | undefined> {
     checkWindow(last, after);
-    const { session, shared, parsed, events } = await this.#read(key, last, after, signal);
+    const { session, shared, parsed, events } = await this.#read(key, last, after, call);
     if (session === undefined) return undefined;
     const [created, revision, lastUpdateTime, state, title, labels] = session;
     const [user, app] = [shared.user?.[1], shared.app?.[1]];
@@ -223,7 +222,7 @@ export class AdapterStore implements SessionStore {
   async page(
     key: Required<StorageKey>,
     { isForward, eventId, limit, withCount }: EventPageRequest,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): Promise<ReadEvents | undefined> {
     const wanted = eventLimit(limit);
     const given: StoragePageRequest = {
@@ -234,7 +233,8 @@ export class AdapterStore implements SessionStore {
       ...(eventId !== undefined && { eventId }),
       ...(!withCount && { withCount }),
     };
-    const request = requestOf(given, signal);
+    const { signal } = call;
+    const request = requestOf(given, call);
     const adapter = this.#adapter;
     const hasVerb = memberOf(adapter, 'readPage') !== undefined;
     const verb = hasVerb ? 'readPage' : 'read';
@@ -260,8 +260,8 @@ export class AdapterStore implements SessionStore {
     });
   }
 
-  async sharedState(owner: StateOwner, signal: AbortSignal | undefined): Promise<string> {
-    const { shared } = await this.#read(storageKey(owner), 0, undefined, signal);
+  async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
+    const { shared } = await this.#read(storageKey(owner), 0, undefined, call);
     const scope = scopeOf(owner);
     return mergeStates(`${scope} state`, shared[scope]?.[1] ?? '{}');
   }
@@ -270,13 +270,14 @@ export class AdapterStore implements SessionStore {
     key: StorageKey,
     last: number | undefined,
     after: number | undefined,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ) {
     const window = ownMembers({
       ...(last !== undefined && { last }),
       ...(after !== undefined && { after }),
     });
-    const request: StorageReadRequest = requestOf({ key, window }, signal);
+    const { signal } = call;
+    const request: StorageReadRequest = requestOf({ key, window }, call);
     return settled('read', signal, async () => {
       const read = this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request);
       const rows: OwnRows = await untilAborted(signal, read);
@@ -305,7 +306,7 @@ export class AdapterStore implements SessionStore {
     userId: string | undefined,
     descending: boolean,
     { limit, offset, page, withTotal, after }: PageRequest,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
     const request: StorageListRequest = {
@@ -316,17 +317,14 @@ export class AdapterStore implements SessionStore {
       ...(wanted.limit !== undefined && { limit: wanted.limit }),
       ...(!withTotal && { withTotal }),
     };
-    const { sessions, shared, total } = await listThrough(this.#adapter, request, after, signal);
+    const { sessions, shared, total } = await listThrough(this.#adapter, request, after, call);
     const numbers = pageNumbers(limit, offset, page, total);
     return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
   }
 
-  async delete(
-    { what, key }: StorageDeleteRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<Floor> {
-    const request = requestOf({ what, key: ownMembers(key) }, signal) as StorageDeleteRequest;
-    return settled('delete', signal, async () =>
+  async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
+    const request = requestOf({ what, key: ownMembers(key) }, call) as StorageDeleteRequest;
+    return settled('delete', call.signal, async () =>
       // Optional: an adapter may return whatever its database returned.
       floorOf('delete', await this.#adapter.delete(request)),
     );
@@ -334,6 +332,7 @@ export class AdapterStore implements SessionStore {
 
   async deleteUnchanged({
     signal,
+    onRetry,
     ...given
   }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: Floor } | undefined> {
     const verb = memberOf(this.#adapter, 'deleteUnchanged');
@@ -344,7 +343,7 @@ export class AdapterStore implements SessionStore {
       );
     }
     return settled('deleteUnchanged', signal, async () => {
-      const deleted: unknown = await verb.call(this.#adapter, requestOf(given, signal));
+      const deleted: unknown = await verb.call(this.#adapter, requestOf(given, { signal, onRetry }));
       if (deleted === false) return undefined;
       if (deleted === true) return { floor: undefined };
       const floor = floorOf('deleteUnchanged', deleted);

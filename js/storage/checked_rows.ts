@@ -2,12 +2,12 @@
  * Converts the rows of a storage adapter to the arrays that the wasm takes. Checks the adapter's
  * results here, so that an error names the verb and field that was wrong.
  */
+import { kindOf } from '../errors/describe.js';
 import { SessionError } from '../errors/errors.js';
-import { kindOf } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
 import { isTime } from '../model/snapshot.js';
 import type { SharedScope } from '../state/scope.js';
-import type { EventRow, SharedRow, SessionRow, SharedRows } from './rows.js';
+import type { EventRow, SessionRow, SharedRow, SharedRows } from './rows.js';
 
 type SessionTuple = [
   created: number,

@@ -1,6 +1,7 @@
 import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { ownMembers } from '../members/own.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
 import type { StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
@@ -39,11 +40,11 @@ export class CoreStore implements SessionStore {
   }
 
   create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined> {
-    const { state, delta, sharesState, description, signal } = request;
+    const { state, delta, sharesState, description } = request;
     const { title, labels, initialState } = description;
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
-    const check = abortCheck(signal);
+    const caller = callerOf(request);
     return this.#answer(() =>
       this.core.create(
         packed,
@@ -56,31 +57,36 @@ export class CoreStore implements SessionStore {
         labels,
         initialState,
         ifAbsent,
-        check,
+        caller,
       ),
     );
   }
 
-  describe({ key, title, labels, signal }: DescribeRequest): MaybePromise<boolean> {
+  describe(request: DescribeRequest): MaybePromise<boolean> {
+    const { key, title, labels } = request;
     const { appName, userId, sessionId } = key;
-    const check = abortCheck(signal);
-    return this.#answer(() => this.core.describe(appName, userId, sessionId, title, labels, check));
+    const caller = callerOf(request);
+    return this.#answer(() =>
+      this.core.describe(appName, userId, sessionId, title, labels, caller),
+    );
   }
 
   get(
     { appName, userId, sessionId }: Required<StorageKey>,
     last: number | undefined,
     after: number | undefined,
+    { onRetry }: StorageCall,
   ): MaybePromise<ReadSession | undefined> {
-    return this.#answer(() => this.core.get(appName, userId, sessionId, last, after));
+    return this.#answer(() => this.core.get(appName, userId, sessionId, last, after, onRetry));
   }
 
   page(
     { appName, userId, sessionId }: Required<StorageKey>,
     { isForward, eventId, limit, withCount }: EventPageRequest,
+    { onRetry }: StorageCall,
   ): MaybePromise<ReadEvents | undefined> {
     return this.#answer(() =>
-      this.core.page(appName, userId, sessionId, isForward, eventId, limit, withCount),
+      this.core.page(appName, userId, sessionId, isForward, eventId, limit, withCount, onRetry),
     );
   }
 
@@ -89,18 +95,19 @@ export class CoreStore implements SessionStore {
     userId: string | undefined,
     descending: boolean,
     { limit, offset, page, withTotal, after }: PageRequest,
+    { onRetry }: StorageCall,
   ): MaybePromise<ReadPage> {
     const place = after && [after.lastUpdateTime, after.sessionId, after.userId];
     return this.#answer(() =>
-      this.core.list(appName, userId, descending, limit, offset, page, withTotal, place),
+      this.core.list(appName, userId, descending, limit, offset, page, withTotal, place, onRetry),
     );
   }
 
   append(request: AppendRequest): MaybePromise<AppendAnswer> {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
-    const check = abortCheck(request.signal);
-    return this.#answer(() => this.core.append(packed, numbers, texts, check, request.compute));
+    const caller = callerOf(request);
+    return this.#answer(() => this.core.append(packed, numbers, texts, caller, request.compute));
   }
 
   get appendMany(): SessionStore['appendMany'] {
@@ -108,9 +115,9 @@ export class CoreStore implements SessionStore {
     if (this.#holdsData) return undefined;
     return (requests) => {
       const { packed, numbers, texts = [] } = packAppends(requests, false);
-      const checks = requests.map(({ signal }) => abortCheck(signal));
+      const callers = requests.map(callerOf);
       const outcomes = this.#answer<AppendOutcome[]>(() =>
-        this.core.append_many(packed, numbers, texts, checks),
+        this.core.append_many(packed, numbers, texts, callers),
       );
       return requests.map(async (_, index) => {
         const [answer, error] = (await outcomes)[index]!;
@@ -124,38 +131,34 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     delta: string | Compute,
-    signal: AbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<SharedRevisions> {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
-    const check = abortCheck(signal);
-    return this.#answer(() => this.core.update(appName, userId, text, check, compute));
+    const caller = callerOf(call);
+    return this.#answer(() => this.core.update(appName, userId, text, caller, compute));
   }
 
-  sharedState({ appName, userId }: StateOwner): MaybePromise<string> {
-    return this.#answer(() => this.core.shared_state(appName, userId));
+  sharedState({ appName, userId }: StateOwner, { onRetry }: StorageCall): MaybePromise<string> {
+    return this.#answer(() => this.core.shared_state(appName, userId, onRetry));
   }
 
-  delete(
-    { what, key }: StorageDeleteRequest,
-    signal: AbortSignal | undefined,
-  ): MaybePromise<Floor> {
+  delete({ what, key }: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
     const { appName, userId, sessionId }: StorageKey = ownMembers(key);
-    const check = abortCheck(signal);
+    const caller = callerOf(call);
     return this.#answer(() =>
-      this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, check),
+      this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, caller),
     );
   }
 
-  deleteUnchanged({
-    key: { appName, userId, sessionId },
-    revision,
-    labels,
-    signal,
-  }: StorageDeleteUnchangedRequest): MaybePromise<{ readonly floor: Floor } | undefined> {
-    const check = abortCheck(signal);
+  deleteUnchanged(
+    request: StorageDeleteUnchangedRequest,
+  ): MaybePromise<{ readonly floor: Floor } | undefined> {
+    const { key, revision, labels } = request;
+    const { appName, userId, sessionId } = key;
+    const caller = callerOf(request);
     const deleted = this.#answer<Floor>(() =>
-      this.core.delete(appName, userId, sessionId, false, revision, labels, check),
+      this.core.delete(appName, userId, sessionId, false, revision, labels, caller),
     );
     return after(deleted, (floor) => (floor === undefined ? undefined : { floor }));
   }
@@ -173,7 +176,11 @@ export class CoreStore implements SessionStore {
   }
 }
 
-/** Returns a function that throws `aborted` if the signal has fired. The wasm calls it before it writes. */
-function abortCheck(signal: AbortSignal | undefined): (() => void) | undefined {
-  return signal && (() => requireNotAborted(signal));
+/**
+ * Returns the function by which the wasm asks about a write's call: it throws `aborted` if the signal has
+ * fired, and counts a retry. See `src/wasm/indexed_db/connection/caller.rs`. A read only counts.
+ */
+function callerOf({ signal, onRetry }: StorageCall): ((isRetry: boolean) => void) | undefined {
+  if (signal === undefined && onRetry === undefined) return undefined;
+  return (isRetry) => (isRetry ? onRetry?.() : requireNotAborted(signal));
 }

@@ -1,5 +1,5 @@
-import type { PageRows, StorageAdapter, StoragePageRequest } from './adapter.js';
-import type { EventRow } from './rows.js';
+import type { StorageAdapter, StoragePageRequest } from './adapter.js';
+import type { EventRow, PageRows } from './rows.js';
 
 type Place = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>;
 

@@ -1,11 +1,10 @@
+import { kindOf } from '../errors/describe.js';
 import { type AdapterWrite, callCore, requireRoom } from '../wasm/core.js';
-import { kindOf } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
 import { type Description, NO_DESCRIPTION } from '../model/description.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
-import type { Changes, Found } from './adapter.js';
-import type { EventRow, SharedRow, StorageKey } from './rows.js';
+import type { Changes, EventRow, Found, SharedRow, StorageKey } from './rows.js';
 import {
   type EventTuple,
   eventTuple,

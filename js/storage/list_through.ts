@@ -1,6 +1,6 @@
 import { memberOf } from '../members/own.js';
-import type { HostAbortSignal } from '../model/host.js';
-import type { Listing, StorageAdapter, StorageListRequest } from './adapter.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import type { StorageAdapter, StorageListRequest } from './adapter.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
 import {
   optionalTuple,
@@ -12,6 +12,7 @@ import {
   sharedTuple,
 } from './checked_rows.js';
 import { comparePlaces, type ListPlace } from './list_place.js';
+import type { Listing } from './rows.js';
 import type { ListedTuple, SharedStates } from './session_store.js';
 
 /** Sessions that an adapter listed. */
@@ -29,19 +30,20 @@ export function listThrough(
   adapter: StorageAdapter,
   { offset, limit, ...list }: StorageListRequest,
   after: ListPlace | undefined,
-  signal: HostAbortSignal | undefined,
+  call: StorageCall,
 ): Promise<Listed> {
+  const { signal } = call;
   const hasVerb = after !== undefined && memberOf(adapter, 'listAfter') !== undefined;
   const verb = hasVerb ? 'listAfter' : 'list';
   return settled(verb, signal, async () => {
     let listing: Listing | Promise<Listing>;
     if (after === undefined) {
       const page = { ...list, offset, ...(limit !== undefined && { limit }) };
-      listing = adapter.list(requestOf(page, signal));
+      listing = adapter.list(requestOf(page, call));
     } else if (hasVerb) {
-      listing = adapter.listAfter!(requestOf({ ...list, after, limit: limit! }, signal));
+      listing = adapter.listAfter!(requestOf({ ...list, after, limit: limit! }, call));
     } else {
-      listing = adapter.list(requestOf({ ...list, offset: 0 }, signal));
+      listing = adapter.list(requestOf({ ...list, offset: 0 }, call));
     }
     const listed = checked(verb, await untilAborted(signal, listing), list.withTotal);
     if (after === undefined || hasVerb) return listed;

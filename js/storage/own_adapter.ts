@@ -1,13 +1,8 @@
 import type { SessionError } from '../errors/errors.js';
 import type { Description } from '../model/description.js';
 import type { Event } from '../model/event.js';
-import type { Abortable } from '../model/session.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type {
-  Deleted,
-  Found,
-  Listing,
-  PageRows,
-  Rows,
   StorageAdapter,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
@@ -15,7 +10,7 @@ import type {
   StoragePageRequest,
   StorageReadRequest,
 } from './adapter.js';
-import type { SharedRows, StorageKey } from './rows.js';
+import type { Found, PageRows, Rows, SharedRows, StorageKey } from './rows.js';
 import type { CreatedSession, CreateRequest, SessionStore } from './session_store.js';
 
 export const NO_SHARED_ROWS: SharedRows = { user: undefined, app: undefined };
@@ -54,7 +49,9 @@ export interface OwnAdapter extends StorageAdapter {
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;
   listAfter(request: StorageListAfterRequest): Listing | Promise<Listing>;
   /** Opens the storage, or asks whether it still answers. */
-  open(request: Abortable): Promise<void>;
+  open(call: StorageCall): Promise<void>;
+  /** Set by the service before the first verb: called if a pool loses a connection that no call uses. */
+  onConnectionLost?: ((error: unknown) => void) | undefined;
   /**
    * Called when the service begins to close. Requests that a server leaves unanswered should end
    * soon. `close` follows when all calls have settled, or after `timeoutMs`.

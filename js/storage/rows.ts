@@ -105,3 +105,139 @@ export interface EventRow {
   /** JSON text of the event. */
   readonly text: string;
 }
+
+/**
+ * The rows that a write read. A row is `undefined` if it is not stored or, for user and app, was not requested.
+ *
+ * @example
+ * ```ts
+ * import type { Found } from 'adk-session-wasm';
+ *
+ * const nothing: Found = { user: undefined, app: undefined, events: [], changed: [], floor: 0 };
+ * ```
+ */
+export interface Found extends SharedRows {
+  /** The session, if it is stored. */
+  readonly session?: SessionRow | undefined;
+  /** The state of the user, if it is stored and was requested. */
+  readonly user: SharedRow | undefined;
+  /** The state of the app, if it is stored and was requested. */
+  readonly app: SharedRow | undefined;
+  /** The session's events whose id is in `eventIds`. */
+  readonly events: readonly EventRow[];
+  /**
+   * The session's events whose `revision` is later than `since`, in any order. If programs that
+   * know no revisions also write to the storage, add events that may have come since. A handle
+   * skips events that it already has.
+   */
+  readonly changed: readonly EventRow[];
+  /**
+   * The highest revision that was ever deleted, at first 0. Revisions up to this one are never
+   * given again. So a handle of a deleted session cannot write into a new session with the same id.
+   */
+  readonly floor: number;
+}
+
+/**
+ * The changes to write: whole rows that replace the stored ones. A row that is `undefined` stays unchanged. A
+ * write may hold all four members at once, and happens completely or not at all.
+ *
+ * @example
+ * ```ts
+ * import type { Changes } from 'adk-session-wasm';
+ *
+ * function rowCount({ session, user, app, events }: Changes): number {
+ *   return [session, user, app].filter(Boolean).length + events.length;
+ * }
+ * ```
+ */
+export interface Changes extends SharedRows {
+  /** The new row of the session. */
+  readonly session?: SessionRow | undefined;
+  /** The new row of the user's state. */
+  readonly user: SharedRow | undefined;
+  /** The new row of the app's state. */
+  readonly app: SharedRow | undefined;
+  /** New events, and those that replace a stored one of the same id. */
+  readonly events: readonly EventRow[];
+}
+
+/**
+ * The rows that a read returned. A row is `undefined` if it is not stored, or if the key does not reach it.
+ *
+ * @example
+ * ```ts
+ * import type { Rows } from 'adk-session-wasm';
+ *
+ * const empty: Rows = { user: undefined, app: undefined, events: [] };
+ * ```
+ */
+export interface Rows extends SharedRows {
+  /** The session, if it is stored. */
+  readonly session?: SessionRow | undefined;
+  /** The state of the user, if it is stored. */
+  readonly user: SharedRow | undefined;
+  /** The state of the app, if it is stored. */
+  readonly app: SharedRow | undefined;
+  /** Ordered by `seq`. */
+  readonly events: readonly EventRow[];
+}
+
+/**
+ * A page of a session's events.
+ *
+ * @example
+ * ```ts
+ * import type { PageRows } from 'adk-session-wasm';
+ *
+ * const noSession: PageRows = {};
+ * ```
+ */
+export interface PageRows {
+  /** The session, if it is stored. */
+  readonly session?: SessionRow | undefined;
+  /** Ordered by `seq`, in both directions. Absent if no event of the session has the `eventId`. */
+  readonly events?: readonly EventRow[] | undefined;
+  /** The number of all events of the session. Leave it out if counting is not cheap. */
+  readonly eventCount?: number | undefined;
+}
+
+/**
+ * A page of sessions.
+ *
+ * @example
+ * ```ts
+ * import type { Listing } from 'adk-session-wasm';
+ *
+ * const none: Listing = { sessions: [], users: [], app: undefined, total: 0 };
+ * ```
+ */
+export interface Listing {
+  /** The sessions of the page, in order. */
+  readonly sessions: readonly SessionRow[];
+  /** The stored states of those sessions' users, each user once. */
+  readonly users: readonly (SharedRow & {
+    /** The user of the state. */
+    readonly userId: string;
+  })[];
+  /** The app's state, if it is stored. */
+  readonly app: SharedRow | undefined;
+  /** The number of sessions on all pages. Optional if the request's `withTotal` is `false`. */
+  readonly total?: number | undefined;
+}
+
+/**
+ * The optional result of a deletion. A change feed uses its revision to order the deletion among
+ * concurrent changes of other services.
+ *
+ * @example
+ * ```ts
+ * import type { Deleted } from 'adk-session-wasm';
+ *
+ * const deleted: Deleted = { floor: 7 };
+ * ```
+ */
+export interface Deleted {
+  /** The {@link Found.floor} after the deletion. */
+  readonly floor: number;
+}

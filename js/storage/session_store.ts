@@ -2,7 +2,7 @@
  * The interface of a store, which a service calls for each of its methods. A store runs the rules
  * over a storage: memory, IndexedDB, or a user's adapter. A storage knows no rules.
  */
-import type { HostAbortSignal } from '../model/host.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Description } from '../model/description.js';
 import type { Event } from '../model/event.js';
@@ -100,9 +100,7 @@ export interface PageRequest {
 }
 
 /** A session to create. */
-export interface CreateRequest extends NewSession {
-  readonly signal: HostAbortSignal | undefined;
-}
+export type CreateRequest = NewSession & StorageCall;
 
 /** The page of events to read. The caller gave `limit`. */
 export interface EventPageRequest {
@@ -132,16 +130,14 @@ export type ReadEvents = [
 ];
 
 /** A change of the title and the labels of a session. */
-export interface DescribeRequest extends Description {
+export interface DescribeRequest extends Description, StorageCall {
   readonly key: Readonly<Required<StorageKey>>;
-  readonly signal: HostAbortSignal | undefined;
 }
 
 /** Events to append to one session, all or none. */
-export interface AppendRequest extends Append {
+export interface AppendRequest extends Append, StorageCall {
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
-  readonly signal: HostAbortSignal | undefined;
 }
 
 /**
@@ -153,7 +149,7 @@ export interface AppendRequest extends Append {
  */
 export interface SessionStore {
   /** Opens the storage, if there is anything to open. If a server holds it, asks whether it answers. */
-  open(signal: HostAbortSignal | undefined): MaybePromise<void>;
+  open(call: StorageCall): MaybePromise<void>;
 
   /**
    * Creates a session with its events. If the key is taken, the call returns `undefined` (`ifAbsent`) or fails
@@ -172,14 +168,14 @@ export interface SessionStore {
     key: Required<StorageKey>,
     last: number | undefined,
     after: number | undefined,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadSession | undefined>;
 
   /** Reads a page of a session's events; `undefined` if there is no session. */
   page(
     key: Required<StorageKey>,
     page: EventPageRequest,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadEvents | undefined>;
 
   /**
@@ -191,7 +187,7 @@ export interface SessionStore {
     userId: string | undefined,
     descending: boolean,
     page: PageRequest,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadPage>;
 
   append(request: AppendRequest): MaybePromise<AppendAnswer>;
@@ -211,13 +207,13 @@ export interface SessionStore {
     appName: string,
     userId: string | undefined,
     delta: string | Compute,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<SharedRevisions>;
 
   /** Returns a shared state as JSON. The keys have no prefix. */
-  sharedState(owner: StateOwner, signal: HostAbortSignal | undefined): MaybePromise<string>;
+  sharedState(owner: StateOwner, call: StorageCall): MaybePromise<string>;
 
-  delete(request: StorageDeleteRequest, signal: HostAbortSignal | undefined): MaybePromise<Floor>;
+  delete(request: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor>;
 
   /**
    * Deletes a session if it has not changed since it was listed. Returns `undefined` if it has changed, or is

@@ -1,26 +1,26 @@
 import { type AdapterWrite, callCore, toSessionError } from '../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../call/call.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
-import { messageOf } from '../json/rules.js';
+import type { SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import type { Description } from '../model/description.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { PLANNED } from '../wasm/protocol.js';
-import type { Found, StorageAdapter, StorageWriteRequest } from './adapter.js';
+import type { StorageAdapter, StorageWriteRequest } from './adapter.js';
+import { adapterError, requestOf } from './adapter_calls.js';
 import { contractViolation } from './checked_rows.js';
 import { decide } from './decide.js';
-import type { StorageKey } from './rows.js';
+import type { Found, StorageKey } from './rows.js';
 import { scopesOf, storageKey } from './scopes.js';
 
 /** The verbs that write. */
 export type WriteVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
-export interface WriteParts<Verb extends WriteVerb> {
+export interface WriteParts<Verb extends WriteVerb> extends StorageCall {
   /** Runs the first attempt; the adapter runs all later ones. */
   readonly writer: Pick<StorageAdapter, Verb>;
   readonly key: StorageKey;
-  readonly signal: AbortSignal | undefined;
   /** The time of the write in milliseconds. */
   readonly now?: number;
   readonly events?: readonly EventSnapshot[];
@@ -93,8 +93,9 @@ export function writeThrough<Verb extends WriteVerb, T>(
 function writeRequest<Verb extends WriteVerb>(
   verb: Verb,
   plan: Float64Array,
-  { key, events = [], now = 0, signal, lastEventId, lastUpdateTime: earliest }: WriteParts<Verb>,
+  parts: WriteParts<Verb>,
 ): StorageWriteRequest {
+  const { key, events = [], now = 0, lastEventId, lastUpdateTime: earliest } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (earliest ?? now) : 0;
@@ -103,19 +104,12 @@ function writeRequest<Verb extends WriteVerb>(
   }
   const eventIds = isLocating ? [] : events.map(({ id }) => id);
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
-  return {
+  const request = {
     key: storageKey(key),
     scopes: scopesOf(plan[PLANNED.scopes]!),
     eventIds,
     since: plan[PLANNED.since]!,
     lastUpdateTime,
-    signal,
   };
-}
-
-/** Returns the error for whatever a verb threw. */
-export function adapterError(verb: string, cause: unknown): SessionError {
-  if (isSessionError(cause)) return cause;
-  const reason = messageOf(cause);
-  return new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });
+  return requestOf(request, parts);
 }

@@ -1,6 +1,6 @@
-import { invalid } from '../errors/invalid.js';
+import { kindOf } from '../errors/describe.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { Context, type ReadonlyContext } from '../invocation/context.js';
-import { kindOf } from '../json/rules.js';
 import type { InstructionContext } from './context.js';
 import { injectSessionState, Template } from './template.js';
 
@@ -79,7 +79,7 @@ export async function resolveInstruction<C extends InstructionContext>(
 ): Promise<string> {
   if (typeof instruction === 'string') return injectSessionState(instruction, context);
   if (typeof instruction !== 'function') {
-    throw invalid('instruction', `must be a string or a function; it is ${kindOf(instruction)}`);
+    throw invalidValue('instruction', 'must be a string or a function', instruction);
   }
   const readonly: unknown = context instanceof Context ? context.toReadonly() : context;
   const text: unknown = await instruction(readonly as ProviderContext<C>);

@@ -1,6 +1,6 @@
+import { kindOf } from '../errors/describe.js';
+import { invalidValue } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
 import {
   type ArtifactLoader,
   type InstructionContext,
@@ -57,7 +57,7 @@ export class Template {
    */
   constructor(text: string) {
     if (typeof text !== 'string') {
-      throw invalid('template', `must be a string; it is ${kindOf(text)}`);
+      throw invalidValue('template', 'must be a string', text);
     }
     this.text = text;
   }

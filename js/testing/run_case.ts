@@ -1,4 +1,5 @@
 /** Runs the steps of a case through the public API. Counterpart of `runner.rs`. */
+import { messageOf } from '../errors/describe.js';
 import {
   type BaseSessionService,
   type ComputeDelta,
@@ -16,7 +17,7 @@ import {
   type StorageAdapter,
   type Watchable,
 } from '../index.js';
-import { type JsonObject, messageOf } from '../json/rules.js';
+import type { JsonObject } from '../json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
 import { expectEqual, expectPage, expectSession, expectState } from './expect.js';
 import type { VerbCase } from './verb_cases.js';

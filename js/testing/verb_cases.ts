@@ -4,14 +4,19 @@
  * service writes.
  */
 import type {
-  Changes,
   Decide,
-  Found,
   StorageAdapter,
   StorageWrite,
   StorageWriteRequest,
 } from '../storage/adapter.js';
-import type { EventRow, SessionRow, SharedRow, StorageKey } from '../storage/rows.js';
+import type {
+  Changes,
+  EventRow,
+  Found,
+  SessionRow,
+  SharedRow,
+  StorageKey,
+} from '../storage/rows.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { NO_SHARED_ROWS } from '../storage/own_adapter.js';
 import { expectEqual } from './expect.js';

@@ -1,3 +1,4 @@
+import { invalid } from '../errors/invalid.js';
 import { InMemorySessionService } from '../service/in_memory_session_service.js';
 import {
   INDEXED_DB_OPTIONS,
@@ -8,7 +9,6 @@ import { knownOf, type KnownOptions, takeOptions } from '../call/known_options.j
 import { partsOverOwn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
-import { invalid } from '../errors/invalid.js';
 import { ServiceCore } from '../service/service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';

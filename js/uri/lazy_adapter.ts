@@ -1,10 +1,6 @@
 import type { SessionError } from '../errors/errors.js';
 import type {
   Decide,
-  Deleted,
-  Listing,
-  PageRows,
-  Rows,
   StorageAdapter,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
@@ -14,9 +10,9 @@ import type {
   StorageReadRequest,
   StorageWriteRequest,
 } from '../storage/adapter.js';
-import type { StorageKey } from '../storage/rows.js';
+import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import { memberOf } from '../members/own.js';
-import type { Abortable } from '../model/session.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { OwnAdapter, OwnDescribeRequest, OwnRows } from '../storage/own_adapter.js';
 
 /**
@@ -29,6 +25,7 @@ import type { OwnAdapter, OwnDescribeRequest, OwnRows } from '../storage/own_ada
 export class LazyAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;
+  onConnectionLost: OwnAdapter['onConnectionLost'];
   readonly #open: () => Promise<OwnAdapter>;
   #opening: Promise<OwnAdapter> | undefined;
   #adapter: OwnAdapter | undefined;
@@ -101,8 +98,8 @@ export class LazyAdapter implements OwnAdapter {
     return this.#adapter?.explain(error, key) ?? error;
   }
 
-  async open(request: Abortable): Promise<void> {
-    await this.#call((adapter) => adapter.open(request));
+  async open(call: StorageCall): Promise<void> {
+    await this.#call((adapter) => adapter.open(call));
   }
 
   closing(timeoutMs?: number): void {
@@ -126,7 +123,10 @@ export class LazyAdapter implements OwnAdapter {
    */
   #load(): Promise<OwnAdapter> {
     this.#opening ??= this.#open().then(
-      (adapter) => (this.#adapter = adapter),
+      (adapter) => {
+        adapter.onConnectionLost = this.onConnectionLost;
+        return (this.#adapter = adapter);
+      },
       (error: unknown) => {
         this.#opening = undefined;
         throw error;

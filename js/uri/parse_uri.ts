@@ -2,10 +2,9 @@
  * Parses the URI of a session service. No error shows any part of it: a text without a known scheme may be a
  * password.
  */
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { isDurable, parseAddress, SCHEMES } from '../database/engines/address.js';
 import { requireId } from '../model/ids.js';
-import { kindOf } from '../json/rules.js';
-import { invalid } from '../errors/invalid.js';
 import { isEngineName } from '../vertex/rest/engine_address.js';
 
 /** The service that a URI names. */
@@ -32,7 +31,7 @@ const VALID_FORMS =
  * @throws SessionError `invalid_argument`
  */
 export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
-  if (typeof uri !== 'string') throw invalid(argument, `must be a string; it is ${kindOf(uri)}`);
+  if (typeof uri !== 'string') throw invalidValue(argument, 'must be a string', uri);
   const [, scheme = '', rest = ''] = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(uri) ?? [];
   const name = scheme.toLowerCase();
   if (SCHEMES.has(name)) {

@@ -23,9 +23,6 @@
 import { SessionError } from '../errors/errors.js';
 import type {
   Decide,
-  Listing,
-  PageRows,
-  Rows,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageListAfterRequest,
@@ -34,8 +31,8 @@ import type {
   StorageReadRequest,
   StorageWriteRequest,
 } from '../storage/adapter.js';
-import type { StorageKey } from '../storage/rows.js';
-import type { Abortable } from '../model/session.js';
+import type { Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { NO_ROWS, type OwnAdapter, type OwnDescribeRequest } from '../storage/own_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from './rest/call_limit.js';
@@ -69,9 +66,9 @@ export class VertexAdapter implements OwnAdapter {
     this.#callTimeoutMs = callTimeoutMs;
   }
 
-  create({ key, signal }: StorageWriteRequest, decide: Decide): Promise<void> {
-    return this.#call(signal, async (sessions) => {
-      const session = requireSession(key);
+  create(request: StorageWriteRequest, decide: Decide): Promise<void> {
+    return this.#call(request, async (sessions) => {
+      const session = requireSession(request.key);
       requireSessionId(session);
       const address = sessions.addressOf(session);
       if (address === undefined) return;
@@ -80,7 +77,7 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   append(request: StorageWriteRequest, decide: Decide): Promise<void> {
-    return this.#call(request.signal, async (sessions) => {
+    return this.#call(request, async (sessions) => {
       const address = sessions.addressOf(requireSession(request.key));
       if (address === undefined) {
         decide(NO_ROWS);
@@ -92,9 +89,10 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  read({ key, window, signal }: StorageReadRequest): Promise<Rows> {
+  read(request: StorageReadRequest): Promise<Rows> {
+    const { key, window } = request;
     const { appName, userId, sessionId } = key;
-    return this.#call(signal, async (sessions) => {
+    return this.#call(request, async (sessions) => {
       if (userId === undefined || sessionId === undefined) return readStates(sessions, key);
       const address = sessions.addressOf({ appName, userId, sessionId });
       const rows = address && (await readSession(sessions, address, { window }));
@@ -106,8 +104,8 @@ export class VertexAdapter implements OwnAdapter {
    * Reads back from the newest event to the page: a new version of an event is posted last, and the page has
    * to show it.
    */
-  readPage({ signal, ...page }: StoragePageRequest): Promise<PageRows> {
-    return this.#call(signal, async (sessions) => {
+  readPage(page: StoragePageRequest): Promise<PageRows> {
+    return this.#call(page, async (sessions) => {
       const address = sessions.addressOf(page.key);
       return (address && (await readEventPage(sessions, address, page))) ?? {};
     });
@@ -118,8 +116,9 @@ export class VertexAdapter implements OwnAdapter {
     return this.read(request);
   }
 
-  describe({ key, title, labels, expiry, signal }: OwnDescribeRequest): Promise<boolean> {
-    return this.#call(signal, async (sessions) => {
+  describe(request: OwnDescribeRequest): Promise<boolean> {
+    const { key, title, labels, expiry } = request;
+    return this.#call(request, async (sessions) => {
       const address = sessions.addressOf(key);
       if (address === undefined) return false;
       let isThere = false;
@@ -130,16 +129,17 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  list({ signal, ...request }: StorageListRequest): Promise<Listing> {
-    return this.#call(signal, (sessions) => listSessions(sessions, request));
+  list(request: StorageListRequest): Promise<Listing> {
+    return this.#call(request, (sessions) => listSessions(sessions, request));
   }
 
-  listAfter({ signal, ...request }: StorageListAfterRequest): Promise<Listing> {
-    return this.#call(signal, (sessions) => listSessions(sessions, { ...request, offset: 0 }));
+  listAfter(request: StorageListAfterRequest): Promise<Listing> {
+    return this.#call(request, (sessions) => listSessions(sessions, { ...request, offset: 0 }));
   }
 
-  delete({ what, key, signal }: StorageDeleteRequest): Promise<void> {
-    return this.#call(signal, async (sessions) => {
+  delete(request: StorageDeleteRequest): Promise<void> {
+    const { what, key } = request;
+    return this.#call(request, async (sessions) => {
       if (what === 'user') return deleteUser(sessions, key.appName, key.userId);
       if (what !== 'session') throw unsupported(DELETE_ADVICE);
       const address = sessions.addressOf(key);
@@ -149,7 +149,7 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   deleteUnchanged(request: StorageDeleteUnchangedRequest): Promise<boolean> {
-    return this.#call(request.signal, async (sessions) => {
+    return this.#call(request, async (sessions) => {
       const address = sessions.addressOf(request.key);
       if (address === undefined) return false;
       let isDeleted = false;
@@ -161,8 +161,8 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   /** Asks the server for a page of one session. Without the option `agentEngineId` there is no engine to ask. */
-  open({ signal }: Abortable): Promise<void> {
-    return this.#call(signal, async (sessions) => {
+  open(call: StorageCall): Promise<void> {
+    return this.#call(call, async (sessions) => {
       if (this.#caches.addresses.isFixed) await readStates(sessions, { appName: ANY_APP });
     });
   }
@@ -179,9 +179,9 @@ export class VertexAdapter implements OwnAdapter {
     return error;
   }
 
-  #call<T>(signal: AbortSignal | undefined, work: (sessions: Sessions) => Promise<T>): Promise<T> {
+  #call<T>({ signal, onRetry }: StorageCall, work: (sessions: Sessions) => Promise<T>): Promise<T> {
     const { signal: closed } = this.#connection.closeTimeout;
-    const options = { timeoutMs: this.#callTimeoutMs, signal, closed };
+    const options = { timeoutMs: this.#callTimeoutMs, signal, onRetry, closed };
     return CallLimit.run(options, (limit) =>
       work(new Sessions(new Rest(this.#connection, limit), this.#caches)),
     );

@@ -1,5 +1,4 @@
-import { describeValue } from '../call/call.js';
-import { Diagnostics } from '../call/diagnostics.js';
+import { describeValue } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
@@ -131,8 +130,7 @@ export function openAdapter(options: VertexAiOptions<object>): VertexAdapter {
   requireTimeout('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
-  const diagnostics = Diagnostics.of(options, { kind: 'vertexai' });
-  const connection = { access, timeoutMs, closeTimeout: new CloseTimeout(), diagnostics };
+  const connection = { access, timeoutMs, closeTimeout: new CloseTimeout() };
   return new VertexAdapter(connection, addresses, callTimeoutMs);
 }
 

@@ -1,6 +1,5 @@
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { requireId } from '../model/ids.js';
-import { kindOf } from '../json/rules.js';
-import { invalid } from '../errors/invalid.js';
 import type { SharedScope } from '../state/scope.js';
 import { scopeOf, type StateOwner } from '../storage/scopes.js';
 import type { CreatedSession, Floor } from '../storage/session_store.js';
@@ -43,7 +42,7 @@ export class ServiceFeed {
     requireWatchKeys(request);
     const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options, WATCH_OPTIONS);
     if (onNotice !== undefined && typeof onNotice !== 'function') {
-      throw invalid('onNotice', `must be a function; it is ${kindOf(onNotice)}`);
+      throw invalidValue('onNotice', 'must be a function', onNotice);
     }
     const watcher = new Watcher(request, onNotice);
     if (signal?.aborted === true) watcher.stop();

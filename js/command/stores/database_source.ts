@@ -3,8 +3,7 @@ import { ReadOnlyDatabase } from '../../database/read_only_database.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
 import { mergeShared } from '../../files/import/shared_state.js';
 import type { StateShape } from '../../state/state_shape.js';
-import type { Rows } from '../../storage/adapter.js';
-import type { SharedRow, StorageKey } from '../../storage/rows.js';
+import type { Rows, SharedRow, StorageKey } from '../../storage/rows.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
 import { isSessionOnlyError, type Item, type Source } from './store.js';
 

@@ -1,3 +1,4 @@
+import { kindOf } from '../../errors/describe.js';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { malformedFile } from '../../files/format/malformed_file.js';
 import { parseJson } from '../../files/format/recorded_session.js';
 import { type SessionFile, sessionFromFile } from '../../files/format/session_file.js';
 import { requireId } from '../../model/ids.js';
-import { isPlainObject, kindOf } from '../../json/rules.js';
+import { isPlainObject } from '../../json/rules.js';
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { scopeOf } from '../../storage/scopes.js';
 import { snapshotState } from '../../model/snapshot.js';

@@ -1,3 +1,4 @@
+import { invalid } from '../../errors/invalid.js';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Casing } from '../../python/casing.js';
@@ -7,7 +8,6 @@ import { STREAM_FORMAT, STREAM_VERSION } from '../../files/format/stream_format.
 import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
 import { requireCasing, type SessionFile, sessionToFile } from '../../files/format/session_file.js';
 import { requireId } from '../../model/ids.js';
-import { invalid } from '../../errors/invalid.js';
 import type { StorageKey } from '../../storage/rows.js';
 import { type ByteLine, byteLines } from './byte_lines.js';
 import { withFileErrors } from './file_errors.js';

@@ -1,8 +1,8 @@
+import { invalid } from '../../errors/invalid.js';
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SessionError } from '../../errors/errors.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
-import { invalid } from '../../errors/invalid.js';
 import { parseUri } from '../../uri/parse_uri.js';
 import { DatabaseSource } from './database_source.js';
 import { DatabaseTarget } from './database_target.js';

@@ -1,5 +1,4 @@
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
-import type { Diagnostics } from '../../call/diagnostics.js';
 import { type Address, IN_MEMORY } from '../engines/address.js';
 import { loadDriver } from '../engines/load_driver.js';
 import type { Engine } from '../engines/engine.js';
@@ -26,8 +25,8 @@ export interface ConnectOptions {
   /** Passed to the driver beside the address. */
   readonly driverOptions: object;
   readonly waits: Waits;
-  /** Told of lost connections. Absent: nobody listens. */
-  readonly diagnostics?: Diagnostics | undefined;
+  /** Called if the pool loses a connection. */
+  readonly onLost?: (error: unknown) => void;
 }
 
 /** The part of `pg` that is used. */
@@ -131,7 +130,7 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
     const set = names.filter((name) => !Object.hasOwn(driverOptions, name));
     return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
   };
-  const onLost = lossReporter(engine, options.diagnostics);
+  const onLost = lossReporter(engine, options.onLost);
   return onServer(postgresPool(pool, pg.Query, onLost), engine, waits, {
     write: begins(engine.beginWrite, Object.keys(settings)),
     // A long read may take longer than the limit, as long as rows arrive.
@@ -157,17 +156,14 @@ async function connectMysql(url: string, options: ConnectOptions): Promise<Conne
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
   const engine = ENGINES.mysql;
   const begins = { write: engine.beginWrite, read: engine.beginRead };
-  const onLost = lossReporter(engine, options.diagnostics);
+  const onLost = lossReporter(engine, options.onLost);
   const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise(), onLost);
   return onServer(runs, engine, waits, begins);
 }
 
 /** Returns the listener for lost connections of a pool. */
-function lossReporter(
-  engine: Engine,
-  diagnostics: Diagnostics | undefined,
-): (error: unknown) => void {
-  return (error) => diagnostics?.tell('connection', databaseError(engine, error));
+function lossReporter(engine: Engine, onLost: ConnectOptions['onLost']): (error: unknown) => void {
+  return (error) => onLost?.(databaseError(engine, error));
 }
 
 function onServer(pool: ServerPool, engine: Engine, waits: Waits, begins: Begins): Connected {

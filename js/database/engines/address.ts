@@ -5,8 +5,7 @@
  * No error shows the URL or the message of `new URL`: most invalid URLs hold a password with a stray
  * character.
  */
-import { invalid } from '../../errors/invalid.js';
-import { kindOf } from '../../json/rules.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { EngineKind, FileKind, ServerKind } from './engine.js';
 import { serverUrl } from './server_url.js';
 
@@ -41,7 +40,7 @@ const KNOWN = 'sqlite:, postgresql://, mysql:// or mariadb://';
 
 /** @throws SessionError `invalid_argument`, without the URL */
 export function parseAddress(url: unknown): Address {
-  if (typeof url !== 'string') throw invalid('url', `must be a string; it is ${kindOf(url)}`);
+  if (typeof url !== 'string') throw invalidValue('url', 'must be a string', url);
   const match = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(url);
   const [, scheme = '', rest = ''] = match ?? [];
   const kind = SCHEMES.get(scheme.toLowerCase());

@@ -1,12 +1,12 @@
 /**
  * Refuses, before anything is written, data that the tables cannot hold or that Python would cut off later.
  */
+import { invalidValue } from '../../errors/invalid.js';
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
-import { invalid } from '../../errors/invalid.js';
 import { STORED_PREFIXES } from '../../state/scope.js';
-import type { Changes, Found, StorageWriteRequest } from '../../storage/adapter.js';
-import type { StorageKey } from '../../storage/rows.js';
+import type { StorageWriteRequest } from '../../storage/adapter.js';
+import type { Changes, Found, StorageKey } from '../../storage/rows.js';
 import type { Engine } from '../engines/engine.js';
 
 const MAX_ID = 128;
@@ -78,7 +78,11 @@ const CUTS_OFF = "at which google-adk's SqliteSessionService would cut it off";
 
 function requireFitting({ name: engine }: Engine, name: string, id: string, most: number): void {
   if (fits(id, most)) return;
-  throw invalid(name, `must be of at most ${most} characters and without NUL for ${engine}`);
+  throw invalidValue(
+    name,
+    `must be of at most ${most} characters and without NUL for ${engine}`,
+    id,
+  );
 }
 
 /** @param prefix the prefix of the state's keys */

@@ -5,7 +5,7 @@
  * longer one takes as long as a query.
  */
 import type { StoredTime } from '../engines/engine.js';
-import type { EventRow, SharedRow, SessionRow, StorageKey } from '../../storage/rows.js';
+import type { EventRow, SessionRow, SharedRow, StorageKey } from '../../storage/rows.js';
 import { SessionError } from '../../errors/errors.js';
 import { fromAdkEventData, fromEventData } from './event_data.js';
 import { memberOf } from '../../members/own.js';

@@ -1,6 +1,5 @@
 /** The names of the tables: their schema and their prefix. */
-import { describeValue } from '../../call/call.js';
-import { invalid } from '../../errors/invalid.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { EngineKind } from '../engines/engine.js';
 
 /** The schema of the tables, and the prefix of their names. */
@@ -56,19 +55,17 @@ export function requireTableNames(
   { schema, tablePrefix = '' }: NameOptions,
 ): TableNames {
   if (!isName(tablePrefix, MAX_PREFIX) && tablePrefix !== '') {
-    throw invalid(
+    throw invalidValue(
       'tablePrefix',
-      `must be of letters, digits and _, at most ${MAX_PREFIX}; it is ${describeValue(tablePrefix)}`,
+      `must be of letters, digits and _, at most ${MAX_PREFIX}`,
+      tablePrefix,
     );
   }
   if (schema === undefined) return { schema, prefix: tablePrefix };
   const name = WITHOUT_SCHEMAS[kind];
   if (name !== undefined) throw invalid('schema', `is not for ${name}; give a tablePrefix`);
   if (isName(schema, MAX_SCHEMA)) return { schema, prefix: tablePrefix };
-  throw invalid(
-    'schema',
-    `must be of letters, digits and _, at most ${MAX_SCHEMA}; it is ${describeValue(schema)}`,
-  );
+  throw invalidValue('schema', `must be of letters, digits and _, at most ${MAX_SCHEMA}`, schema);
 }
 
 function isName(name: unknown, most: number): name is string {

@@ -1,4 +1,5 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
+import type { StorageCall } from '../../model/diagnostic.js';
 import type { Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
 import type { Steps } from './prepared.js';
@@ -22,8 +23,9 @@ export function serverRunner(
   return async function run<T>(
     mode: Mode,
     work: () => Steps<T>,
-    signal: AbortSignal | undefined,
+    call: StorageCall = {},
   ): Promise<T> {
+    const { signal, onRetry } = call;
     const lease = await Lease.open(pool, engine, waits, signal);
     let result: T;
     try {
@@ -45,7 +47,10 @@ export function serverRunner(
     } catch (error) {
       const isInDoubt = mode === 'write' && lease.isCommitSent;
       await lease.rollBack();
-      if (lease.fallsBack(error)) return run(mode, work, signal);
+      if (lease.fallsBack(error)) {
+        onRetry?.();
+        return run(mode, work, call);
+      }
       throw isInDoubt ? commitFailure(engine, error) : error;
     }
     lease.release();

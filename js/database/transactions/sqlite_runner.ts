@@ -55,7 +55,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
    */
   const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
 
-  return (mode, work) => {
+  return (mode, work, { onRetry } = {}) => {
     for (let isAgain = false; ; isAgain = true) {
       try {
         for (const begin of begins[mode]) begin.run(NONE);
@@ -76,6 +76,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
         succeeds(() => rollback.run(NONE));
         const isFull = !isSessionError(error) && failureKind(engine, error) === 'full';
         if (isAgain || !isFull || !succeeds(checkpoint)) throw error;
+        onRetry?.();
       }
     }
   };

@@ -1,8 +1,7 @@
-import type { HostAbortSignal } from '../../model/host.js';
 import { isSessionError } from '../../errors/errors.js';
 import { backoff } from '../../call/backoff.js';
 import { requireNotAborted } from '../../call/call.js';
-import type { Diagnostics } from '../../call/diagnostics.js';
+import type { StorageCall } from '../../model/diagnostic.js';
 import type { Engine } from '../engines/engine.js';
 import { databaseError, failureKind } from '../engines/failure.js';
 import type { Steps } from './prepared.js';
@@ -18,11 +17,7 @@ const LONGEST_PAUSE = 50;
 export type Mode = 'write' | 'read';
 
 /** Runs a verb in one transaction, once. */
-export type Runner = <T>(
-  mode: Mode,
-  work: () => Steps<T>,
-  signal?: HostAbortSignal,
-) => T | Promise<T>;
+export type Runner = <T>(mode: Mode, work: () => Steps<T>, call?: StorageCall) => T | Promise<T>;
 
 /**
  * Runs a transaction, and retries it with backoff while others are in its way: SQLite is busy, a server
@@ -33,16 +28,14 @@ export type Runner = <T>(
  *
  * @param attempt runs the transaction once; a result without a promise is returned without one
  * @param waits how long conflicts are retried, counted from the begin of the first attempt
- * @param signal ends the retries
- * @param diagnostics is told of each retry
+ * @param call its signal ends the retries
  * @throws SessionError what `attempt` threw, or what the driver's error means
  */
 export function retried<T>(
   engine: Engine,
   attempt: () => T | Promise<T>,
   waits: Waits,
-  signal?: HostAbortSignal,
-  diagnostics?: Diagnostics,
+  { signal, onRetry }: StorageCall = {},
 ): T | Promise<T> {
   const start = performance.now();
   const again = async (failed: unknown): Promise<T> => {
@@ -55,9 +48,9 @@ export function retried<T>(
           ? attempts < MAX_DUPLICATES
           : failure === 'conflict' && !waits.isOver(start);
       if (!mayPass) throw databaseError(engine, error);
-      diagnostics?.tell('retry', databaseError(engine, error));
       await new Promise((done) => setTimeout(done, backoff(attempts, FIRST_PAUSE, LONGEST_PAUSE)));
       requireNotAborted(signal);
+      onRetry?.();
       try {
         return await attempt();
       } catch (thrown) {

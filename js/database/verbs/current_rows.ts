@@ -5,8 +5,8 @@ import {
   STORED_PREFIXES,
   type StoredScope,
 } from '../../state/scope.js';
-import type { EventRow, SharedRow, SessionRow, StorageKey } from '../../storage/rows.js';
-import type { Found, StorageWriteRequest } from '../../storage/adapter.js';
+import type { StorageWriteRequest } from '../../storage/adapter.js';
+import type { EventRow, Found, SessionRow, SharedRow, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
 import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';

@@ -1,9 +1,6 @@
 import type { SharedScope } from '../../state/scope.js';
-import type {
-  Deleted,
-  StorageDeleteRequest,
-  StorageDeleteUnchangedRequest,
-} from '../../storage/adapter.js';
+import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../../storage/adapter.js';
+import type { Deleted } from '../../storage/rows.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { readFloor } from './current_rows.js';
 import type { describeStatements } from './describe.js';

@@ -1,6 +1,5 @@
 import { SHARED_SCOPES, type SharedScope, type StoredScope } from '../../state/scope.js';
-import type { Changes } from '../../storage/adapter.js';
-import type { EventRow, SharedRow } from '../../storage/rows.js';
+import type { Changes, EventRow, SharedRow } from '../../storage/rows.js';
 import { exactChunks } from './statement_sizes.js';
 import type { CurrentRows } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';

@@ -16,8 +16,8 @@
  */
 import { CompiledQuery } from 'kysely';
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
-import type { Changes, Found, StorageWriteRequest } from '../../storage/adapter.js';
-import type { SharedRow, SessionRow } from '../../storage/rows.js';
+import type { StorageWriteRequest } from '../../storage/adapter.js';
+import type { Changes, Found, SessionRow, SharedRow } from '../../storage/rows.js';
 import { putLast } from '../../storage/bounded_map.js';
 import type { CurrentRows } from './current_rows.js';
 import type { DecidedWrite } from './group_changes.js';

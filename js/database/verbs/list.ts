@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { StorageListRequest, Listing } from '../../storage/adapter.js';
+import type { StorageListRequest } from '../../storage/adapter.js';
 import { type ListPlace, sortList } from '../../storage/list_place.js';
-import type { SessionRow } from '../../storage/rows.js';
+import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
 import type { Layout } from '../tables/layout.js';
 import { cached, filledChunks } from './statement_sizes.js';

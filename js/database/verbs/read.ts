@@ -1,13 +1,8 @@
 import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Event } from '../../model/event.js';
 import { MAX_TIMESTAMP } from '../../model/snapshot.js';
-import type {
-  PageRows,
-  Rows,
-  StoragePageRequest,
-  StorageReadRequest,
-} from '../../storage/adapter.js';
-import type { SharedRow, StorageKey } from '../../storage/rows.js';
+import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
+import type { PageRows, Rows, SharedRow, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS, type OwnRows } from '../../storage/own_adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { parsedEvent } from '../tables/event_data.js';

@@ -1,11 +1,6 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
-import type {
-  Changes,
-  Decide,
-  Found,
-  StorageWrite,
-  StorageWriteRequest,
-} from '../../storage/adapter.js';
+import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
+import type { Changes, Found } from '../../storage/rows.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
 import { readCurrentRows, type ReadContext } from './current_rows.js';
 import type { CurrentRowsStatements } from './current_rows_statements.js';

@@ -1,10 +1,9 @@
+import { invalidValue } from '../../errors/invalid.js';
 import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event.js';
-import { describeValue } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
-import { invalid } from '../../errors/invalid.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { applyDeltas } from './apply_deltas.js';
@@ -204,7 +203,7 @@ export function storedSessionIn(
  */
 export function requireTimeUnit(unit: unknown): TimeUnit {
   if (unit === 'milliseconds' || unit === 'seconds') return unit;
-  throw invalid('timeUnit', `must be 'milliseconds' or 'seconds'; it is ${describeValue(unit)}`);
+  throw invalidValue('timeUnit', `must be 'milliseconds' or 'seconds'`, unit);
 }
 
 /**
@@ -214,5 +213,5 @@ export function requireTimeUnit(unit: unknown): TimeUnit {
  */
 export function requireCasing(casing: unknown): Casing {
   if (casing === 'camel' || casing === 'snake') return casing;
-  throw invalid('casing', `must be 'camel' or 'snake'; it is ${describeValue(casing)}`);
+  throw invalidValue('casing', `must be 'camel' or 'snake'`, casing);
 }

@@ -1,5 +1,4 @@
-import { describeValue } from '../../call/call.js';
-import { invalid } from '../../errors/invalid.js';
+import { invalidValue } from '../../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
@@ -106,10 +105,7 @@ export async function importSession(
 export function requireSharedState(value: unknown): SharedState {
   if (value === undefined) return 'fill';
   if (value === 'fill' || value === 'overwrite' || value === 'keep') return value;
-  throw invalid(
-    'sharedState',
-    `must be 'fill', 'overwrite' or 'keep'; it is ${describeValue(value)}`,
-  );
+  throw invalidValue('sharedState', `must be 'fill', 'overwrite' or 'keep'`, value);
 }
 
 /**

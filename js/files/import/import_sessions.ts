@@ -1,7 +1,8 @@
+import { kindOf } from '../../errors/describe.js';
 import type { TimeUnit } from '../../python/time.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { requireId } from '../../model/ids.js';
-import { isPlainObject, kindOf } from '../../json/rules.js';
+import { isPlainObject } from '../../json/rules.js';
 import { requireNotAborted } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import type { Abortable } from '../../model/session.js';

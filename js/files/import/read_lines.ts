@@ -1,7 +1,7 @@
+import { kindOf } from '../../errors/describe.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { HostReadableStream } from '../../model/host.js';
 import { SessionError } from '../../errors/errors.js';
-import { invalid } from '../../errors/invalid.js';
-import { kindOf } from '../../json/rules.js';
 
 /**
  * The source of JSON Lines: a text, the stream of a file or response, or any iterable of text or UTF-8 bytes.
@@ -64,7 +64,7 @@ async function* readChunks(source: LinesSource): AsyncGenerator<unknown, void> {
   } else if (isIterable(source)) {
     yield* source;
   } else {
-    throw invalid('source', `must be text, a stream or iterable; it is ${kindOf(source)}`);
+    throw invalidValue('source', 'must be text, a stream or iterable', source);
   }
 }
 

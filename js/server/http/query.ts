@@ -1,5 +1,5 @@
+import { invalidValue } from '../../errors/invalid.js';
 import { unknownMember } from '../../call/known_options.js';
-import { invalid } from '../../errors/invalid.js';
 
 /** @throws SessionError `invalid_argument` if the query has an unknown parameter */
 export function requireKnownParameters(query: URLSearchParams, known: readonly string[]): void {
@@ -18,7 +18,7 @@ export function numberIn(query: URLSearchParams, name: string): number | undefin
   if (text === null) return undefined;
   const number = Number(text);
   if (/^\d{1,15}$/.test(text)) return number;
-  throw invalid(name, 'must be a whole number');
+  throw invalidValue(name, 'must be a whole number', text);
 }
 
 /**
@@ -30,7 +30,7 @@ export function secondsIn(query: URLSearchParams, name: string): number | undefi
   const text = query.get(name);
   if (text === null) return undefined;
   if (/^\d{1,12}(\.\d{1,9})?$/.test(text)) return Number(text);
-  throw invalid(name, 'must be seconds since 1970');
+  throw invalidValue(name, 'must be seconds since 1970', text);
 }
 
 /**
@@ -47,5 +47,5 @@ export function wordIn<Word extends string>(
   if (text === null) return undefined;
   const word = words.find((candidate) => candidate === text);
   if (word !== undefined) return word;
-  throw invalid(name, `must be ${words.join(' or ')}`);
+  throw invalidValue(name, `must be ${words.join(' or ')}`, text);
 }

@@ -1,6 +1,7 @@
+import { messageOf } from '../../errors/describe.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
 import { unknownMember } from '../../call/known_options.js';
-import { invalid } from '../../errors/invalid.js';
-import { isPlainObject, type JsonObject, kindOf, messageOf } from '../../json/rules.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { HttpRefusal } from './http_refusal.js';
 
 /**
@@ -21,7 +22,7 @@ export async function readJsonObject(
   if (text === '') return {};
   requireJsonType(request);
   const value = parse(text);
-  if (!isPlainObject(value)) throw invalid('body', `must be an object; it is ${kindOf(value)}`);
+  if (!isPlainObject(value)) throw invalidValue('body', 'must be an object', value);
   for (const name of Object.keys(value)) {
     if (known !== 'any' && !known.includes(name)) throw unknownMember(name, known);
   }

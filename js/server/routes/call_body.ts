@@ -1,5 +1,5 @@
-import { invalid } from '../../errors/invalid.js';
-import { isPlainObject, type JsonObject, kindOf } from '../../json/rules.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { NewEvent } from '../../model/event.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { eventFromJson } from './event_json.js';
@@ -14,7 +14,7 @@ import type { RouteCall } from './route.js';
  */
 export function stateIn(call: RouteCall, value: unknown, member: string): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!isPlainObject(value)) throw invalid(member, `must be an object; it is ${kindOf(value)}`);
+  if (!isPlainObject(value)) throw invalidValue(member, 'must be an object', value);
   if (Object.keys(value).some((key) => key.startsWith('app:'))) requireAppPermission(call);
   return value;
 }
@@ -34,13 +34,13 @@ export function deltaIn(call: RouteCall): JsonObject {
  */
 export function eventsIn(call: RouteCall): NewEvent[] {
   const { events } = call.body;
-  if (!Array.isArray(events)) throw invalid('events', `must be a list; it is ${kindOf(events)}`);
+  if (!Array.isArray(events)) throw invalidValue('events', 'must be a list', events);
   if (events.length > call.maxEvents) {
     throw invalid('events', `has ${events.length} events; at most ${call.maxEvents} are allowed`);
   }
   return events.map((json: unknown, at) => {
     const path = `events[${at}]`;
-    if (!isPlainObject(json)) throw invalid(path, `must be an object; it is ${kindOf(json)}`);
+    if (!isPlainObject(json)) throw invalidValue(path, 'must be an object', json);
     const event = eventFromJson(json);
     const delta: unknown = event.actions?.stateDelta;
     // The service refuses a delta that is not an object.

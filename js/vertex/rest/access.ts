@@ -1,8 +1,8 @@
 /** The credentials of requests: an OAuth token, or the key of express mode. No error shows either. */
-import { SessionError } from '../../errors/errors.js';
-import { kindOf, messageOf } from '../../json/rules.js';
-import { loadOptional } from '../../wasm/loader/optional_package.js';
+import { kindOf, messageOf } from '../../errors/describe.js';
 import { invalid } from '../../errors/invalid.js';
+import { SessionError } from '../../errors/errors.js';
+import { loadOptional } from '../../wasm/loader/optional_package.js';
 import { makeMask } from './mask.js';
 
 /**
@@ -53,7 +53,11 @@ export class Access {
     const { accessToken, expressModeApiKey } = options;
     const isToken = typeof accessToken === 'string' && accessToken !== '';
     if (accessToken !== undefined && !isToken && typeof accessToken !== 'function') {
-      throw invalid('accessToken', 'must be a token or a function that returns one');
+      const actual = accessToken === '' ? 'empty' : kindOf(accessToken);
+      throw invalid(
+        'accessToken',
+        `must be a token or a function that returns one; it is ${actual}`,
+      );
     }
     if (accessToken !== undefined && expressModeApiKey !== undefined) {
       throw invalid('accessToken', 'cannot be given together with expressModeApiKey');

@@ -1,26 +1,28 @@
 /** Ends a waiting call: at its timeout, by the caller's signal, or when the service closes. */
+import type { StorageCall } from '../../model/diagnostic.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { abortedError, requireNotAborted } from '../../call/call.js';
 import { onAbort } from '../../call/on_abort.js';
 import { timeoutError } from './rest_errors.js';
 
 /** The conditions that may end a call. */
-export interface CallLimitOptions {
+export interface CallLimitOptions extends StorageCall {
   readonly timeoutMs: number;
-  /** The caller's signal. */
-  readonly signal?: HostAbortSignal | undefined;
   /** Fires, with an error as its reason, when the closing service stops waiting. */
   readonly closed: HostAbortSignal;
 }
 
 /** The limit of one call, shared by all its requests and pauses. */
 export class CallLimit {
+  /** Counts a retry of a request. */
+  readonly onRetry: (() => void) | undefined;
   readonly #controller = new AbortController();
   readonly #end: number;
   readonly #ignoreSignal: () => void;
   #hasBegunWrite = false;
 
-  private constructor({ timeoutMs, signal }: CallLimitOptions) {
+  private constructor({ timeoutMs, signal, onRetry }: CallLimitOptions) {
+    this.onRetry = onRetry;
     this.#end = Date.now() + timeoutMs;
     this.#ignoreSignal =
       signal === undefined

@@ -1,11 +1,11 @@
+import { kindOf } from '../../errors/describe.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
 /**
  * Finds the agent engine and the server URL of an app's sessions.
  *
  * Options take precedence over the environment. In the environment, a project takes precedence over a key.
  * Google's own client for Python does the same.
  */
-import { kindOf } from '../../json/rules.js';
-import { invalid } from '../../errors/invalid.js';
 
 /** The service options that name the engine. */
 export interface EngineOptions {
@@ -129,10 +129,11 @@ function parseEngine(key: string, name: string): Engine {
   if (ENGINE_NUMBER.test(name)) return { id: name, project: undefined, location: undefined };
   const [, project, location, id] = ENGINE_NAME.exec(name) ?? [];
   if (id !== undefined) return { id, project, location };
-  throw invalid(
+  throw invalidValue(
     key,
     'must name an agent engine: its number, or projects/PROJECT/locations/LOCATION/reasoningEngines/NUMBER' +
       (key === 'appName' ? '; or set the option agentEngineId, which allows any app name' : ''),
+    name,
   );
 }
 
@@ -165,13 +166,17 @@ function requireText(key: string, value: unknown): void {
 
 function requirePathSegment(key: string, segment: string): void {
   if (!PATH_SEGMENT.test(segment))
-    throw invalid(key, 'must consist of letters, digits and "-_.:", and not only of dots');
+    throw invalidValue(
+      key,
+      'must consist of letters, digits and "-_.:", and not only of dots',
+      segment,
+    );
 }
 
 /** The engine's full name contains the project and location, so a different value in the options is a mistake. */
 function requireSame(key: string, given: string | undefined, own: string | undefined): void {
   if (given === undefined || own === undefined || given === own) return;
-  throw invalid(key, "differs from the one in the agent engine's name");
+  throw invalidValue(key, `must be ${own} as in the agent engine's name`, given);
 }
 
 function missingOption(key: string, variable: string) {

@@ -1,5 +1,4 @@
 /** Requests to the REST API. */
-import type { Diagnostics } from '../../call/diagnostics.js';
 import type { SessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
@@ -25,8 +24,6 @@ export interface Connection {
   readonly closeTimeout: CloseTimeout;
   /** Timeout in milliseconds of a request, and of getting its access token. */
   readonly timeoutMs: number;
-  /** Told of retries. Absent: nobody listens. */
-  readonly diagnostics?: Diagnostics | undefined;
 }
 
 interface HttpRequest {
@@ -59,7 +56,7 @@ export class Rest {
   }
 
   retries(): Retries {
-    return new Retries(this.limit, Infinity, this.#connection.diagnostics);
+    return new Retries(this.limit);
   }
 
   /** Sends a GET request, with retries if they may help. */
@@ -98,7 +95,10 @@ export class Rest {
     let response = await this.#fetch(request, credentials);
     if (response.status === 401) {
       const fresh = await this.#withTokenTimeout(access.renew(credentials));
-      if (fresh !== undefined) response = await this.#fetch(request, fresh);
+      if (fresh !== undefined) {
+        this.limit.onRetry?.();
+        response = await this.#fetch(request, fresh);
+      }
     }
     const { status, isOk, text, retryAfter } = response;
     if (!isOk) throw statusError(status, this.mask(text), retryAfter);

@@ -1,5 +1,4 @@
 import { backoff } from '../../call/backoff.js';
-import type { Diagnostics } from '../../call/diagnostics.js';
 import type { CallLimit } from './call_limit.js';
 import { isTransient, retryAfterOf } from './rest_errors.js';
 
@@ -14,17 +13,14 @@ const LONGEST_PAUSE = 1600;
 export class Retries {
   readonly #limit: CallLimit;
   readonly #end: number;
-  readonly #diagnostics: Diagnostics | undefined;
   #count = 0;
 
   /**
    * @param timeoutMs time for all attempts, in milliseconds; `Infinity`: only the call's own limit counts
-   * @param diagnostics is told of each retry
    */
-  constructor(limit: CallLimit, timeoutMs = Infinity, diagnostics?: Diagnostics) {
+  constructor(limit: CallLimit, timeoutMs = Infinity) {
     this.#limit = limit;
     this.#end = Date.now() + timeoutMs;
-    this.#diagnostics = diagnostics;
   }
 
   /**
@@ -35,7 +31,7 @@ export class Retries {
   async afterFailure(failure: unknown): Promise<void> {
     if (this.#count === MAX_RETRIES || !isTransient(failure)) throw failure;
     await this.#pause(failure, retryAfterOf(failure));
-    this.#diagnostics?.tell('retry', failure);
+    this.#limit.onRetry?.();
   }
 
   /**

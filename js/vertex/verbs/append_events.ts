@@ -13,8 +13,8 @@
 import { isSameJson } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
-import type { Changes, Decide, Found, StorageWriteRequest } from '../../storage/adapter.js';
-import type { EventRow } from '../../storage/rows.js';
+import type { Decide, StorageWriteRequest } from '../../storage/adapter.js';
+import type { Changes, EventRow, Found } from '../../storage/rows.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
 import { describeSession } from './describe_session.js';
 import { settleBoth } from './settle_both.js';

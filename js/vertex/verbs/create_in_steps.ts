@@ -21,7 +21,7 @@ export async function createInSteps(
   request: CreateRequest,
   ifAbsent: boolean,
 ): Promise<CreatedSession | undefined> {
-  const { key, events, now, signal } = request;
+  const { key, events, now, signal, onRetry } = request;
   const created = await store.create({ ...request, events: [], delta: '{}' }, ifAbsent);
   if (created === undefined) return undefined;
   const [atCreation, revision, , state, , user, app] = created;
@@ -34,16 +34,17 @@ export async function createInSteps(
       events: some,
       now,
       signal,
+      onRetry,
     });
   try {
     const carried = carriers(events, lastChanges(request, JSON.parse(state) as JsonObject));
     await append(events);
     for (const carrier of carried) await append([carrier]);
   } catch (error) {
-    await store.delete({ what: 'session', key }, undefined);
+    await store.delete({ what: 'session', key }, { onRetry });
     throw error;
   }
-  const read = await store.get(key, 0, undefined, signal);
+  const read = await store.get(key, 0, undefined, { signal, onRetry });
   return [...(read ?? created.slice(0, 5)), user, app] as CreatedSession;
 }
 

@@ -2,10 +2,10 @@
  * Creates a session: looks for an existing one, calls `decide`, creates it, and calls `decide` again with the
  * server's creation time.
  */
+import { invalidValue } from '../../errors/invalid.js';
 import type { JsonObject } from '../../json/rules.js';
 import { SessionError } from '../../errors/errors.js';
 import { isShared } from '../../state/scope.js';
-import { invalid } from '../../errors/invalid.js';
 import type { Decide } from '../../storage/adapter.js';
 import type { StorageKey } from '../../storage/rows.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
@@ -29,9 +29,10 @@ import type { SessionAddress, Sessions } from './sessions.js';
 /** @throws SessionError `invalid_argument` if Vertex AI does not allow the session id */
 export function requireSessionId({ sessionId }: Required<StorageKey>): void {
   if (isSessionId(sessionId)) return;
-  throw invalid(
+  throw invalidValue(
     'sessionId',
     'must have 1 to 63 lower-case letters, digits and -, without - at either end, on Vertex AI',
+    sessionId,
   );
 }
 

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../json/rules.js';
-import { describeValue } from '../../call/call.js';
-import { invalid } from '../../errors/invalid.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { Description, Expiry } from '../../model/description.js';
 import { hasStatus } from '../rest/rest_errors.js';
 import { isOwnedBy } from './session_resource.js';
@@ -15,12 +14,11 @@ function expiryFields({ ttl, expireTime }: Expiry): JsonObject {
   if (ttl === undefined) {
     const text = String(expireTime);
     if (RFC_3339.test(text) && !Number.isNaN(Date.parse(text))) return { expireTime };
-    const rule = `must be a time as 2030-01-31T12:00:00Z; it is ${describeValue(expireTime)}`;
-    throw invalid('expireTime', rule);
+    throw invalidValue('expireTime', 'must be a time as 2030-01-31T12:00:00Z', expireTime);
   }
   if (expireTime !== undefined) throw invalid('expireTime', 'must not be given together with ttl');
   if (TTL.test(String(ttl)) && parseFloat(ttl) >= MIN_TTL_SECONDS) return { ttl };
-  throw invalid('ttl', `must be at least a day of seconds, as 86400s; it is ${describeValue(ttl)}`);
+  throw invalidValue('ttl', 'must be at least a day of seconds, as 86400s', ttl);
 }
 
 /** Returns the fields of the resource that a description sets; an empty text sets none. */

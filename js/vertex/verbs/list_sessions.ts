@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/rules.js';
-import type { Listing, StorageListRequest } from '../../storage/adapter.js';
+import type { StorageListRequest } from '../../storage/adapter.js';
 import { type ListPlace, sortList } from '../../storage/list_place.js';
-import type { SessionRow } from '../../storage/rows.js';
+import type { Listing, SessionRow } from '../../storage/rows.js';
 import { listPages } from '../rest/list_pages.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';

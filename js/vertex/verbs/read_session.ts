@@ -1,8 +1,9 @@
 /** Reads a session with a window of its events. */
+import type { JsonObject } from '../../json/rules.js';
 import { LAST_MICROS } from '../../python/micros.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
-import type { EventRow, SessionRow } from '../../storage/rows.js';
-import type { PageRows, StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
+import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
+import type { EventRow, PageRows, SessionRow } from '../../storage/rows.js';
 import { cutPage } from '../../storage/cut_page.js';
 import { settleBoth } from './settle_both.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
@@ -32,22 +33,15 @@ export async function readSession(
   address: SessionAddress,
   { window }: Pick<StorageReadRequest, 'window'>,
 ): Promise<SessionRows | undefined> {
-  const [firstRead, posted] = await settleBoth(
-    sessions.find(address),
-    sessions.unlessNotFound(readWindowEvents(sessions, address, window)),
-  );
-  if (firstRead === undefined || posted === undefined || !isOwnedBy(firstRead, address.userId)) {
-    return undefined;
-  }
-  const { events, isOnePage } = posted;
+  const found = await findWith(sessions, address, readWindowEvents(sessions, address, window));
+  if (found === undefined) return undefined;
+  const [firstRead, { events, isOnePage }] = found;
   // The state must not be older than the events: a later append would not bring the missing keys to the
   // handle.
   const isCurrent = isOnePage && isStateCurrent(stateOf(firstRead), events);
   const resource = isCurrent ? firstRead : await sessions.find(address);
   if (resource === undefined) return undefined;
-  const rows = toEventRows(events);
-  const session = sessionRow(address.appName, resource, latestRevision(rows));
-  sessions.seen.record(address.url, session.created, rows);
+  const { session, events: rows } = rowsOf(sessions, address, resource, events);
   return { session, events: selectWindow(rows, window) };
 }
 
@@ -61,17 +55,41 @@ export async function readEventPage(
   address: SessionAddress,
   page: Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>,
 ): Promise<PageRows | undefined> {
-  const [resource, posted] = await settleBoth(
+  const found = await findWith(sessions, address, readBackToPage(sessions, address, page));
+  if (found === undefined) return undefined;
+  const { session, events } = rowsOf(sessions, address, ...found);
+  return { session, events: cutPage(events, page) };
+}
+
+/**
+ * Finds a session while its events are read.
+ *
+ * @returns both; `undefined` if the session does not exist or belongs to another user
+ */
+async function findWith<Events>(
+  sessions: Sessions,
+  address: SessionAddress,
+  events: Promise<Events>,
+): Promise<[JsonObject, Events] | undefined> {
+  const [resource, read] = await settleBoth(
     sessions.find(address),
-    sessions.unlessNotFound(readBackToPage(sessions, address, page)),
+    sessions.unlessNotFound(events),
   );
-  if (resource === undefined || posted === undefined || !isOwnedBy(resource, address.userId)) {
-    return undefined;
-  }
-  const rows = toEventRows(posted);
-  const session = sessionRow(address.appName, resource, latestRevision(rows));
-  sessions.seen.record(address.url, session.created, rows);
-  return { session, events: cutPage(rows, page) };
+  if (resource === undefined || read === undefined) return undefined;
+  return isOwnedBy(resource, address.userId) ? [resource, read] : undefined;
+}
+
+/** Makes rows of what was read, and remembers the events. */
+function rowsOf(
+  { seen }: Sessions,
+  { appName, url }: SessionAddress,
+  resource: JsonObject,
+  posted: readonly PostedEvent[],
+): SessionRows {
+  const events = toEventRows(posted);
+  const session = sessionRow(appName, resource, latestRevision(events));
+  seen.record(url, session.created, events);
+  return { session, events };
 }
 
 /** Reads the events of the page and all later ones. */

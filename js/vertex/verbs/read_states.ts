@@ -2,8 +2,7 @@
  * Reads the states of a user and an app from one of their sessions: the server stores them nowhere else. It
  * shows the same keys in all their sessions, so any one will do. Without a session, the states are empty.
  */
-import type { Rows } from '../../storage/adapter.js';
-import type { StorageKey } from '../../storage/rows.js';
+import type { Rows, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
 import { sessionPages } from './list_sessions.js';
 import { isOwnedBy, sharedRow } from './session_resource.js';

@@ -6,8 +6,7 @@ import { memberOf } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { Description } from '../../model/description.js';
 import { isTemp, SHARED_PREFIXES, type SharedScope, STORED_PREFIXES } from '../../state/scope.js';
-import type { Changes } from '../../storage/adapter.js';
-import type { SharedRow, SessionRow } from '../../storage/rows.js';
+import type { Changes, SessionRow, SharedRow } from '../../storage/rows.js';
 import { idFromName } from '../events/foreign_event.js';
 
 export function isOwnedBy({ userId }: JsonObject, user: string): boolean {

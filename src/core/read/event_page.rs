@@ -18,7 +18,8 @@ pub fn check_event_limit(limit: Option<f64>) -> Result<usize, Error> {
     let limit = limit.map(|limit| check_count("limit", limit, 1)).transpose()?;
     match limit.unwrap_or(DEFAULT_LIMIT) {
         limit if limit > MAX_LIMIT => {
-            Err(Error::invalid("limit", format!("must not be greater than {MAX_LIMIT}")))
+            let rule = format!("must not be greater than {MAX_LIMIT}; it is {limit}");
+            Err(Error::invalid("limit", rule))
         }
         limit => Ok(limit),
     }

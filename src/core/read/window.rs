@@ -14,7 +14,8 @@ pub fn check_count(argument: &'static str, number: f64, least: usize) -> Result<
     if number.fract() == 0.0 && number >= least as f64 && number <= MAX_SAFE_INTEGER {
         return Ok(number as usize);
     }
-    Err(Error::invalid(argument, format!("must be a whole number from {least} up")))
+    let rule = format!("must be a whole number from {least} up");
+    Err(Error::invalid_number(argument, &rule, number))
 }
 
 /// A part of a session's events: first the filter by time, then the last events of the rest, or
@@ -42,7 +43,7 @@ impl Window {
     pub fn from_numbers(last: Option<f64>, after: Option<f64>) -> Result<Self, Error> {
         let last = last.map(|n| check_count("numRecentEvents", n, 0)).transpose()?;
         if after.is_some_and(f64::is_nan) {
-            return Err(Error::invalid("afterTimestamp", "must be a number, but is NaN"));
+            return Err(Error::invalid("afterTimestamp", "must be a number; it is NaN"));
         }
         Ok(Self { limit: last, after, page: None })
     }
@@ -149,8 +150,17 @@ mod tests {
 
     #[test]
     fn a_window_refuses_invalid_counts_and_times() {
-        for bad in [-1.0, 1.5, f64::NAN, f64::INFINITY] {
-            assert!(Window::from_numbers(Some(bad), None).is_err());
+        let bad = [
+            (-1.0, "negative"),
+            (1.5, "a fraction, NaN or too large"),
+            (f64::NAN, "a fraction, NaN or too large"),
+            (f64::INFINITY, "a fraction, NaN or too large"),
+            (MAX_SAFE_INTEGER + 1.0, "9007199254740992"),
+        ];
+        for (bad, given) in bad {
+            let error = Window::from_numbers(Some(bad), None).unwrap_err().to_string();
+            let rule = "numRecentEvents must be a whole number from 0 up";
+            assert_eq!(error, format!("{rule}; it is {given}"));
         }
         assert!(Window::from_numbers(None, Some(f64::NAN)).is_err());
         assert_eq!(Window::from_numbers(Some(0.0), None).unwrap(), Window::NONE);

@@ -15,11 +15,10 @@ pub fn check_timestamp(argument: &'static str, timestamp: f64) -> Result<f64, Er
     if (0.0..=MAX_TIMESTAMP).contains(&timestamp) {
         return Ok(timestamp.abs());
     }
-    // No message prints the refused number: the code that prints floats takes more wasm than all
-    // rules about sessions.
-    Err(Error::invalid(
+    Err(Error::invalid_number(
         argument,
         "must be a number of milliseconds since 1970, from 0 to 253402300799999 (the year 9999)",
+        timestamp,
     ))
 }
 

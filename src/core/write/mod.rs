@@ -38,7 +38,7 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, NEVER, Revision, SessionKey};
+use crate::core::session::{Description, Revision, SessionKey};
 use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
 use crate::room::require_room;
 
@@ -83,14 +83,8 @@ impl Write {
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
     pub(crate) fn create(key: SessionKey, mut new: NewSession) -> Result<Self, Error> {
-        let plan = Plan {
-            creates: true,
-            target: key.into(),
-            scopes: ScopeSet { session: true, user: true, app: true },
-            event_ids: Vec::new(),
-            ids_are_new: false,
-            since: NEVER,
-        };
+        let scopes = ScopeSet { session: true, user: true, app: true };
+        let plan = Plan { creates: true, scopes, ..Plan::of(key) };
         let create = Create::new(&mut new)?;
         Ok(Self::new(plan, Rule::Create(create), new.events))
     }
@@ -103,14 +97,7 @@ impl Write {
         events: Vec<NewEvent>,
         now: f64,
     ) -> Self {
-        let mut plan = Plan {
-            creates: false,
-            target: key.into(),
-            scopes: ScopeSet::default(),
-            event_ids: Vec::new(),
-            ids_are_new: false,
-            since: NEVER,
-        };
+        let mut plan = Plan::of(key);
         let position = match position {
             HandlePosition::Revision { created, revision } => {
                 Some(ResolvedPosition::Revision { created, revision })
@@ -155,28 +142,14 @@ impl Write {
         delta: Delta,
     ) -> Result<Self, Error> {
         let update = Update::new(&app_name, user_id.as_deref(), delta)?;
-        let plan = Plan {
-            creates: false,
-            scopes: update.scopes(),
-            target: Target { app_name, user_id, session_id: None },
-            event_ids: Vec::new(),
-            ids_are_new: false,
-            since: NEVER,
-        };
+        let target = Target { app_name, user_id, session_id: None };
+        let plan = Plan { scopes: update.scopes(), ..Plan::of(target) };
         Ok(Self::new(plan, Rule::Update(update), Vec::new()))
     }
 
     /// Changes the title and the labels of a session.
     pub(crate) fn describe(key: SessionKey, change: Description) -> Self {
-        let plan = Plan {
-            creates: false,
-            target: key.into(),
-            scopes: ScopeSet::default(),
-            event_ids: Vec::new(),
-            ids_are_new: false,
-            since: NEVER,
-        };
-        Self::new(plan, Rule::Describe(Describe::new(change)), Vec::new())
+        Self::new(Plan::of(key), Rule::Describe(Describe::new(change)), Vec::new())
     }
 
     /// Makes an update, or an append of one event, compute its delta from the stored state: of the

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::core::session::{Revision, SessionKey};
+use crate::core::session::{NEVER, Revision, SessionKey};
 
 /// Which states a write needs to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,4 +63,18 @@ pub struct Plan {
     pub ids_are_new: bool,
     /// The write needs the events written after this revision.
     pub since: Revision,
+}
+
+impl Plan {
+    /// The plan of a write that needs only the head of what it writes to.
+    pub(super) fn of(target: impl Into<Target>) -> Self {
+        Self {
+            creates: false,
+            target: target.into(),
+            scopes: ScopeSet::default(),
+            event_ids: Vec::new(),
+            ids_are_new: false,
+            since: NEVER,
+        }
+    }
 }

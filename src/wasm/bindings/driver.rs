@@ -18,7 +18,7 @@ use crate::wasm::bindings::values::{
     appended_to_javascript, listing_to_javascript, push_description, push2,
 };
 use crate::wasm::guarded::Guarded;
-use crate::wasm::indexed_db::{AbortCheck, Expected, IndexedDbStorage, listed_texts, rows};
+use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, listed_texts, rows};
 
 /// A result for JavaScript, or a promise of it.
 pub(super) type Answer = Result<JsValue, JsValue>;
@@ -31,12 +31,12 @@ pub(super) enum Driver {
 }
 
 impl Driver {
-    /// Carries out a write. `finish` converts its result. `abort_check` throws if the call's signal
-    /// has fired; memory needs none, since it answers at once.
+    /// Carries out a write. `finish` converts its result. Memory needs no `caller`, see [`Caller`],
+    /// since it answers at once.
     pub(super) fn write(
         &self,
         mut write: Write,
-        abort_check: Option<Function>,
+        caller: Option<Function>,
         finish: fn(Write) -> Answer,
     ) -> Answer {
         match self {
@@ -47,7 +47,7 @@ impl Driver {
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
-                    let written = storage.write_one(write, AbortCheck(abort_check)).await;
+                    let written = storage.write_one(write, Caller(caller)).await;
                     finish(repeat(&*storage, written).await?)
                 })
             }
@@ -56,7 +56,7 @@ impl Driver {
 
     /// Carries out appends to several sessions in one transaction. Memory answers each append at
     /// once, so it shares nothing.
-    pub(super) fn append_many(&self, writes: Vec<(Write, AbortCheck)>) -> Answer {
+    pub(super) fn append_many(&self, writes: Vec<(Write, Caller)>) -> Answer {
         let Self::IndexedDb(storage) = self else {
             return Ok(JsValue::UNDEFINED);
         };
@@ -80,19 +80,22 @@ impl Driver {
         &self,
         target: Target,
         window: Window,
+        caller: Option<Function>,
         finish: fn(Rows) -> Answer,
     ) -> Answer {
         match self {
             Self::Memory(memory) => finish(memory.rows(&target, &window)?),
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
-                later(async move { finish(rows(storage.read_records(target, window).await?)?) })
+                later(async move {
+                    finish(rows(storage.read_records(target, window, Caller(caller)).await?)?)
+                })
             }
         }
     }
 
     /// Lists sessions, as [`listing_to_javascript`] lays them out.
-    pub(super) fn list(&self, request: ListRequest) -> Answer {
+    pub(super) fn list(&self, request: ListRequest, caller: Option<Function>) -> Answer {
         let page = request.page;
         match self {
             Self::Memory(memory) => {
@@ -102,7 +105,7 @@ impl Driver {
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
-                    let records = storage.list_records(request).await?;
+                    let records = storage.list_records(request, Caller(caller)).await?;
                     let (sessions, shared, total) = listed_texts(records)?;
                     Ok(listing_to_javascript(&sessions, &shared, total, page))
                 })
@@ -115,7 +118,7 @@ impl Driver {
         &self,
         deletion: Deletion,
         expected: Option<Expected>,
-        abort_check: Option<Function>,
+        caller: Option<Function>,
     ) -> Answer {
         match self {
             Self::Memory(memory) => {
@@ -133,9 +136,7 @@ impl Driver {
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
-                later(
-                    async move { storage.remove(deletion, expected, AbortCheck(abort_check)).await },
-                )
+                later(async move { storage.remove(deletion, expected, Caller(caller)).await })
             }
         }
     }

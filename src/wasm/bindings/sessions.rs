@@ -22,8 +22,7 @@ use crate::wasm::bindings::values::{
     appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
     page_to_javascript, revisions_to_javascript, session_to_javascript, state_to_javascript,
 };
-use crate::wasm::indexed_db::{AbortCheck, Expected};
-use crate::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+use crate::wasm::indexed_db::{Caller, Expected, IndexedDbOptions, IndexedDbStorage};
 
 /// A storage of sessions. A method returns its result at once if the storage does, else a promise.
 #[wasm_bindgen]
@@ -75,7 +74,7 @@ impl SessionCore {
     /// lays it out, without its events, with the new revisions of user and app state. If the key is
     /// taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
     ///
-    /// `abort_check`, here and in other writes, throws if the call's signal has fired.
+    /// For `caller`, here and in other verbs, see [`Caller`].
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn create(
         &self,
@@ -89,7 +88,7 @@ impl SessionCore {
         labels: Option<String>,
         initial_state: Option<String>,
         if_absent: bool,
-        abort_check: Option<Function>,
+        caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let packed = TextSlice::from(packed);
         let write = packed.with(|text| {
@@ -103,7 +102,7 @@ impl SessionCore {
         })?;
         let finish =
             if if_absent { created_if_absent_to_javascript } else { created_to_javascript };
-        self.driver.write(write, abort_check, finish)
+        self.driver.write(write, caller, finish)
     }
 
     /// Changes the title and the labels of a session, see [`Description`]. Returns whether the session
@@ -115,12 +114,12 @@ impl SessionCore {
         session_id: String,
         title: Option<String>,
         labels: Option<String>,
-        abort_check: Option<Function>,
+        caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let change = Description { title, labels, ..Description::default() };
         let write = Write::describe(key, change);
-        self.driver.write(write, abort_check, |write| Ok(write.described()?.into()))
+        self.driver.write(write, caller, |write| Ok(write.described()?.into()))
     }
 
     /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.
@@ -131,6 +130,7 @@ impl SessionCore {
         session_id: String,
         num_recent_events: Option<f64>,
         after_timestamp: Option<f64>,
+        caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
         check_id("userId", &user_id)?;
@@ -138,7 +138,7 @@ impl SessionCore {
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
         };
-        self.driver.read(key.into(), window, session_to_javascript)
+        self.driver.read(key.into(), window, caller, session_to_javascript)
     }
 
     /// Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
@@ -154,6 +154,7 @@ impl SessionCore {
         event_id: Option<String>,
         limit: Option<f64>,
         with_count: bool,
+        caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let end = match (forward, event_id) {
@@ -163,7 +164,7 @@ impl SessionCore {
             (true, Some(id)) => PageEnd::After(id.into()),
         };
         let window = Window::page(end, check_event_limit(limit)?, with_count);
-        self.driver.read(key.into(), window, page_to_javascript)
+        self.driver.read(key.into(), window, caller, page_to_javascript)
     }
 
     /// Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
@@ -179,6 +180,7 @@ impl SessionCore {
         page: Option<f64>,
         with_total: bool,
         after: Option<Array>,
+        caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
         let page = Page::from_numbers(limit, offset, page)?;
@@ -187,7 +189,8 @@ impl SessionCore {
             let time = after.get(0).as_f64().unwrap_or_default();
             ListPlace::new(time, &session_id.unwrap_or_default(), &user_id.unwrap_or_default())
         });
-        self.driver.list(ListRequest { app_name, user_id, descending, after, page, with_total })
+        let request = ListRequest { app_name, user_id, descending, after, page, with_total };
+        self.driver.list(request, caller)
     }
 
     /// Appends events to a session, all or none. For the arguments see `Appends`; over memory the
@@ -197,7 +200,7 @@ impl SessionCore {
         packed: String,
         numbers: &[f64],
         texts: Option<Array>,
-        abort_check: Option<Function>,
+        caller: Option<Function>,
         compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let packed = TextSlice::from(packed);
@@ -206,7 +209,7 @@ impl SessionCore {
             Appends::new(text, numbers, texts).one()
         })?;
         let write = computing(write, compute);
-        self.driver.write(write, abort_check, appended_to_javascript)
+        self.driver.write(write, caller, appended_to_javascript)
     }
 
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
@@ -217,11 +220,11 @@ impl SessionCore {
         packed: &str,
         numbers: &[f64],
         texts: &Array,
-        abort_checks: &Array,
+        callers: &Array,
     ) -> Result<JsValue, JsValue> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        let checks = abort_checks.iter().map(|check| AbortCheck(check.dyn_into().ok()));
-        let writes = appends.zip(checks).map(|(write, check)| Ok((write?, check)));
+        let callers = callers.iter().map(|caller| Caller(caller.dyn_into().ok()));
+        let writes = appends.zip(callers).map(|(write, caller)| Ok((write?, caller)));
         self.driver.append_many(writes.collect::<Result<_, JsValue>>()?)
     }
 
@@ -232,12 +235,12 @@ impl SessionCore {
         app_name: String,
         user_id: Option<String>,
         delta: String,
-        abort_check: Option<Function>,
+        caller: Option<Function>,
         compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let write = Write::update(app_name, user_id, Delta::parse(&delta)?)?;
         let write = computing(write, compute);
-        self.driver.write(write, abort_check, revisions_to_javascript)
+        self.driver.write(write, caller, revisions_to_javascript)
     }
 
     /// Returns the JSON object of a user's state, or of an app's.
@@ -245,6 +248,7 @@ impl SessionCore {
         &self,
         app_name: String,
         user_id: Option<String>,
+        caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
         if let Some(user_id) = &user_id {
@@ -255,7 +259,7 @@ impl SessionCore {
             None => |rows| state_to_javascript(rows.app),
         };
         let target = Target { app_name, user_id, session_id: None };
-        self.driver.read(target, Window::NONE, finish)
+        self.driver.read(target, Window::NONE, caller, finish)
     }
 
     /// Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
@@ -273,7 +277,7 @@ impl SessionCore {
         with_sessions: bool,
         revision: Option<f64>,
         labels: Option<String>,
-        abort_check: Option<Function>,
+        caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
         if let Some(user_id) = &user_id {
@@ -291,7 +295,7 @@ impl SessionCore {
             }
         };
         let expected = revision.map(|revision| Expected { revision, labels });
-        self.driver.delete(deletion, expected, abort_check)
+        self.driver.delete(deletion, expected, caller)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::core::read::Page;
 use crate::core::read::{ListRequest, Listing};
 use crate::core::storage::SharedRow;
 use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::{Source, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
@@ -18,8 +19,12 @@ use crate::wasm::indexed_db::records::schema::{BY_APP, BY_USER, SESSIONS, STATES
 
 /// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
 /// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
-pub(super) async fn list(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
-    access.twice(&|| Box::pin(list_once(access, request))).await
+pub(super) async fn list(
+    access: &Access,
+    request: &ListRequest,
+    caller: &Caller,
+) -> Result<JsValue, Failure> {
+    access.twice(caller, &|| Box::pin(list_once(access, request))).await
 }
 
 /// Converts the list that [`list`] returned; the sessions stay a list of records.

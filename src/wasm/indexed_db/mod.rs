@@ -37,8 +37,8 @@ use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::session::Revision;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Target, Write};
-pub(crate) use crate::wasm::indexed_db::connection::abort_check::AbortCheck;
 use crate::wasm::indexed_db::connection::access::Access;
+pub(crate) use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
 use crate::wasm::indexed_db::records::page::Page;
 pub(crate) use crate::wasm::indexed_db::writing::deleting::Expected;
@@ -114,31 +114,32 @@ impl IndexedDbStorage {
         &self,
         target: Target,
         window: Window,
+        caller: Caller,
     ) -> Result<JsValue, JsValue> {
-        Ok(reading::read(&self.access, &target, &window).await?)
+        Ok(reading::read(&self.access, &target, &window, &caller).await?)
     }
 
     /// Reads records for [`listed_texts`], as the verb `list` does.
-    pub(crate) async fn list_records(&self, request: ListRequest) -> Result<JsValue, JsValue> {
-        Ok(listing::list(&self.access, &request).await?)
+    pub(crate) async fn list_records(
+        &self,
+        request: ListRequest,
+        caller: Caller,
+    ) -> Result<JsValue, JsValue> {
+        Ok(listing::list(&self.access, &request, &caller).await?)
     }
 
     /// Carries out a write, unless its call is aborted before.
-    pub(crate) async fn write_one(
-        &self,
-        write: Write,
-        abort_check: AbortCheck,
-    ) -> Result<Write, JsValue> {
+    pub(crate) async fn write_one(&self, write: Write, caller: Caller) -> Result<Write, JsValue> {
         let none =
             || Err(Error::StorageFailed { reason: "the write has no outcome".into() }.into());
-        self.write_all(vec![(write, abort_check)]).await?.pop().unwrap_or_else(none)
+        self.write_all(vec![(write, caller)]).await?.pop().unwrap_or_else(none)
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
     /// fails, nothing is stored.
     pub(crate) async fn write_all(
         &self,
-        writes: Vec<(Write, AbortCheck)>,
+        writes: Vec<(Write, Caller)>,
     ) -> Result<Vec<Result<Write, JsValue>>, JsValue> {
         let written = async {
             let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
@@ -158,11 +159,10 @@ impl IndexedDbStorage {
         &self,
         deletion: Deletion,
         expected: Option<Expected>,
-        abort_check: AbortCheck,
+        caller: Caller,
     ) -> Result<JsValue, JsValue> {
         let (access, expected) = (&self.access, expected.as_ref());
-        let removed =
-            async { Ok(deleting::delete(access, &deletion, expected, &abort_check).await?) };
+        let removed = async { Ok(deleting::delete(access, &deletion, expected, &caller).await?) };
         self.access.in_turn(Box::pin(removed)).await
     }
 
@@ -190,11 +190,11 @@ impl Storage for IndexedDbStorage {
     type Failure = JsValue;
 
     async fn write(&self, write: Write) -> Result<Write, JsValue> {
-        self.write_one(write, AbortCheck::default()).await
+        self.write_one(write, Caller::default()).await
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, JsValue> {
-        let records = self.read_records(target, window).await?;
+        let records = self.read_records(target, window, Caller::default()).await?;
         let Rows { session, user, app, events: records, edges } = rows(records)?;
         let mut events = Vec::new();
         for record in records {
@@ -205,11 +205,11 @@ impl Storage for IndexedDbStorage {
     }
 
     async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
-        Ok(listing::listing(self.list_records(request).await?)?)
+        Ok(listing::listing(self.list_records(request, Caller::default()).await?)?)
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
-        let floor = self.remove(deletion, None, AbortCheck::default()).await?;
+        let floor = self.remove(deletion, None, Caller::default()).await?;
         Ok(floor.as_f64().map(|floor| floor as Revision))
     }
 }

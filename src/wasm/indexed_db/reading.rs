@@ -10,6 +10,7 @@ use crate::core::read::{PageEdges, Rows, Window};
 use crate::core::session::Revision;
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
@@ -23,8 +24,9 @@ pub(super) async fn read(
     access: &Access,
     target: &Target,
     window: &Window,
+    caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.twice(&|| Box::pin(read_once(access, target, window))).await
+    access.twice(caller, &|| Box::pin(read_once(access, target, window))).await
 }
 
 /// Converts the list that [`read`] returned.

@@ -4,12 +4,23 @@ import type { BrowserName } from '../browser.js';
 import { type Context, inTab, newName } from './context.js';
 
 export function connections(context: Context, browserName: BrowserName): void {
-  it('a closed connection is reopened by the next call', async () => {
+  it('a closed connection is reopened by the next call, whose diagnostic counts the retry', async () => {
     await inTab(context, async (tab) => {
-      const [written, read, grouped] = await tab.call('closeBeneath', newName());
+      const { seen, calls } = await tab.call('closeBeneath', newName());
+      const [written, read, grouped] = seen;
       assert.deepEqual(written, ['first', 'write']);
       assert.deepEqual(read, ['first', 'write']);
       assert.deepEqual(grouped, ['first', 'write', 'a', 'b', 'c']);
+      assert.deepEqual(calls, [
+        ['appendEvent', 1, 1],
+        ['getSession', 1, undefined],
+        ...Array<unknown>(3).fill(['appendEvent', 1, 3]),
+        ['getSession', 0, undefined],
+        ['listSessions', 1, undefined],
+        // The group failed, and each of its appends was stored alone.
+        ...Array<unknown>(2).fill(['appendEvent', 1, 1]),
+        ['deleteSession', 1, undefined],
+      ]);
     });
   });
 

@@ -1,8 +1,12 @@
 // What the databases report to `onDiagnostic`, and how `ping`, `health` and `close` behave with a real server.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
@@ -80,13 +84,22 @@ for (const [name, start] of Object.entries(ENGINES)) {
   });
 }
 
-describe('A retry of PostgreSQL', () => {
-  it('is reported with the code that the call would have failed with', async () => {
+/** The method, the retries and the size of the group of each call. */
+function callsOf(seen: readonly Diagnostic[]) {
+  return seen.map((one) =>
+    one.kind === 'call' ? [one.method, one.retries, one.groupSize] : [one.kind],
+  );
+}
+
+describe('The retries of PostgreSQL', () => {
+  it('are counted for each append that shares the transaction', async () => {
     const server = await startPostgres();
     const seen: Diagnostic[] = [];
     const url = await emptied('postgresql', server);
     const service = new DatabaseSessionService(url, { onDiagnostic: (one) => seen.push(one) });
-    const session = await service.createSession(KEY);
+    const sessions = await Promise.all(
+      [1, 2, 3].map((n) => service.createSession({ ...KEY, sessionId: `s${n}` })),
+    );
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     await client.query(`create sequence attempts;
@@ -96,13 +109,43 @@ describe('A retry of PostgreSQL', () => {
         end if; return new; end $$;
       create trigger refused before insert on events for each row execute function refuse_twice()`);
     await client.end();
-    await service.appendEvent({ session, event: eventOf('e') });
-    const retry = { kind: 'retry', storage: 'postgresql', code: 'storage_blocked' };
-    assert.deepEqual(
-      seen.filter(({ kind }) => kind === 'retry'),
-      [retry, retry],
+    seen.length = 0;
+    await Promise.all(
+      sessions.map((session) => service.appendEvent({ session, event: eventOf('e') })),
     );
+    assert.deepEqual(callsOf(seen), [
+      ['appendEvent', 2, 3],
+      ['appendEvent', 2, 3],
+      ['appendEvent', 2, 3],
+    ]);
     await service.close();
     await server.remove();
+  });
+});
+
+describe('The retries of SQLite', () => {
+  it('are counted while another connection holds the lock of the file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-'));
+    const path = join(folder, 'busy.db');
+    const seen: Diagnostic[] = [];
+    const service = new DatabaseSessionService(`sqlite:${path}`, {
+      onDiagnostic: (one) => seen.push(one),
+    });
+    const session = await service.createSession(KEY);
+    const other = new Sqlite(path);
+    other.exec('begin immediate');
+    const append = service.appendEvent({ session, event: eventOf('e') });
+    await pause(20);
+    other.exec('rollback');
+    await append;
+    other.close();
+    const { length } = seen;
+    const [create, appended] = callsOf(seen);
+    assert.deepEqual([length, create], [2, ['createSession', 0, undefined]]);
+    const [method, retries, groupSize] = appended ?? [];
+    assert.deepEqual([method, groupSize], ['appendEvent', 1]);
+    assert.ok(Number(retries) >= 1, String(retries));
+    await service.close();
+    rmSync(folder, { recursive: true });
   });
 });

@@ -27,7 +27,11 @@ it('The example of OpenTelemetry records durations, group sizes and spans, with 
   const session = await service.createSession(KEY);
   await service.appendEvent({ session, event: says('hello') });
   await failure(service.createSession(KEY), 'already_exists');
-  onDiagnostic({ kind: 'retry', storage: 'postgresql', code: 'storage_blocked' });
+  onDiagnostic({
+    ...{ kind: 'call', storage: 'postgresql', method: 'ping' },
+    ...{ durationMs: 1, retries: 2, code: 'storage_blocked' },
+  });
+  onDiagnostic({ kind: 'connection', storage: 'postgresql', code: 'connection_lost' });
 
   assert.deepEqual(
     spans.getFinishedSpans().map(({ name, status }) => [name, status.message]),
@@ -35,6 +39,7 @@ it('The example of OpenTelemetry records durations, group sizes and spans, with 
       ['session.createSession', undefined],
       ['session.appendEvent', undefined],
       ['session.createSession', 'already_exists'],
+      ['session.ping', 'storage_blocked'],
     ],
   );
   await meters.forceFlush();
@@ -44,9 +49,10 @@ it('The example of OpenTelemetry records durations, group sizes and spans, with 
     dataPoints.map(({ attributes }) => attributes.code ?? attributes.method),
   ]);
   assert.deepEqual(points, [
-    ['adk.session.call.duration', ['ok', 'ok', 'already_exists']],
+    ['adk.session.call.duration', ['ok', 'ok', 'already_exists', 'storage_blocked']],
     ['adk.session.append.group_size', ['appendEvent']],
-    ['adk.session.storage.events', ['storage_blocked']],
+    ['adk.session.call.retries', ['ping']],
+    ['adk.session.connections.lost', ['connection_lost']],
   ]);
   await Promise.all([meters.shutdown(), tracers.shutdown()]);
 });

@@ -4,9 +4,14 @@ import { describe, it } from 'node:test';
 import {
   type CallDiagnostic,
   createEvent,
+  type Decide,
   type Diagnostic,
   InMemorySessionService,
   type SessionServiceOptions,
+  type StorageCall,
+  type StorageDeleteRequest,
+  type StorageReadRequest,
+  type StorageWriteRequest,
 } from '../../../js/index.js';
 import {
   begin,
@@ -77,7 +82,7 @@ overStorages('`onDiagnostic`', (open) => {
     await service.listSessions(USER);
     await failure(service.createSession(KEY), 'already_exists');
     await failure(service.createSession({ appName: '', userId: 'ada' }), 'invalid_argument');
-    const call = { kind: 'call', storage };
+    const call = { kind: 'call', storage, retries: 0 };
     assert.deepEqual(timeless(seen), [
       { ...call, method: 'appendEvents', rows: 2, groupSize: 1 },
       { ...call, method: 'appendEvent', rows: 0 },
@@ -146,7 +151,7 @@ describe('The diagnostics of appends that wait together', () => {
     assert.ok(Math.max(...sizes) >= 3, sizes.join());
   });
 
-  it('tell of the retry if the group fails', async () => {
+  it('count the retry if the group fails', async () => {
     const storage = new MapStorage();
     const { seen, options } = listening();
     const service = await openOver(storage, options);
@@ -155,19 +160,100 @@ describe('The diagnostics of appends that wait together', () => {
     await Promise.all(
       ['one', 'two'].map((text) => service.appendEvent({ session, event: says(text) })),
     );
-    assert.deepEqual(
-      seen.filter(({ kind }) => kind === 'retry'),
-      [{ kind: 'retry', storage: 'map', code: 'storage_failed' }],
-    );
+    assert.equal(seen.length, 3);
     assert.deepEqual(
       calls(seen)
         .slice(1)
-        .map(({ groupSize, code }) => [groupSize, code]),
+        .map(({ retries, groupSize, code }) => [retries, groupSize, code]),
       [
-        [1, undefined],
-        [1, undefined],
+        [1, 1, undefined],
+        [1, 1, undefined],
       ],
     );
+  });
+});
+
+describe('The diagnostic of a call over an adapter', () => {
+  /** An adapter of which each verb fails `failures` times, and is tried again. */
+  class Repeating extends MapStorage {
+    failures = 0;
+
+    override append(request: StorageWriteRequest, decide: Decide) {
+      return this.#repeated(request, () => super.append(request, decide));
+    }
+
+    override read(request: StorageReadRequest) {
+      return this.#repeated(request, () => super.read(request));
+    }
+
+    override delete(request: StorageDeleteRequest) {
+      return this.#repeated(request, () => super.delete(request));
+    }
+
+    async #repeated<T>({ onRetry }: StorageCall, attempt: () => T | Promise<T>): Promise<T> {
+      for (let failed = 0; failed < this.failures; failed += 1) onRetry?.();
+      return attempt();
+    }
+  }
+
+  it('counts the retries that the adapter reports, also if the call fails', async () => {
+    const storage = new Repeating();
+    const { seen, options } = listening();
+    const service = await openOver(storage, options);
+    const session = await service.createSession(KEY);
+    storage.failures = 2;
+    await service.appendEvent({ session, event: says('x') });
+    await service.getSession(KEY);
+    await service.updateState({ ...USER, stateDelta: { 'user:name': 'Ada' } });
+    await failure(
+      service.appendEvent({ session, event: says('y'), expectedRevision: 0 }),
+      'stale_session',
+    );
+    await service.deleteSession(KEY);
+    assert.deepEqual(
+      calls(seen).map(({ method, retries, code }) => [method, retries, code]),
+      [
+        ['createSession', 0, undefined],
+        ['appendEvent', 2, undefined],
+        ['getSession', 2, undefined],
+        ['updateState', 2, undefined],
+        ['appendEvent', 2, 'stale_session'],
+        ['deleteSession', 2, undefined],
+      ],
+    );
+  });
+
+  it('counts each retry once if appends share a write', async () => {
+    const storage = new Repeating();
+    const { seen, options } = listening();
+    const service = await openOver(storage, options);
+    const session = await service.createSession(KEY);
+    storage.failures = 3;
+    await Promise.all(
+      ['one', 'two'].map((text) => service.appendEvent({ session, event: says(text) })),
+    );
+    assert.deepEqual(
+      calls(seen).map(({ retries, groupSize }) => [retries, groupSize]),
+      [
+        [0, undefined],
+        [3, 2],
+        [3, 2],
+      ],
+    );
+  });
+
+  it('has no function to report retries without a listener', async () => {
+    const storage = new Repeating();
+    const service = await openOver(storage);
+    const requests: object[] = [];
+    const { read } = storage;
+    storage.read = (request) => {
+      requests.push(request);
+      return read.call(storage, request);
+    };
+    await service.getSession(KEY);
+    assert.equal(requests.length, 1);
+    assert.ok(!('onRetry' in requests[0]!));
   });
 });
 

@@ -108,7 +108,7 @@ describe('An agent engine', () => {
     ['a key beside a project', { ...inProject, expressModeApiKey: 's3cret' }, '7', /use only one of them/],
     ["a key beside an engine's project", { agentEngineId: NAME, expressModeApiKey: 's3cret' }, 'a', /give only its number/],
     ['a key beside a token', { expressModeApiKey: 's3cret', accessToken: 's3cret' }, '7', /together/],
-    ['another project than its own', { agentEngineId: NAME, projectId: 'coffee' }, 'a', /differs from the one/],
+    ['another project than its own', { agentEngineId: NAME, projectId: 'coffee' }, 'a', /must be \w+ as in the agent engine.s name; it is "coffee"/],
     ['an empty key', { expressModeApiKey: '' }, '7', /expressModeApiKey must be text/],
     ['a location with a path in it', { projectId: 'tea', location: 'a/b' }, '7', /must consist of letters/],
     ['a project that leads elsewhere', { projectId: '..', location: 'eu' }, '7', /projectId must consist of letters/],

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 
 use crate::wasm::guarded::{Guarded, Task};
+use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
 use crate::wasm::indexed_db::connection::one_shot::OneShot;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
@@ -93,10 +94,14 @@ impl Access {
     /// Runs an attempt that is safe to repeat, and retries it once if the connection broke.
     pub(crate) async fn twice<'a>(
         &self,
+        caller: &Caller,
         attempt: &(dyn Fn() -> Attempt<'a> + '_),
     ) -> Result<JsValue, Failure> {
         match self.once(attempt()).await {
-            Err(failure) if failure.is_loss() => self.once(attempt()).await,
+            Err(failure) if failure.is_loss() => {
+                caller.count_retry()?;
+                self.once(attempt()).await
+            }
             done => done,
         }
     }

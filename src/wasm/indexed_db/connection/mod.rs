@@ -1,7 +1,7 @@
 //! Connections and transactions.
 
-pub(super) mod abort_check;
 pub(super) mod access;
+pub(super) mod caller;
 pub(super) mod database;
 pub(super) mod one_shot;
 pub(super) mod timer;

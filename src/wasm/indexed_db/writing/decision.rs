@@ -12,8 +12,8 @@ use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
 impl Group<'_> {
     /// Decides one member's write, and applies its changes to the rows that the next member sees.
     pub(super) fn decide(&mut self, member: &mut Member) -> Done {
-        let Member { write, abort_check, token, .. } = member;
-        abort_check.check()?;
+        let Member { write, caller, token, .. } = member;
+        caller.check()?;
         let plan = write.plan();
         let Target { app_name, user_id, .. } = &plan.target;
         let session = self.session_position(&plan.target);

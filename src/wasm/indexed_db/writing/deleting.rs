@@ -6,8 +6,8 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::session::Revision;
 use crate::core::storage::Deletion;
-use crate::wasm::indexed_db::connection::abort_check::AbortCheck;
 use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
@@ -28,16 +28,16 @@ pub(crate) async fn delete(
     access: &Access,
     deletion: &Deletion,
     expected: Option<&Expected>,
-    abort_check: &AbortCheck,
+    caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.twice(&|| Box::pin(delete_once(access, deletion, expected, abort_check))).await
+    access.twice(caller, &|| Box::pin(delete_once(access, deletion, expected, caller))).await
 }
 
 async fn delete_once(
     access: &Access,
     deletion: &Deletion,
     expected: Option<&Expected>,
-    abort_check: &AbortCheck,
+    caller: &Caller,
 ) -> Result<JsValue, Failure> {
     let stores: &[&str] = match deletion {
         Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, DETAILS, STATES],
@@ -49,7 +49,7 @@ async fn delete_once(
     let mut answers = answers.into_iter();
     let sequence = Sequence::read(&mut answers);
     sequence.check(&transaction).await?;
-    abort_check.check()?;
+    caller.check()?;
     let floor = removal.make(&transaction, sequence, answers, expected);
     transaction.commit().await?;
     Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))

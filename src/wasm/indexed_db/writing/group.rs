@@ -33,6 +33,7 @@ pub(crate) async fn write(
         if !may_be_stored && !may_be_restored {
             return written.map_err(|failure| failure.of_session(&member.write.plan().target));
         }
+        member.caller.count_retry()?;
         checks.is_retry |= failure.is_loss();
         checks.ids = true;
     }

@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::write::{Target, Write};
 use crate::platform;
-use crate::wasm::indexed_db::connection::abort_check::AbortCheck;
+use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::keys;
@@ -23,7 +23,7 @@ use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
 /// One write of a group.
 pub(crate) struct Member {
     pub(super) write: Write,
-    pub(super) abort_check: AbortCheck,
+    pub(super) caller: Caller,
     /// Identifies the session that this write creates, apart from others with the same key.
     pub(super) token: f64,
     /// The result of this write, if the transaction as a whole succeeds.
@@ -31,10 +31,10 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    pub(crate) fn new((write, abort_check): (Write, AbortCheck)) -> Self {
+    pub(crate) fn new((write, caller): (Write, Caller)) -> Self {
         let creates = write.plan().creates;
         let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
-        Self { write, abort_check, token, done: Ok(()) }
+        Self { write, caller, token, done: Ok(()) }
     }
 
     pub(crate) fn outcome(self) -> Result<Write, JsValue> {

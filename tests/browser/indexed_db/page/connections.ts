@@ -31,8 +31,15 @@ export async function resynced(): Promise<boolean> {
   return isThere();
 }
 
-/** Closes the connections of the package under it, and does what follows; by the event ids after each step. */
-export async function closeBeneath(name: string): Promise<string[][]> {
+export interface CloseResult {
+  /** The event ids after a write, after a read, and after appends that waited together. */
+  seen: string[][];
+  /** The method, the retries and the size of the group of each call since the first close. */
+  calls: [method: string, retries: number, groupSize: number | undefined][];
+}
+
+/** Closes the connections of the package under it before each call. */
+export async function closeBeneath(name: string): Promise<CloseResult> {
   const caught: IDBDatabase[] = [];
   const stop = around(IDBFactory.prototype, 'open', (_factory, values, proceed) => {
     const request = proceed(...values) as IDBOpenDBRequest;
@@ -40,12 +47,21 @@ export async function closeBeneath(name: string): Promise<string[][]> {
     return request;
   });
   const close = (): void => caught.splice(0).forEach((database) => database.close());
-  const service = new IndexedDbSessionService({ name });
+  const calls: CloseResult['calls'] = [];
+  const service = new IndexedDbSessionService({
+    name,
+    onDiagnostic(diagnostic) {
+      if (diagnostic.kind !== 'call') throw new Error(diagnostic.kind);
+      calls.push([diagnostic.method, diagnostic.retries, diagnostic.groupSize]);
+    },
+  });
   const session = await service.createSession(keyOf('one'));
+  const other = await service.createSession(keyOf('two'));
   const read = async () => idsOf(await service.getSession(keyOf('one')));
   const seen: string[][] = [];
   await service.appendEvent({ session, event: mark('first') });
   if (caught.length === 0) throw new Error('no connection of the package was caught');
+  calls.length = 0;
   close();
   await service.appendEvent({ session, event: mark('write') });
   seen.push(idsOf(session));
@@ -56,9 +72,17 @@ export async function closeBeneath(name: string): Promise<string[][]> {
   close();
   await Promise.all(appends);
   seen.push(await read());
+  close();
+  await service.listSessions(keyOf('one'));
+  close();
+  await Promise.all(
+    [session, other].map((session) => service.appendEvent({ session, event: mark('d') })),
+  );
+  close();
+  await service.deleteSession(keyOf('two'));
   stop();
   await service.close();
-  return seen;
+  return { seen, calls };
 }
 
 /** Many times the `timeoutMs` of these tests: only a promise that hangs is waited for so long. */

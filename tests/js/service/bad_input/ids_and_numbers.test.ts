@@ -18,7 +18,7 @@ const ids = [
   ['empty', '', 'empty'],
   ['too long', LONG, '512'],
   ['with half a surrogate pair', LONE, 'well-formed'],
-  ['a number', 5, 'a number'],
+  ['a number', 5, 'it is 5'],
   ['null', null, 'null'],
   ['an object', {}, 'Object'],
   ['an array', ['app'], 'an array'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import vm from 'node:vm';
 
-import { kindOf } from '../../../js/json/rules.js';
+import { describeValue, kindOf } from '../../../js/errors/describe.js';
 
 describe('kindOf', () => {
   const hidden = new Proxy(
@@ -27,5 +27,24 @@ describe('kindOf', () => {
   ];
   for (const [value, kind] of kinds) {
     it(`returns ${kind}`, () => assert.equal(kindOf(value), kind));
+  }
+});
+
+describe('describeValue', () => {
+  const shown: [unknown, string][] = [
+    ['tea', '"tea"'],
+    ['', '""'],
+    ['\ud800"', '"\\ud800\\""'],
+    ['x'.repeat(40), `"${'x'.repeat(40)}"`],
+    ['x'.repeat(41), `"${'x'.repeat(40)}…" of 41 characters`],
+    [-0.5, '-0.5'],
+    [NaN, 'NaN'],
+    [true, 'true'],
+    [undefined, 'undefined'],
+    [{ secret: 'tea' }, 'an instance of Object'],
+    [() => 'secret', 'a function'],
+  ];
+  for (const [value, text] of shown) {
+    it(`returns ${text}`, () => assert.equal(describeValue(value), text));
   }
 });
