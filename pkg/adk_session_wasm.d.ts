@@ -73,21 +73,21 @@ export class SessionCore {
      * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
      * texts are packed. Returns the result as `appended_to_javascript` lays it out.
      */
-    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, abort_check?: Function | null, compute?: Function | null): any;
+    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null, compute?: Function | null): any;
     /**
      * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
      * `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
      * rejects, and nothing is stored.
      */
-    append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, abort_checks: Array<any>): any;
+    append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, callers: Array<any>): any;
     /**
      * Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
      * lays it out, without its events, with the new revisions of user and app state. If the key is
      * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
-     * `abort_check`, here and in other writes, throws if the call's signal has fired.
+     * For `caller`, here and in other verbs, see [`Caller`].
      */
-    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, abort_check?: Function | null): any;
+    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, caller?: Function | null): any;
     /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
@@ -96,12 +96,12 @@ export class SessionCore {
      * With `revision` it deletes a session only if it still has that revision and those labels, else
      * it returns `undefined`.
      */
-    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, revision?: number | null, labels?: string | null, abort_check?: Function | null): any;
+    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, revision?: number | null, labels?: string | null, caller?: Function | null): any;
     /**
      * Changes the title and the labels of a session, see [`Description`]. Returns whether the session
      * exists.
      */
-    describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, abort_check?: Function | null): any;
+    describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, caller?: Function | null): any;
     /**
      * Closes the connection, if there is one; the next call opens another one.
      */
@@ -109,7 +109,7 @@ export class SessionCore {
     /**
      * Returns a session, as `session_to_javascript` lays it out, or `undefined`.
      */
-    get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null): any;
+    get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null, caller?: Function | null): any;
     /**
      * Uses the IndexedDB of that name, which is opened when it is first needed.
      * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
@@ -119,7 +119,7 @@ export class SessionCore {
      * Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
      * the page follows: `[lastUpdateTime, sessionId, userId]`.
      */
-    list(app_name: string, user_id: string | null | undefined, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean, after?: Array<any> | null): any;
+    list(app_name: string, user_id: string | null | undefined, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
     /**
      * Makes a memory of its own.
      */
@@ -133,16 +133,16 @@ export class SessionCore {
      * after the event with that id (`forward`), or the last ones before it. Without an id, the
      * first or last ones of all.
      */
-    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number | null | undefined, with_count: boolean): any;
+    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number | null | undefined, with_count: boolean, caller?: Function | null): any;
     /**
      * Returns the JSON object of a user's state, or of an app's.
      */
-    shared_state(app_name: string, user_id?: string | null): any;
+    shared_state(app_name: string, user_id?: string | null, caller?: Function | null): any;
     /**
      * Changes a user's and an app's state without an event. Returns the result as
      * `revisions_to_javascript` lays it out.
      */
-    update(app_name: string, user_id: string | null | undefined, delta: string, abort_check?: Function | null, compute?: Function | null): any;
+    update(app_name: string, user_id: string | null | undefined, delta: string, caller?: Function | null, compute?: Function | null): any;
 }
 
 /**

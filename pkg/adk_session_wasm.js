@@ -258,11 +258,11 @@ export class SessionCore {
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null} [texts]
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @param {Function | null} [compute]
      * @returns {any}
      */
-    append(packed, numbers, texts, abort_check, compute) {
+    append(packed, numbers, texts, caller, compute) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -274,7 +274,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
+        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(caller) ? 0 : addToExternrefTable0(caller), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -287,10 +287,10 @@ export class SessionCore {
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any>} texts
-     * @param {Array<any>} abort_checks
+     * @param {Array<any>} callers
      * @returns {any}
      */
-    append_many(packed, numbers, texts, abort_checks) {
+    append_many(packed, numbers, texts, callers) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -302,7 +302,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_append_many(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts, abort_checks);
+        const ret = wasm.sessioncore_append_many(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts, callers);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -313,7 +313,7 @@ export class SessionCore {
      * lays it out, without its events, with the new revisions of user and app state. If the key is
      * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
-     * `abort_check`, here and in other writes, throws if the call's signal has fired.
+     * For `caller`, here and in other verbs, see [`Caller`].
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null | undefined} texts
@@ -324,10 +324,10 @@ export class SessionCore {
      * @param {string | null | undefined} labels
      * @param {string | null | undefined} initial_state
      * @param {boolean} if_absent
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    create(packed, numbers, texts, state, delta, shares_state, title, labels, initial_state, if_absent, abort_check) {
+    create(packed, numbers, texts, state, delta, shares_state, title, labels, initial_state, if_absent, caller) {
         const val8 = +shares_state;
         const val9 = +if_absent;
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5, ptr6, len6;
@@ -356,7 +356,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val8, ptr4, len4, ptr5, len5, ptr6, len6, val9, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val8, ptr4, len4, ptr5, len5, ptr6, len6, val9, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -375,10 +375,10 @@ export class SessionCore {
      * @param {boolean} with_sessions
      * @param {number | null} [revision]
      * @param {string | null} [labels]
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    delete(app_name, user_id, session_id, with_sessions, revision, labels, abort_check) {
+    delete(app_name, user_id, session_id, with_sessions, revision, labels, caller) {
         const val5 = +with_sessions;
         const val6 = +(isLikeNone(revision) ? 0 : revision);
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
@@ -398,7 +398,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, !isLikeNone(revision), val6, ptr3, len3, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, !isLikeNone(revision), val6, ptr3, len3, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -412,10 +412,10 @@ export class SessionCore {
      * @param {string} session_id
      * @param {string | null} [title]
      * @param {string | null} [labels]
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    describe(app_name, user_id, session_id, title, labels, abort_check) {
+    describe(app_name, user_id, session_id, title, labels, caller) {
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -436,7 +436,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_describe(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check));
+        const ret = wasm.sessioncore_describe(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -455,9 +455,10 @@ export class SessionCore {
      * @param {string} session_id
      * @param {number | null} [num_recent_events]
      * @param {number | null} [after_timestamp]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    get(app_name, user_id, session_id, num_recent_events, after_timestamp) {
+    get(app_name, user_id, session_id, num_recent_events, after_timestamp, caller) {
         const val4 = +(isLikeNone(num_recent_events) ? 0 : num_recent_events);
         const val5 = +(isLikeNone(after_timestamp) ? 0 : after_timestamp);
         let ptr0, len0, ptr1, len1, ptr2, len2;
@@ -474,7 +475,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, !isLikeNone(num_recent_events), val4, !isLikeNone(after_timestamp), val5);
+        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, !isLikeNone(num_recent_events), val4, !isLikeNone(after_timestamp), val5, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -510,9 +511,10 @@ export class SessionCore {
      * @param {number | null | undefined} page
      * @param {boolean} with_total
      * @param {Array<any> | null} [after]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    list(app_name, user_id, descending, limit, offset, page, with_total, after) {
+    list(app_name, user_id, descending, limit, offset, page, with_total, after, caller) {
         const val3 = +descending;
         const val4 = +(isLikeNone(limit) ? 0 : limit);
         const val5 = +(isLikeNone(offset) ? 0 : offset);
@@ -529,7 +531,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6, val7, isLikeNone(after) ? 0 : addToExternrefTable0(after));
+        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6, val7, isLikeNone(after) ? 0 : addToExternrefTable0(after), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -565,9 +567,10 @@ export class SessionCore {
      * @param {string | null | undefined} event_id
      * @param {number | null | undefined} limit
      * @param {boolean} with_count
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    page(app_name, user_id, session_id, forward, event_id, limit, with_count) {
+    page(app_name, user_id, session_id, forward, event_id, limit, with_count, caller) {
         const val5 = +forward;
         const val6 = +(isLikeNone(limit) ? 0 : limit);
         const val7 = +with_count;
@@ -588,7 +591,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, !isLikeNone(limit), val6, val7);
+        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, !isLikeNone(limit), val6, val7, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -598,9 +601,10 @@ export class SessionCore {
      * Returns the JSON object of a user's state, or of an app's.
      * @param {string} app_name
      * @param {string | null} [user_id]
+     * @param {Function | null} [caller]
      * @returns {any}
      */
-    shared_state(app_name, user_id) {
+    shared_state(app_name, user_id, caller) {
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -612,7 +616,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_shared_state(this.__wbg_ptr, ptr0, len0, ptr1, len1);
+        const ret = wasm.sessioncore_shared_state(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -624,11 +628,11 @@ export class SessionCore {
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
-     * @param {Function | null} [abort_check]
+     * @param {Function | null} [caller]
      * @param {Function | null} [compute]
      * @returns {any}
      */
-    update(app_name, user_id, delta, abort_check, compute) {
+    update(app_name, user_id, delta, caller, compute) {
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -643,7 +647,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(abort_check) ? 0 : addToExternrefTable0(abort_check), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
+        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(caller) ? 0 : addToExternrefTable0(caller), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -949,10 +953,6 @@ function __wbg_get_imports() {
         }, arguments); },
         __wbg_bound_342c3f3a09345adb: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = IDBKeyRange.bound(arg0, arg1, arg2 !== 0, arg3 !== 0);
-            return ret;
-        }, arguments); },
-        __wbg_call_40b008ba32f73991: function() { return handleError(function (arg0, arg1) {
-            const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
         __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {

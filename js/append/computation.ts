@@ -1,6 +1,6 @@
 import { isThenable } from '../call/thenable.js';
 import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
+import { kindOf } from '../errors/describe.js';
 import type { Compute } from '../wasm/protocol.js';
 
 /**

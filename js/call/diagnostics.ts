@@ -1,6 +1,11 @@
 import { invalidValue } from '../errors/invalid.js';
 import { isSessionError, type SessionErrorCode } from '../errors/errors.js';
-import type { CallDiagnostic, Diagnostic, ServiceMethod } from '../model/diagnostic.js';
+import type {
+  CallDiagnostic,
+  Diagnostic,
+  ServiceMethod,
+  StorageDiagnostic,
+} from '../model/diagnostic.js';
 import { reportUncaught } from './uncaught.js';
 
 /** The options of a service that concern its diagnostics. */
@@ -81,9 +86,9 @@ export class Diagnostics {
     };
   }
 
-  /** Reports a connection that was lost while no call used it. */
-  reportLoss(error: unknown): void {
-    this.#report({ kind: 'connection', storage: this.#storage.kind, code: codeOf(error) });
+  /** Reports what failed outside of a call. */
+  tell(kind: StorageDiagnostic['kind'], error: unknown): void {
+    this.#report({ kind, storage: this.#storage.kind, code: codeOf(error) });
   }
 
   /** A listener that throws must not fail the call. */

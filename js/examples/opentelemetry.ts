@@ -16,8 +16,8 @@ export function openTelemetryListener(
   const lostConnections = meter.createCounter('adk.session.connections.lost');
   return (diagnostic) => {
     const { storage, code = 'ok' } = diagnostic;
-    if (diagnostic.kind === 'connection') {
-      lostConnections.add(1, { storage, code });
+    if (diagnostic.kind !== 'call') {
+      if (diagnostic.kind === 'connection') lostConnections.add(1, { storage, code });
       return;
     }
     const { method, durationMs, retries, groupSize, rows } = diagnostic;

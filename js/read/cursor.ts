@@ -3,7 +3,7 @@
  * is the session or the list that the cursor belongs to.
  */
 import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
+import { kindOf } from '../errors/describe.js';
 
 /** A kind of cursors. */
 export interface CursorKind {

@@ -1,7 +1,7 @@
-import { after as whenRead, describeValue, type MaybePromise } from '../call/call.js';
-import { invalid } from '../errors/invalid.js';
+import { after as whenRead, type MaybePromise } from '../call/call.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
 import { optionalCount, optionalNumber, requireId } from '../model/ids.js';
-import type { HostAbortSignal } from '../model/host.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { Session } from '../model/session.js';
 import type {
   ListSessionsPageRequest,
@@ -52,10 +52,10 @@ export class SessionLists {
 
   /** @param isWalk whether the page may have more sessions than its limit, if they were read in any case */
   list<S extends object>(
-    request: ListSessionsPageRequest,
+    request: ListSessionsPageRequest & StorageCall,
     isWalk = false,
   ): MaybePromise<SessionsPage<S>> {
-    const { appName, signal } = request;
+    const { appName } = request;
     const filter = takeFilter(request);
     const list = takeList(request, filter);
     const limit = optionalCount('limit', request.limit);
@@ -69,7 +69,7 @@ export class SessionLists {
     if (cursor !== undefined && limit === undefined) throw invalid('cursor', 'needs a limit');
     const withTotal: unknown = request.withTotal ?? filter === undefined;
     if (typeof withTotal !== 'boolean') {
-      throw invalid('withTotal', `must be a boolean; it is ${describeValue(withTotal)}`);
+      throw invalidValue('withTotal', 'must be a boolean', withTotal);
     }
     const isLater = cursor !== undefined || filter !== undefined;
     const barred =
@@ -80,8 +80,8 @@ export class SessionLists {
     const stateKeys = optionalKeys(request.stateKeys);
     const read =
       filter === undefined
-        ? this.#read(list, { limit, offset, page, withTotal, after }, signal)
-        : this.#readFiltered(list, filter, limit, after, signal);
+        ? this.#read(list, { limit, offset, page, withTotal, after }, request)
+        : this.#readFiltered(list, filter, limit, after, request);
     return whenRead(read, ([records, corePage, coreLimit, totalItems, totalPages, shared]) => {
       const listed = isWalk ? records : records.slice(0, limit);
       const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
@@ -103,10 +103,10 @@ export class SessionLists {
   #read(
     [appName, userId, order]: SessionList,
     page: PageRequest,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadPage> {
-    return this.#parts.call(signal, (store) =>
-      store.list(appName, userId, order === 'desc', page, signal),
+    return this.#parts.call(call.signal, (store) =>
+      store.list(appName, userId, order === 'desc', page, call),
     );
   }
 
@@ -116,11 +116,11 @@ export class SessionLists {
     { admits }: SessionFilter,
     limit: number | undefined,
     after: ListPlace | undefined,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<ReadPage> {
     const chunk = limit === undefined ? undefined : CHUNK;
     const page = { limit: chunk, offset: undefined, page: undefined, withTotal: false, after };
-    return whenRead(this.#read(list, page, signal), (read) => {
+    return whenRead(this.#read(list, page, call), (read) => {
       const [records, number, items, total, pages, shared] = read;
       const admitted = records.filter((listed) => {
         const { title, labels } = toRecord(listed);
@@ -133,7 +133,7 @@ export class SessionLists {
       }
       const { lastUpdateTime, sessionId, userId } = toRecord(last);
       const place = { lastUpdateTime: Number(lastUpdateTime), sessionId, userId };
-      const rest = this.#readFiltered(list, { admits }, missing, place, signal);
+      const rest = this.#readFiltered(list, { admits }, missing, place, call);
       return whenRead(rest, ([others, , , , , [, ...users]]) => {
         return [[...admitted, ...others], number, items, total, pages, [...shared, ...users]];
       });
@@ -191,7 +191,7 @@ function takeList(
   requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
   if (order !== 'asc' && order !== 'desc') {
-    throw invalid('order', `must be 'asc' or 'desc'; it is ${describeValue(order)}`);
+    throw invalidValue('order', `must be 'asc' or 'desc'`, order);
   }
   return [appName, userId, order, filter?.labels, filter?.title];
 }
@@ -204,5 +204,5 @@ function placeOf({ lastUpdateTime, id, userId }: Session): ListPlace {
 function optionalKeys(keys: unknown): ReadonlySet<string> | undefined {
   if (keys === undefined) return undefined;
   if (Array.isArray(keys) && keys.every((key) => typeof key === 'string')) return new Set(keys);
-  throw invalid('stateKeys', `must be an array of strings; it is ${describeValue(keys)}`);
+  throw invalidValue('stateKeys', 'must be an array of strings', keys);
 }

@@ -2,11 +2,12 @@ import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
-import { isPlainObject, kindOf } from '../json/rules.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
+import { isPlainObject } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import { takeDescription } from '../model/description.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { optionalTime, requireId } from '../model/ids.js';
 import { deleteOldest, type Listed, type WalkedSessions } from './session_walk.js';
@@ -21,16 +22,16 @@ const OPTIONS: KnownOptions<DeleteSessionsOptions> = { signal: true, onProgress:
  */
 export async function deleteSessions(
   sessions: WalkedSessions,
-  request: DeleteSessionsRequest,
+  request: DeleteSessionsRequest & StorageCall,
   options: DeleteSessionsOptions,
 ): Promise<number> {
-  const { appName, userId } = request;
+  const { appName, userId, onRetry } = request;
   requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
   const fulfils = takeConditions(request);
   const { signal, onProgress } = takeOptions(options, OPTIONS);
   if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw invalid('onProgress', `must be a function; it is ${kindOf(onProgress)}`);
+    throw invalidValue('onProgress', 'must be a function', onProgress);
   }
   let deleted = 0;
   const onPage = (count: number): void => {
@@ -43,7 +44,8 @@ export async function deleteSessions(
   };
   const step = (): void => requireNotAborted(signal);
   const owner = { appName, userId };
-  const walk = { owner, signal, choose: fulfils, pause: nextTask, step, onPage };
+  const call = { signal, onRetry };
+  const walk = { owner, call, choose: fulfils, pause: nextTask, step, onPage };
   return deleteOldest(sessions, walk).catch((error: unknown) => {
     throw isSessionError(error, 'aborted') && deleted > 0 ? abortedLater(signal, deleted) : error;
   });

@@ -2,7 +2,7 @@ import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { isSessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../json/rules.js';
+import { kindOf } from '../errors/describe.js';
 import type { RetentionOptions } from '../model/deletion.js';
 import { isId } from '../model/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
@@ -146,7 +146,13 @@ export class Retention {
   async #delete(owner: Owner, choose: (session: Listed) => true | undefined): Promise<void> {
     const { signal } = this.#stopping;
     const step = (): void => requireNotAborted(signal);
-    await deleteOldest(this.#sessions, { owner, signal, choose, pause: this.#idle, step });
+    await deleteOldest(this.#sessions, {
+      owner,
+      call: { signal },
+      choose,
+      pause: this.#idle,
+      step,
+    });
   }
 
   /** Returns the newest session that is too many. All older ones are too many as well. */
@@ -171,7 +177,7 @@ export class Retention {
   }
 
   async #newest(owner: Owner, start: number, limit: number): Promise<readonly Listed[]> {
-    return this.#sessions.list(owner, 'desc', start, limit, this.#stopping.signal);
+    return this.#sessions.list(owner, 'desc', start, limit, { signal: this.#stopping.signal });
   }
 
   async #bytesOf({ appName }: Owner, session: Listed): Promise<number> {

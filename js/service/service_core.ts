@@ -77,7 +77,7 @@ export class ServiceCore {
     this.storage = parts.storage;
     this.#parts = parts;
     const diagnostics = Diagnostics.of(options, parts.storage);
-    this.#onConnectionLost = diagnostics && ((error) => diagnostics.reportLoss(error));
+    this.#onConnectionLost = diagnostics && ((error) => diagnostics.tell('connection', error));
     this.calls = new Calls(diagnostics);
     this.feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', clock = Date.now, newId = newEventId } = options;

@@ -3,7 +3,7 @@
  * that has not changed since it was listed.
  */
 import type { ListedSession } from '../storage/session_store.js';
-import type { HostAbortSignal } from '../model/host.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
 
 /** The sessions of one page. A page is read without a pause, so it must not take long. */
@@ -31,20 +31,16 @@ export interface WalkedSessions {
     order: 'asc' | 'desc',
     offset: number,
     limit: number,
-    signal: HostAbortSignal | undefined,
+    call: StorageCall,
   ): MaybePromise<readonly Listed[]>;
   /** Deletes a session if it has not changed since it was listed. Returns whether it was deleted. */
-  deleteUnchanged(
-    appName: string,
-    session: Listed,
-    signal: HostAbortSignal | undefined,
-  ): MaybePromise<boolean>;
+  deleteUnchanged(appName: string, session: Listed, call: StorageCall): MaybePromise<boolean>;
 }
 
 /** How a walk goes through the sessions. */
 export interface Walk {
   readonly owner: Owner;
-  readonly signal: HostAbortSignal | undefined;
+  readonly call: StorageCall;
   /** Returns whether to delete a session. `undefined` ends the walk. */
   readonly choose: (session: Listed) => boolean | undefined;
   /** Lets others run. */
@@ -64,7 +60,7 @@ export interface Walk {
  * @returns the number of deleted sessions
  */
 export async function deleteOldest(sessions: WalkedSessions, walk: Walk): Promise<number> {
-  const { owner, signal, choose, step } = walk;
+  const { owner, call, choose, step } = walk;
   const turn = takeTurns(walk.pause);
   let deleted = 0;
   let reported = 0;
@@ -72,7 +68,7 @@ export async function deleteOldest(sessions: WalkedSessions, walk: Walk): Promis
   let last: Listed | undefined;
   for (;;) {
     step?.();
-    const page = await sessions.list(owner, 'asc', start, PAGE, signal);
+    const page = await sessions.list(owner, 'asc', start, PAGE, call);
     // The page begins with the last session that was kept, so that a move shows.
     const [first] = page;
     if (start > 0 && (first === undefined || isAfter(first, last))) {
@@ -93,7 +89,7 @@ export async function deleteOldest(sessions: WalkedSessions, walk: Walk): Promis
       }
       last = session;
       if (!isWanted) kept += 1;
-      else if (await sessions.deleteUnchanged(owner.appName, session, signal)) deleted += 1;
+      else if (await sessions.deleteUnchanged(owner.appName, session, call)) deleted += 1;
       await turn();
     }
     report();

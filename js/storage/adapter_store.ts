@@ -343,7 +343,10 @@ export class AdapterStore implements SessionStore {
       );
     }
     return settled('deleteUnchanged', signal, async () => {
-      const deleted: unknown = await verb.call(this.#adapter, requestOf(given, { signal, onRetry }));
+      const deleted: unknown = await verb.call(
+        this.#adapter,
+        requestOf(given, { signal, onRetry }),
+      );
       if (deleted === false) return undefined;
       if (deleted === true) return { floor: undefined };
       const floor = floorOf('deleteUnchanged', deleted);

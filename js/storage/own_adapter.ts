@@ -10,7 +10,7 @@ import type {
   StoragePageRequest,
   StorageReadRequest,
 } from './adapter.js';
-import type { Found, PageRows, Rows, SharedRows, StorageKey } from './rows.js';
+import type { Deleted, Found, Listing, PageRows, Rows, SharedRows, StorageKey } from './rows.js';
 import type { CreatedSession, CreateRequest, SessionStore } from './session_store.js';
 
 export const NO_SHARED_ROWS: SharedRows = { user: undefined, app: undefined };

@@ -62,7 +62,7 @@ export function deletesUsersInUse(title: string, newUrl: () => Promise<string>, 
     const user = { ...APP, userId: 'ada' };
     await Promise.all([
       ...two.map(async (service) => {
-        for (const _ of numbers(10)) await service.deleteUser(user);
+        for (let round = 0; round < 10; round += 1) await service.deleteUser(user);
       }),
       ...numbers(6).map(async (n) => {
         const service = two[n % 2 === 0 ? 0 : 1];
