@@ -12,7 +12,8 @@ import type { Compute } from '../wasm/protocol.js';
 export class Computation {
   readonly #compute: (state: unknown) => unknown;
   readonly #take: (delta: unknown) => string;
-  #failure: { readonly error: unknown } | undefined;
+  /** The caller may throw anything; a rejection takes it as it is. */
+  #failure: { readonly error: Error } | undefined;
   #isChange = false;
 
   private constructor(compute: (state: unknown) => unknown, take: (delta: unknown) => string) {
@@ -37,7 +38,7 @@ export class Computation {
       this.#isChange = !texts.startsWith('{}');
       return texts;
     } catch (error) {
-      this.#failure = { error };
+      this.#failure = { error: error as Error };
       return '{}';
     }
   };
@@ -50,7 +51,7 @@ export class Computation {
    */
   finish(publish: () => void): Promise<never> | void {
     // Not a throw: a service converts what is thrown at its call.
-    if (this.#failure !== undefined) return Promise.reject(this.#failure.error as Error);
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
     if (this.#isChange) publish();
   }
 }

@@ -1,4 +1,3 @@
-import { invalidValue } from '../errors/invalid.js';
 import { setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event.js';

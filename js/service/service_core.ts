@@ -8,7 +8,6 @@ import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId } from '../model/ids.js';
 import type {
-  Abortable,
   CreateSessionRequest,
   DeleteSessionRequest,
   Session,

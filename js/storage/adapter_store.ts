@@ -88,7 +88,7 @@ export class AdapterStore implements SessionStore {
   }
 
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { key, state, events, delta, sharesState, description } = request;
+    const { state, events, delta, sharesState, description } = request;
     if (description.title || description.labels) this.#requireDescribe();
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
