@@ -182,7 +182,7 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   listAfter(request: StorageListAfterRequest): Listing | Promise<Listing> {
-    return this.list({ ...request, offset: 0 });
+    return this.list(ownMembers({ ...request, offset: 0 }));
   }
 
   describe(request: StorageDescribeRequest): boolean | Promise<boolean> {

@@ -1,4 +1,4 @@
-import { memberOf } from '../members/own.js';
+import { memberOf, ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageAdapter, StorageListRequest } from './adapter.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
@@ -28,10 +28,12 @@ interface Listed {
  */
 export function listThrough(
   adapter: StorageAdapter,
-  { offset, limit, ...list }: StorageListRequest,
+  request: StorageListRequest,
   after: ListPlace | undefined,
   call: StorageCall,
 ): Promise<Listed> {
+  const { offset, limit, ...others } = ownMembers(request);
+  const list = ownMembers(others);
   const { signal } = call;
   const hasVerb = after !== undefined && memberOf(adapter, 'listAfter') !== undefined;
   const verb = hasVerb ? 'listAfter' : 'list';

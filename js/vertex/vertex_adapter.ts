@@ -21,6 +21,7 @@
  * @module
  */
 import { SessionError } from '../errors/errors.js';
+import { ownMembers } from '../members/own.js';
 import type {
   Decide,
   StorageDeleteRequest,
@@ -134,7 +135,9 @@ export class VertexAdapter implements OwnAdapter {
   }
 
   listAfter(request: StorageListAfterRequest): Promise<Listing> {
-    return this.#call(request, (sessions) => listSessions(sessions, { ...request, offset: 0 }));
+    return this.#call(request, (sessions) =>
+      listSessions(sessions, ownMembers({ ...request, offset: 0 })),
+    );
   }
 
   delete(request: StorageDeleteRequest): Promise<void> {

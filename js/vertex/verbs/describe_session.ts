@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../json/rules.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { Description, Expiry } from '../../model/description.js';
+import { ownMembers } from '../../members/own.js';
 import { hasStatus } from '../rest/rest_errors.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
@@ -22,7 +23,8 @@ function expiryFields({ ttl, expireTime }: Expiry): JsonObject {
 }
 
 /** Returns the fields of the resource that a description sets; an empty text sets none. */
-export function descriptionFields({ title, labels, expiry }: Description): JsonObject {
+export function descriptionFields(description: Description): JsonObject {
+  const { title, labels, expiry } = ownMembers(description);
   return {
     ...(expiry !== undefined && expiryFields(expiry)),
     ...(title !== undefined && { displayName: title }),

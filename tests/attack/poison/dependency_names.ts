@@ -10,6 +10,8 @@ const NODE = [
   'buffer', 'bytes', 'current', 'id', 'next',
   // When they connect.
   'address', 'addressType', 'localAddress', 'localPort', 'oncomplete', 'port',
+  // Timers.
+  'expiry',
 ]; // prettier-ignore
 
 /** The names by storage and poison. */
