@@ -23,28 +23,28 @@ const scripts = (folder: string): string[] =>
 
 const wasm = (): string => join(install().folder, 'pkg/adk_session_wasm_bg.wasm');
 
-it('the wasm is at most 103 KB', (t) => {
+it('the wasm is at most 104 KB', (t) => {
   const size = gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 103, `${size} KB`);
+  assert.ok(size <= 104, `${size} KB`);
 });
 
 it('the wasm names source locations of panics', () => {
   assert.match(readFileSync(wasm(), 'latin1'), /\.rs\b/);
 });
 
-it('a page bundled with esbuild loads at most 155 KB', async (t) => {
+it('a page bundled with esbuild loads at most 156 KB', async (t) => {
   const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });
   const size = gzipped(...scripts(await bundleWithEsbuild(folder)));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 155, `${size} KB`);
+  assert.ok(size <= 156, `${size} KB`);
 });
 
-it('a page built with Vite loads at most 155 KB', async (t) => {
+it('a page built with Vite loads at most 156 KB', async (t) => {
   const files = { 'index.html': page('/main.js'), 'main.js': main('adk-session-wasm') };
   const size = gzipped(...scripts(await bundleWithVite(write('size-vite', files))));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 155, `${size} KB`);
+  assert.ok(size <= 156, `${size} KB`);
 });
 
 it('a page with the slim entry loads no more, including the wasm', async (t) => {
@@ -52,5 +52,5 @@ it('a page with the slim entry loads no more, including the wasm', async (t) => 
   const script = gzipped(...scripts(await bundleWithEsbuild(folder)));
   const size = script + gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB, of which JavaScript ${script.toFixed(1)} KB`);
-  assert.ok(size <= 153, `${size} KB`);
+  assert.ok(size <= 154, `${size} KB`);
 });
