@@ -39,6 +39,6 @@ export type StateDelta<S> = { [K in keyof S]?: S[K] | typeof REMOVED | undefined
  * ```
  */
 export type ComputeDelta<S extends object = StateShape> = {
-  // A method: a service of shape `S` then fits wherever a service of any shape is expected.
+  /** A method and no function type: a service of shape `S` then fits where a service of any shape is expected. */
   compute(state: Partial<S>): StateDelta<S>;
 }['compute'];

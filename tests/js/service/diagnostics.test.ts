@@ -246,10 +246,10 @@ describe('The diagnostic of a call over an adapter', () => {
     const storage = new Repeating();
     const service = await openOver(storage);
     const requests: object[] = [];
-    const { read } = storage;
+    const read = storage.read.bind(storage);
     storage.read = (request) => {
       requests.push(request);
-      return read.call(storage, request);
+      return read(request);
     };
     await service.getSession(KEY);
     assert.equal(requests.length, 1);
