@@ -13,13 +13,13 @@ export function connections(context: Context, browserName: BrowserName): void {
       assert.deepEqual(grouped, ['first', 'write', 'a', 'b', 'c']);
       assert.deepEqual(calls, [
         ['appendEvent', 1, 1],
-        ['getSession', 1, undefined],
+        ['getSession', 1, null],
         ...Array<unknown>(3).fill(['appendEvent', 1, 3]),
-        ['getSession', 0, undefined],
-        ['listSessions', 1, undefined],
+        ['getSession', 0, null],
+        ['listSessions', 1, null],
         // The group failed, and each of its appends was stored alone.
         ...Array<unknown>(2).fill(['appendEvent', 1, 1]),
-        ['deleteSession', 1, undefined],
+        ['deleteSession', 1, null],
       ]);
     });
   });

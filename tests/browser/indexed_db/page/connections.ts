@@ -35,7 +35,7 @@ export interface CloseResult {
   /** The event ids after a write, after a read, and after appends that waited together. */
   seen: string[][];
   /** The method, the retries and the size of the group of each call since the first close. */
-  calls: [method: string, retries: number, groupSize: number | undefined][];
+  calls: [method: string, retries: number, groupSize: number | null][];
 }
 
 /** Closes the connections of the package under it before each call. */
@@ -52,7 +52,7 @@ export async function closeBeneath(name: string): Promise<CloseResult> {
     name,
     onDiagnostic(diagnostic) {
       if (diagnostic.kind !== 'call') throw new Error(diagnostic.kind);
-      calls.push([diagnostic.method, diagnostic.retries, diagnostic.groupSize]);
+      calls.push([diagnostic.method, diagnostic.retries, diagnostic.groupSize ?? null]);
     },
   });
   const session = await service.createSession(keyOf('one'));
