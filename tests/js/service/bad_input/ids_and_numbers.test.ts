@@ -15,7 +15,7 @@ import {
 } from './rows.js';
 
 const ids = [
-  ['empty', '', 'empty'],
+  ['empty', '', 'it is ""'],
   ['too long', LONG, '512'],
   ['with half a surrogate pair', LONE, 'well-formed'],
   ['a number', 5, 'it is 5'],
