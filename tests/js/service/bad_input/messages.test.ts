@@ -15,7 +15,10 @@ const ID = 'must be well-formed text of 1 to 512 bytes of UTF-8';
 
 const CALLS: [call: Call, message: string][] = [
   [(of) => of.listSessions({ ...USER, limit: 5, page: 0 }), `page ${WHOLE} 1 up; it is 0`],
-  [(of) => of.listSessions({ ...USER, limit: -1 }), 'limit must be a whole number from 0; it is -1.'],
+  [
+    (of) => of.listSessions({ ...USER, limit: -1 }),
+    'limit must be a whole number from 0; it is -1.',
+  ],
   [
     (of) => of.listSessions({ ...USER, offset: 1.5 }),
     `offset ${WHOLE} 0 up; it is a fraction, NaN or too large`,
