@@ -78,6 +78,8 @@ function run(command: string, cwd: string, env: NodeJS.ProcessEnv): string {
     cwd,
     env,
     encoding: 'utf8',
+    // With a socket as its input, bash takes itself for a remote shell and reads ~/.bashrc, which may change PATH.
+    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 180_000,
   });
   assert.equal(status, 0, `${command}\n${stdout}\n${stderr}`);
