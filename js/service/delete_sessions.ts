@@ -3,13 +3,12 @@ import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { isPlainObject } from '../json/rules.js';
 import { memberOf } from '../members/own.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
-import { takeDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { optionalTime, requireId } from '../model/ids.js';
+import { takeFilter } from '../read/session_filter.js';
 import { deleteOldest, type Listed, type WalkedSessions } from './session_walk.js';
 
 const OPTIONS: KnownOptions<DeleteSessionsOptions> = { signal: true, onProgress: true };
@@ -59,25 +58,14 @@ function takeConditions({
   // Elsewhere `null` means absent. Here it would delete every session.
   const end = olderThan === undefined ? Infinity : optionalTime('olderThan', olderThan);
   if (end === undefined) throw invalid('olderThan', 'must be a time; it is null');
-  const text = takeDescription({ labels }).labels;
-  if (text === '') throw invalid('labels', 'must name at least one label');
-  const wanted = Object.entries(labelsOf(text));
+  const filter = takeFilter({ title: undefined, labels });
+  if (labels !== undefined && filter === undefined) {
+    throw invalid('labels', 'must name at least one label');
+  }
   return (session) => {
     if (session.lastUpdateTime >= end) return undefined;
-    const stored = wanted.length > 0 ? labelsOf(memberOf(session, 'labels')) : {};
-    return wanted.every(([key, value]) => Object.hasOwn(stored, key) && stored[key] === value);
+    return filter === undefined || filter.admits(undefined, memberOf(session, 'labels'));
   };
-}
-
-/** Parses the labels of a session. Damaged ones count as none. */
-function labelsOf(text: unknown): Record<string, unknown> {
-  if (typeof text !== 'string' || text === '') return {};
-  try {
-    const labels: unknown = JSON.parse(text);
-    return isPlainObject(labels) ? labels : {};
-  } catch {
-    return {};
-  }
 }
 
 function nextTask(): Promise<void> {

@@ -60,7 +60,7 @@ export function takeNewSession<S extends object>(
     description: {
       ...description,
       title,
-      initialState: ownState(state.text),
+      initialState: ownState(state.values),
       expiry: takeExpiry(request, expires),
     },
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
@@ -72,9 +72,8 @@ export function takeNewSession<S extends object>(
 }
 
 /** Returns the keys of the initial state that are the session's own. */
-function ownState(text: string): string {
-  const entries = Object.entries(JSON.parse(text) as StateShape);
-  const own = entries.filter(([key, value]) => !isShared(key) && value !== REMOVED);
+function ownState(values: StateShape): string {
+  const own = Object.entries(values).filter(([key, value]) => !isShared(key) && value !== REMOVED);
   return JSON.stringify(Object.fromEntries(own));
 }
 

@@ -1,8 +1,7 @@
 import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { isSessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
-import { kindOf } from '../errors/describe.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
 import type { RetentionOptions } from '../model/deletion.js';
 import { isId } from '../model/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
@@ -216,7 +215,7 @@ const PAGE = 100;
 
 function takeLimits(options: RetentionOptions): RetentionOptions {
   if (typeof options !== 'object' || options === null) {
-    throw invalid('retention', `must be an object; it is ${kindOf(options)}`);
+    throw invalidValue('retention', 'must be an object', options);
   }
   const limits = takeOptions(options, OPTIONS, 'retention.');
   const given = Object.entries(LEAST).filter(
@@ -226,8 +225,7 @@ function takeLimits(options: RetentionOptions): RetentionOptions {
   for (const [name, least] of given) {
     const limit: unknown = limits[name as keyof RetentionOptions];
     if (Number.isSafeInteger(limit) && (limit as number) >= least) continue;
-    const shown = typeof limit === 'number' ? String(limit) : kindOf(limit);
-    throw invalid(`retention.${name}`, `must be a whole number from ${least}; it is ${shown}`);
+    throw invalidValue(`retention.${name}`, `must be a whole number from ${least}`, limit);
   }
   return limits;
 }

@@ -2,6 +2,7 @@
  * Deletes the sessions of a list, oldest first. Each deletion is one transaction, and deletes only a session
  * that has not changed since it was listed.
  */
+import { comparePlaces } from '../storage/list_place.js';
 import type { ListedSession } from '../storage/session_store.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
@@ -115,10 +116,7 @@ export function takeTurns(pause: () => Promise<void>): () => Promise<void> | und
   };
 }
 
-/** Returns whether a session stands after another one in a list; see `StorageListRequest`. */
+/** Returns whether a session stands after another one in a list. */
 export function isAfter(one: Listed, other: Listed | undefined): boolean {
-  if (other === undefined) return true;
-  if (one.lastUpdateTime !== other.lastUpdateTime) return one.lastUpdateTime > other.lastUpdateTime;
-  if (one.sessionId !== other.sessionId) return one.sessionId > other.sessionId;
-  return one.userId > other.userId;
+  return other === undefined || comparePlaces('asc', one, other) > 0;
 }

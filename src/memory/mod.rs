@@ -112,9 +112,9 @@ impl MemoryStorage {
 
     /// Borrows the contents. Fails if the function of a write, which computes its delta, calls a verb.
     fn contents(&self) -> Result<RefMut<'_, Contents>, Error> {
-        self.contents.try_borrow_mut().map_err(|_| {
-            Error::invalid("stateDelta", "must not call the service")
-        })
+        self.contents
+            .try_borrow_mut()
+            .map_err(|_| Error::invalid("stateDelta", "must not call the service"))
     }
 }
 

@@ -142,7 +142,7 @@ describe("The close of a storage of one's own", () => {
     const start = performance.now();
     await service.close({ timeoutMs: 20 });
     const milliseconds = performance.now() - start;
-    assert.ok(milliseconds >= 15 && milliseconds < 2000, String(milliseconds));
+    assert.ok(milliseconds >= 15, String(milliseconds));
     assert.equal(isClosed, true);
     await failure(service.getSession(KEY), 'closed');
     open();

@@ -219,13 +219,11 @@ describe('The option retention', () => {
       const service = new InMemorySessionService({ retention: { maxSessions: 1 } });
       await service.createSession({ appName: 'app', userId: 'user' });
       process.stdout.write('created');`;
-    const begin = performance.now();
     const { stdout, status } = spawnSync(
       process.execPath,
       ['--import', 'tsx', '--input-type=module', '-e', program],
       { encoding: 'utf8', timeout: 30_000 },
     );
     assert.deepEqual([stdout, status], ['created', 0]);
-    assert.ok(performance.now() - begin < 30_000);
   });
 });

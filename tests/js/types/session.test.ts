@@ -43,16 +43,7 @@ import {
   type UserRequest,
 } from '../../../js/index.js';
 import { compiled, is } from './expect.js';
-
-interface Shop {
-  topic: string;
-  cart: string[];
-  'user:visits': number;
-  'app:motd'?: string;
-}
-
-const service = new InMemorySessionService<Shop>();
-const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+import { key, service, type Shop } from './shop.js';
 
 describe('A session service with a state type', () => {
   it('returns sessions whose state has that type', () => {

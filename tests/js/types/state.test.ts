@@ -24,15 +24,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { getSessionServiceFromUri } from '../../../js/uri/index.js';
 import { VertexAiSessionService } from '../../../js/vertex/index.js';
 import { compiled, is } from './expect.js';
-interface Shop {
-  topic: string;
-  cart: string[];
-  'user:visits': number;
-  'app:motd'?: string;
-}
-
-const service = new InMemorySessionService<Shop>();
-const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+import { key, service, type Shop } from './shop.js';
 
 describe('Values of a state', () => {
   it('are JSON', () => {
