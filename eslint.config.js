@@ -24,6 +24,8 @@ export default tseslint.config(
         console: 'readonly',
         process: 'readonly',
         URL: 'readonly',
+        Request: 'readonly',
+        Response: 'readonly',
         performance: 'readonly',
         setTimeout: 'readonly',
         clearTimeout: 'readonly',

@@ -45,8 +45,9 @@ function parse(text: string): unknown {
 }
 
 async function readText(request: Request, maxBytes: number, signal: AbortSignal): Promise<string> {
-  const tooLarge = new HttpRefusal(413, `The body has more than ${maxBytes} bytes.`);
-  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge;
+  const tooLarge = (): HttpRefusal =>
+    new HttpRefusal(413, `The body has more than ${maxBytes} bytes.`);
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge();
   if (request.body === null) return '';
   const reader = request.body.getReader();
   const stop = (): void => void reader.cancel().catch(() => undefined);
@@ -60,7 +61,7 @@ async function readText(request: Request, maxBytes: number, signal: AbortSignal)
       if (signal.aborted) throw new HttpRefusal(408, 'The body did not arrive in time.');
       if (done) return text + decoder.decode();
       size += value.byteLength;
-      if (size > maxBytes) throw tooLarge;
+      if (size > maxBytes) throw tooLarge();
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {
