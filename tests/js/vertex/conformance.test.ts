@@ -136,7 +136,7 @@ const SHARED: Differences = [
 ];
 
 conforms({ scopes: 'session', operations: 2 }, [...ALWAYS, ...SESSION_ONLY]);
-conforms({ scopes: 'shared', operations: 'done', pageSize: 8, ordersEvents: false }, [
+conforms({ scopes: 'shared', operations: 'done', pageSize: 40, ordersEvents: false }, [
   ...ALWAYS,
   ...SHARED,
 ]);
