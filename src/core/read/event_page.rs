@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::error::Error;
-use crate::core::read::window::{Window, check_count};
+use crate::core::read::count::check_count;
 
 /// The number of events on a page, if the request does not say.
 const DEFAULT_LIMIT: usize = 50;
@@ -73,13 +73,6 @@ impl<Place> PageEnd<Place> {
     /// Whether the page takes the first events from its end on, and not the last ones up to it.
     pub fn is_forward(&self) -> bool {
         matches!(self, Self::First | Self::After(_))
-    }
-}
-
-impl Window {
-    /// The window of a page of at most `limit` events.
-    pub fn page(end: PageEnd, limit: usize, with_count: bool) -> Self {
-        Self { limit: Some(limit), after: None, page: Some(EventPage { end, with_count }) }
     }
 }
 

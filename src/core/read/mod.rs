@@ -1,12 +1,14 @@
 //! Reads: the part of a history or of a list that a read returns, and the rows of both.
 
+mod count;
 mod event_page;
 mod list_place;
 mod window;
 
+pub use count::check_count;
 pub use event_page::{EventPage, PageEdges, PageEnd, check_event_limit};
 pub use list_place::ListPlace;
-pub use window::{Page, PagePosition, Window, check_count};
+pub use window::{Page, PagePosition, Window};
 
 use crate::core::event::EventText;
 use crate::core::write::{SessionRow, SharedRow};

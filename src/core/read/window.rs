@@ -1,22 +1,8 @@
 //! The part of a session's events that a read returns, and the part of a list.
 
 use crate::core::error::Error;
+use crate::core::read::count::check_count;
 use crate::core::read::event_page::{EventPage, PageEnd};
-
-/// The largest integer that JavaScript holds exactly.
-const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
-
-/// Checks a count given as a JavaScript number.
-///
-/// # Errors
-/// Fails with `invalid_argument` naming `argument` unless it is an integer of at least `least`.
-pub fn check_count(argument: &'static str, number: f64, least: usize) -> Result<usize, Error> {
-    if number.fract() == 0.0 && number >= least as f64 && number <= MAX_SAFE_INTEGER {
-        return Ok(number as usize);
-    }
-    let rule = format!("must be a whole number from {least} up");
-    Err(Error::invalid_number(argument, &rule, number))
-}
 
 /// A part of a session's events: first the filter by time, then the last events of the rest, or
 /// those at another end.
@@ -46,6 +32,11 @@ impl Window {
             return Err(Error::invalid("afterTimestamp", "must be a number; it is NaN"));
         }
         Ok(Self { limit: last, after, page: None })
+    }
+
+    /// The window of a page of at most `limit` events.
+    pub fn page(end: PageEnd, limit: usize, with_count: bool) -> Self {
+        Self { limit: Some(limit), after: None, page: Some(EventPage { end, with_count }) }
     }
 
     /// Whether an event with this timestamp passes the filter.
@@ -147,6 +138,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::read::count::MAX_SAFE_INTEGER;
 
     #[test]
     fn a_window_refuses_invalid_counts_and_times() {

@@ -15,13 +15,10 @@ use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
 use crate::room::require_room;
 use crate::wasm::bindings::values::{
-    appended_to_javascript, listing_to_javascript, push_description, push2,
+    Answer, appended_to_javascript, listing_to_javascript, push_description, push2,
 };
 use crate::wasm::guarded::Guarded;
 use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, listed_texts, rows};
-
-/// A result for JavaScript, or a promise of it.
-pub(super) type Answer = Result<JsValue, JsValue>;
 
 /// The storage that was chosen at run time. It is one enum, so that the wasm holds the rules once.
 pub(super) enum Driver {

@@ -17,9 +17,9 @@ use crate::memory::MemoryStorage;
 use crate::room;
 use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::computed::computing;
-use crate::wasm::bindings::driver::{Answer, Driver, later};
+use crate::wasm::bindings::driver::{Driver, later};
 use crate::wasm::bindings::values::{
-    appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
+    Answer, appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
     page_to_javascript, revisions_to_javascript, session_to_javascript, state_to_javascript,
 };
 use crate::wasm::indexed_db::{Caller, Expected, IndexedDbOptions, IndexedDbStorage};

@@ -12,7 +12,9 @@ use crate::core::session::{Description, SessionHead, SessionKey};
 use crate::core::state::Shared;
 use crate::core::storage::is_same_json;
 use crate::core::write::{Appended, SharedRevisions, SharedRow, Target, Write, merged};
-use crate::wasm::bindings::driver::Answer;
+
+/// A result for JavaScript, or a promise of it.
+pub(super) type Answer = Result<JsValue, JsValue>;
 
 /// Whether two JSON texts are equal as JSON values.
 #[wasm_bindgen]
