@@ -1,8 +1,7 @@
-import { describeValue } from '../errors/describe.js';
-import { invalid } from '../errors/invalid.js';
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
 import { makeDisposable } from '../call/disposable.js';
+import { requireService } from '../call/require_service.js';
 import type {
   Abortable,
   AppRequest,
@@ -185,7 +184,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     constructor(service: OurService, rules: AppendRules) {
       super();
-      requireService(service);
+      requireService(service, REQUIRED_METHODS);
       this.#service = service;
       this.#rules = rules;
     }
@@ -308,17 +307,6 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return this.#service.close(options);
     }
   };
-}
-
-function requireService(service: unknown): void {
-  const given = service as Partial<Record<string, unknown>> | null | undefined;
-  const missing = REQUIRED_METHODS.filter((method) => typeof given?.[method] !== 'function');
-  if (missing.length === 0) return;
-  const problem =
-    typeof service === 'object' && service !== null
-      ? `lacks ${missing.join(', ')}`
-      : `is ${describeValue(service)}`;
-  throw invalid('The service', `must be a BaseSessionService of this package; it ${problem}`);
 }
 
 function isWatchable(service: OurService & Partial<Watchable>): service is OurService & Watchable {

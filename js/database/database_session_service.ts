@@ -162,6 +162,9 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     beside: DatabaseOptions<S> = {},
   ) {
     requireOptions(beside);
+    if (typeof given !== 'string' && typeof given !== 'object') {
+      throw invalidValue('url', 'must be a string, or options with a url', given);
+    }
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
     const isKysely = Object.hasOwn(Object(all) as object, 'kysely');
     const options = takeOptions(all, isKysely ? KYSELY_OPTIONS : URL_OPTIONS);

@@ -1,6 +1,6 @@
 import { kindOf } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { isSessionError } from '../errors/errors.js';
+import { isSessionError, type SessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';
 import type { Event } from '../model/event.js';
 import { requireId } from '../model/ids.js';
@@ -148,10 +148,10 @@ export interface HandleSnapshot extends Session {
  * @throws SessionError `invalid_argument` if the session cannot be read or changed
  */
 export function snapshotHandle(session: unknown): HandleSnapshot {
-  if (typeof session !== 'object' || session === null) {
-    throw invalidValue('session', 'must be a session', session);
-  }
+  const noSession = (): SessionError => invalidValue('session', 'must be a session', session);
+  if (typeof session !== 'object' || session === null) throw noSession();
   try {
+    if (session instanceof Promise) throw noSession(); // without `await`
     const given = session as Session;
     const { id, appName, userId, state, events } = given;
     const title = memberOf(given, 'title');

@@ -1,7 +1,12 @@
 import { invalid } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
 import type { Content } from '../model/content.js';
-import { type CreateEventParams, createEventActions, newEventId } from '../model/create_event.js';
+import {
+  type CreateEventParams,
+  createEventActions,
+  newEventId,
+  requireEvent,
+} from '../model/create_event.js';
 import type { Event } from '../model/event.js';
 import { finalResponseText } from '../model/final_response.js';
 import { plainObjectKeys } from '../state/delta.js';
@@ -10,6 +15,7 @@ import type { HostAbortSignal } from '../model/host.js';
 import type { AppendEventRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { requireService } from '../call/require_service.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
 import { tryDefineMember } from '../state/state.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -146,9 +152,10 @@ export class Invocation<S extends object = StateShape> {
   readonly #running: RunningInvocation<S>;
   #hasEnded = false;
 
-  /** @throws SessionError `invalid_argument` if an option is unknown */
+  /** @throws SessionError `invalid_argument` if an option is unknown, or if there is no service */
   constructor(given: InvocationOptions<S>) {
     const options = takeOptions(given, INVOCATION_OPTIONS);
+    requireService(options.service, ['appendEvent']);
     this.service = options.service;
     this.session = options.session;
     const invocationId = options.invocationId ?? '';
@@ -203,6 +210,7 @@ export class Invocation<S extends object = StateShape> {
   ): Promise<Event & Omit<E, keyof Event>> {
     this.#assertRunning();
     const { context, outputKey, signal } = takeOptions(options, APPEND_OPTIONS);
+    requireEvent(event);
     if (event.partial === true) {
       const complete = this.#complete(event, context);
       return isThenable(complete) ? withoutThen(complete) : complete;

@@ -7,7 +7,7 @@
  */
 import { kindOf } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { createEventActions } from './create_event.js';
+import { createEventActions, requireEvent } from './create_event.js';
 import type { Event, EventActions } from './event.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';
@@ -292,9 +292,7 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  *   `actions` are not objects
  */
 function checkWritable(given: unknown): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalidValue('event', 'must be an object', given);
-  }
+  requireEvent(given);
   const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
   if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
     requireSettable(given, 'id', 'event');

@@ -92,7 +92,8 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
   };
 }
 
-function requireFunction(key: string, value: unknown): void {
+/** @throws SessionError `invalid_argument` naming `key` */
+export function requireFunction(key: string, value: unknown): void {
   if (typeof value === 'function') return;
   throw invalidValue(key, 'must be a function', value);
 }

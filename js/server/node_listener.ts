@@ -1,3 +1,4 @@
+import { requireFunction } from './handler_options.js';
 import { jsonResponse } from './http/json_response.js';
 import type { SessionHandler } from './session_handler.js';
 
@@ -68,6 +69,7 @@ export interface NodeResponse {
 export function nodeListener(
   handler: SessionHandler,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
+  requireFunction('handler', handler);
   return async (request, response) => {
     const gone = new AbortController();
     response.once('close', () => gone.abort());

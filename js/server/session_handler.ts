@@ -1,3 +1,4 @@
+import { requireService } from '../call/require_service.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
 import { requirePermission } from './routes/authorize.js';
 import { changeFeed } from './routes/change_feed.js';
@@ -55,7 +56,7 @@ const DOCUMENT_PATH = '/openapi.json';
  * of `adk api_server` for sessions, with its casing and units, and more: `/openapi.json` lists them all.
  *
  * @param service any service of this package. The handler does not close it.
- * @throws SessionError `invalid_argument` for an invalid option
+ * @throws SessionError `invalid_argument` for an invalid option, or a promise of a service
  *
  * @example
  * ```ts
@@ -78,6 +79,7 @@ export function sessionHandler(
   service: ServedService,
   options: SessionHandlerOptions,
 ): SessionHandler {
+  requireService(service, ['createSession', 'listEvents', 'watch']);
   const handler = new Handler(service, takeSettings(options));
   return (request) => handler.respond(request);
 }

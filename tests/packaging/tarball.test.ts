@@ -84,10 +84,11 @@ describe('the tarball', () => {
   });
 
   it('has a README whose links lead to files; npm completes them by the repository', () => {
-    const { homepage, repository } = JSON.parse(
+    const { bugs, homepage, repository } = JSON.parse(
       readFileSync(join(install().folder, 'package.json'), 'utf8'),
-    ) as { homepage: string; repository: { url: string } };
-    assert.equal(repository.url, `git+${homepage.replace('#readme', '.git')}`);
+    ) as { bugs: string; homepage: string; repository: { url: string } };
+    const address = homepage.replace('#readme', '');
+    assert.deepEqual([repository.url, bugs], [`git+${address}.git`, `${address}/issues`]);
     const readme = readFileSync(join(install().folder, 'README.md'), 'utf8');
     const links = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     const isOutside = (link: string): boolean => /^(#|https:\/\/)/.test(link);
@@ -96,6 +97,16 @@ describe('the tarball', () => {
     );
     assert.ok(links.length > 20);
     assert.deepEqual(wrong, []);
+  });
+
+  it('has no script that an installation runs or warns about', () => {
+    const manifest = readFileSync(join(install().folder, 'package.json'), 'utf8');
+    const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
+    const run = ['preinstall', 'install', 'postinstall', 'prepare'];
+    assert.deepEqual(
+      run.filter((name) => name in scripts),
+      [],
+    );
   });
 
   it('refers to no source maps', () => {

@@ -1,5 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_options.js';
+import { requireService } from '../../call/require_service.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { fileOf, type SessionDialect, type SessionFile } from '../format/session_file.js';
@@ -56,6 +57,7 @@ export async function exportSession(
   key: CompositeSessionKey,
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
+  requireService(service, ['getSession']);
   const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
   const { signal, initialState, ...dialect } = takeOptions(options, EXPORT_OPTIONS);
   const request = { appName, userId, sessionId, signal };

@@ -1,5 +1,6 @@
 import { requireId } from '../../model/ids.js';
 import { type KnownOptions, takeRequest } from '../../call/known_options.js';
+import { requireService } from '../../call/require_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import {
@@ -76,6 +77,7 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
+  requireService(service, ['listSessions', 'getSession']);
   const ownRequest = takeRequest(request, REQUEST_MEMBERS);
   const { appName, userId, initialState, signal } = ownRequest;
   // Check everything before the first line: lines that were yielded cannot be taken back.

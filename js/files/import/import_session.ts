@@ -1,5 +1,6 @@
 import { invalidValue } from '../../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
+import { requireService } from '../../call/require_service.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { snapshotDelta, snapshotState } from '../../model/snapshot.js';
@@ -76,6 +77,7 @@ export async function importSession(
   file: string | SessionFile,
   options: ImportSessionOptions = {},
 ): Promise<Session> {
+  requireService(service, ['createSession']);
   const { signal, sharedState, ...readOptions } = takeOptions(options, IMPORT_OPTIONS);
   const policy = requireSharedState(sharedState);
   const stored = storedSessionIn(file, readOptions);

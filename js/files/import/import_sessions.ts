@@ -5,6 +5,7 @@ import { requireId } from '../../model/ids.js';
 import { isPlainObject } from '../../json/rules.js';
 import { requireNotAborted } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
+import { requireService } from '../../call/require_service.js';
 import type { Abortable } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
@@ -112,6 +113,7 @@ export async function* importSessions(
   source: LinesSource,
   options: ImportSessionsOptions = {},
 ): AsyncGenerator<ImportOutcome, void> {
+  requireService(service, ['createSession']);
   const ownOptions = takeOptions(options, IMPORT_OPTIONS);
   const { signal, appName } = ownOptions;
   const sharedState = requireSharedState(ownOptions.sharedState);

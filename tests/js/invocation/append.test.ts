@@ -298,6 +298,14 @@ describe('Invocation.append that fails', () => {
     assert.deepEqual(await storedDeltas(fixture), [{ k: 'newer' }]);
   });
 
+  it('refuses what is no event', async () => {
+    const invocation = invoke(await newFixture());
+    for (const event of ['Hello', null, undefined, 5, []]) {
+      const { key } = await failure(invocation.append(event as never), 'invalid_argument');
+      assert.equal(key, 'event');
+    }
+  });
+
   it('refuses a frozen event before it takes changes', async () => {
     const fixture = await newFixture();
     const invocation = invoke(fixture);

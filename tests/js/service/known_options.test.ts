@@ -9,6 +9,7 @@ import {
   exportSession,
   exportSessions,
   importSession,
+  importSessions,
   sessionFromFile,
   sessionToFile,
 } from '../../../js/files/index.js';
@@ -20,6 +21,7 @@ import {
   isSessionError,
   openSessionService,
 } from '../../../js/index.js';
+import { sessionHandler } from '../../../js/server/index.js';
 import { getSessionServiceFromUri } from '../../../js/uri/index.js';
 import { VertexAiSessionService } from '../../../js/vertex/index.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
@@ -62,6 +64,11 @@ const makers: Record<string, () => unknown> = {
   sessionFromFile: () => sessionFromFile(file, misspelt),
   exportSession: () => exportSession(service, key, misspelt),
   importSession: () => importSession(service, file, misspelt),
+  importSessions: () => importSessions(service, [], misspelt).next(),
+  deleteSessions: () => service.deleteSessions(user, misspelt),
+  updateSession: () => service.updateSession(key, misspelt),
+  close: () => service.close(misspelt),
+  sessionHandler: () => sessionHandler(service, { authorize: () => true, ...misspelt }),
 };
 
 describe('A misspelt option', () => {
@@ -84,6 +91,7 @@ describe('A misspelt option', () => {
     'config of the framework': () =>
       new adk.InMemorySessionService().getSession({ ...key, config: misspelt }),
     history: () => new InMemorySessionService({ history: { numRecentEvents: 1, ...misspelt } }),
+    retention: () => new InMemorySessionService({ retention: { maxSessions: 1, ...misspelt } }),
   })) {
     it(`in ${member} is refused by its path`, async () => {
       const [owner] = member.split(' ');
@@ -108,11 +116,14 @@ const requests: Record<string, (service: InMemorySessionService, request: object
   getSessionSync: (service, request) => service.getSessionSync({ ...key, ...request }),
   listSessions: (service, request) => service.listSessions({ ...user, ...request }),
   listSessionsSync: (service, request) => service.listSessionsSync({ ...user, ...request }),
+  sessions: (service, request) => service.sessions({ ...user, ...request }).next(),
   listEvents: (service, request) => service.listEvents({ ...key, ...request }),
   events: (service, request) => service.events({ ...key, ...request }).next(),
   loadOlder: (service, request) => service.loadOlder(session, 1, request),
   deleteSession: (service, request) => service.deleteSession({ ...key, ...request }),
   deleteSessionSync: (service, request) => service.deleteSessionSync({ ...key, ...request }),
+  updateSession: (service, request) => service.updateSession({ ...key, ...request }, {}),
+  sessionInfo: (service, request) => service.sessionInfo({ ...key, ...request }),
   appendEvent: (service, request) =>
     service.appendEvent({ session, event: createEvent(), ...request }),
   appendEvents: (service, request) =>
@@ -127,7 +138,17 @@ const requests: Record<string, (service: InMemorySessionService, request: object
   open: (service, request) => service.open(request),
 };
 
+/** Methods whose request has no signal, or which have their own test below or above. */
+const OTHERS = ['close', 'deleteSessions', 'health', 'revisionOf', 'watch'];
+
 describe('A misspelt member of a request', () => {
+  it('is tested with every method', () => {
+    const methods = [InMemorySessionService, Object.getPrototypeOf(InMemorySessionService)]
+      .flatMap(({ prototype }: { prototype: object }) => Object.getOwnPropertyNames(prototype))
+      .filter((name) => name !== 'constructor');
+    assert.deepEqual([...new Set(methods)].sort(), [...Object.keys(requests), ...OTHERS].sort());
+  });
+
   for (const [method, call] of Object.entries(requests)) {
     it(`is refused by ${method}, which names the nearest known one`, async () => {
       await assert.rejects(
@@ -164,10 +185,11 @@ describe('A misspelt member of a request', () => {
     });
   });
 
-  it('is refused by watch and by exports', async () => {
+  it('is refused by watch, deleteSessions and exports', async () => {
     const request = { ...key, sesionId: 's1' };
     for (const call of [
       () => service.watch(request),
+      () => service.deleteSessions({ ...user, ...{ sesionId: 's1' } }),
       () => exportSession(service, request),
       () => exportSessions(service, { appName: 'app', ...{ sesionId: 's1' } }).next(),
     ]) {
@@ -176,6 +198,11 @@ describe('A misspelt member of a request', () => {
         (error) => isSessionError(error, 'invalid_argument') && error.key === 'sesionId',
       );
     }
+  });
+
+  it('is reported by health, which never rejects', async () => {
+    const { isOk, code } = await service.health(misspelt);
+    assert.deepEqual([isOk, code], [false, 'invalid_argument']);
   });
 
   it('is refused by a service of the framework', async () => {

@@ -40,10 +40,12 @@ describe('A storage adapter', () => {
       read: () => Promise.resolve(rows),
       list: () => Promise.resolve(listing),
       delete: () => Promise.resolve(),
+      readPage: () => Promise.resolve({ events: [], hasMore: false }),
+      listAfter: () => Promise.resolve(listing),
       close: () => Promise.resolve(),
     };
     compiled(() => [openSessionService({ storage: now }), openSessionService({ storage: later })]);
-    assert.equal(Object.keys(later).length, 8);
+    assert.equal(Object.keys(later).length, 10);
   });
 
   it('must have all five verbs with the right result types', () => {

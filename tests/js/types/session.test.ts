@@ -418,6 +418,7 @@ describe('Errors', () => {
     assert.ok(isSessionError(error));
     is<SessionError>()(error);
     is<SessionErrorCode>()(error.code);
+    is<Record<string, unknown>>()(error.toJSON());
     if (isSessionError(error, 'schema_violation')) {
       is<'schema_violation'>()(error.code);
     }

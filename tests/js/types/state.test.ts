@@ -18,6 +18,7 @@ import {
   type SessionServiceOptions,
   State,
   type StateSchema,
+  type StateShape,
   ToolContext,
 } from '../../../js/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
@@ -57,6 +58,11 @@ describe('Values of a state', () => {
     state.set('other', { any: 1 });
     state.update({ topic: undefined, 'user:visits': State.REMOVED, more: 1 });
     compiled(() => {
+      is<boolean>()(state.has('topic'));
+      is<boolean>()(state.hasDelta());
+      is<void>()(state.recordChanges());
+      is<Partial<Shop> & StateShape>()(state.toDict());
+      is<StateShape>()(state.toJSON());
       // @ts-expect-error a number is no text
       state.set('topic', 5);
       // @ts-expect-error a text is no number
@@ -74,12 +80,12 @@ describe('Values of a state', () => {
       is<Context<Shop>>()(context);
       const topic = context.state.get('topic');
       is<string | undefined>()(topic);
-      const tool: ToolContext<Shop> = context;
+      const [tool, callback]: [ToolContext<Shop>, CallbackContext<Shop>] = [context, context];
       // @ts-expect-error a number is no text
       context.state.set('topic', 5);
       // @ts-expect-error an agent has a name
       invocation.context({});
-      return tool;
+      return [tool, callback];
     });
   });
 

@@ -1,0 +1,110 @@
+// Pages of events, and what a server asks a service: what compiles, what must not, and what is inferred.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  type CloseOptions,
+  type Event,
+  type EventsPage,
+  type EventsRequest,
+  type Health,
+  InMemorySessionService,
+  type ListEventsRequest,
+  type PagedEvents,
+  type Session,
+  type SessionErrorCode,
+  type StoredSessionService,
+} from '../../../js/index.js';
+import { compiled, is } from './expect.js';
+
+interface Shop {
+  topic: string;
+}
+
+const service = new InMemorySessionService<Shop>();
+const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const signal = undefined as AbortSignal | undefined;
+
+describe('The types of pages of events', () => {
+  it('are those of a page with two cursors', () => {
+    compiled(async () => {
+      const request: ListEventsRequest = { ...key, limit: 20, withCount: false, signal };
+      const page = await service.listEvents(request);
+      is<EventsPage>()(page);
+      is<Event[]>()(page.events);
+      is<string | undefined>()(page.before);
+      is<number | undefined>()(page.eventCount);
+      await service.listEvents({ ...key, before: page.before, skipCorrupt: true });
+      // @ts-expect-error a page belongs to a session
+      await service.listEvents({ appName: 'shop', userId: 'ada' });
+      // @ts-expect-error a cursor is text
+      await service.listEvents({ ...key, after: 5 });
+      // @ts-expect-error only a walk has an order
+      await service.listEvents({ ...key, order: 'desc' });
+    });
+  });
+
+  it('are those of a walk in either direction', () => {
+    compiled(async () => {
+      const request: EventsRequest = { ...key, order: 'desc', limit: 20, signal };
+      is<AsyncGenerator<Event, void, undefined>>()(service.events(request));
+      for await (const event of service.events(key)) is<Event>()(event);
+      // @ts-expect-error 'up' is no order
+      service.events({ ...key, order: 'up' });
+      // @ts-expect-error a walk counts nothing
+      service.events({ ...key, withCount: true });
+    });
+  });
+
+  it('let a handle load older events', () => {
+    compiled(async () => {
+      const session = await service.createSession(key);
+      is<boolean>()(await service.loadOlder(session));
+      is<boolean>()(await service.loadOlder(session, 20, { signal }));
+      const paged: PagedEvents<Shop> = service;
+      is<boolean>()(await paged.loadOlder(session, undefined, {}));
+      // @ts-expect-error a limit is a number
+      await service.loadOlder(session, '20');
+      // @ts-expect-error a key is no handle
+      await service.loadOlder(key);
+      // @ts-expect-error a session of another shape
+      await service.loadOlder({} as Session<{ topic: number }>);
+      // @ts-expect-error no such option
+      await service.loadOlder(session, 20, { sginal: signal });
+    });
+    assert.equal(typeof service.loadOlder, 'function');
+  });
+});
+
+describe('The types of a service on a server', () => {
+  it('are those of its health', () => {
+    compiled(async () => {
+      is<void>()(await service.ping());
+      is<void>()(await service.ping({ signal }));
+      const health = await service.health({ signal });
+      is<Health>()(health);
+      is<boolean>()(health.isOk);
+      is<SessionErrorCode | undefined>()(health.code);
+      // @ts-expect-error milliseconds are no signal
+      await service.ping({ signal: 1000 });
+      // @ts-expect-error no such option
+      await service.health({ timeoutMs: 1000 });
+      // @ts-expect-error nobody changes a report
+      health.isOk = true;
+    });
+  });
+
+  it('are those of its end', () => {
+    compiled(async () => {
+      const options: CloseOptions = { timeoutMs: 5000 };
+      const stored: StoredSessionService<Shop> = service;
+      is<void>()(await stored.close(options));
+      // @ts-expect-error a time is a number
+      await service.close({ timeoutMs: '5 s' });
+      // @ts-expect-error no such option
+      await service.close({ timeout: 5000 });
+    });
+    assert.equal(service.close.length, 0);
+  });
+});
