@@ -40,7 +40,7 @@ describe('A storage adapter', () => {
       read: () => Promise.resolve(rows),
       list: () => Promise.resolve(listing),
       delete: () => Promise.resolve(),
-      readPage: () => Promise.resolve({ events: [], hasMore: false }),
+      readPage: () => Promise.resolve({ events: [], eventCount: 0 }),
       listAfter: () => Promise.resolve(listing),
       close: () => Promise.resolve(),
     };
