@@ -33,7 +33,7 @@ export async function deleteSessions(
     throw invalidValue('onProgress', 'must be a function', onProgress);
   }
   let deleted = 0;
-  const onPage = (count: number): void => {
+  const onBatch = (count: number): void => {
     deleted = count;
     try {
       onProgress?.(count);
@@ -44,7 +44,7 @@ export async function deleteSessions(
   const step = (): void => requireNotAborted(signal);
   const owner = { appName, userId };
   const call = { signal, onRetry };
-  const walk = { owner, call, choose: fulfils, pause: nextTask, step, onPage };
+  const walk = { owner, call, choose: fulfils, pause: nextTask, step, onBatch };
   return deleteOldest(sessions, walk).catch((error: unknown) => {
     throw isSessionError(error, 'aborted') && deleted > 0 ? abortedLater(signal, deleted) : error;
   });

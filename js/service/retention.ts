@@ -6,12 +6,14 @@ import type { RetentionOptions } from '../model/deletion.js';
 import { isId } from '../model/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import { putLast } from '../storage/bounded_map.js';
+import { comparePlaces } from '../storage/list_place.js';
 import {
   deleteOldest,
-  isAfter,
   type Listed,
   type Owner,
+  PAGE,
   takeTurns,
+  type WalkedPage,
   type WalkedSessions,
 } from './session_walk.js';
 
@@ -137,7 +139,10 @@ export class Retention {
       if (owner.userId === undefined) continue;
       const newest = await this.#newestExcess(owner);
       if (newest !== undefined) {
-        await this.#delete(owner, (session) => !isAfter(session, newest) || undefined);
+        await this.#delete(
+          owner,
+          (session) => comparePlaces('asc', session, newest) <= 0 || undefined,
+        );
       }
     }
   }
@@ -157,26 +162,27 @@ export class Retention {
   /** Returns the newest session that is too many. All older ones are too many as well. */
   async #newestExcess(owner: Owner): Promise<Listed | undefined> {
     const { maxSessions, maxBytes } = this.#limits;
-    const [byNumber] = maxSessions === undefined ? [] : await this.#newest(owner, maxSessions, 1);
+    const [byNumber] =
+      maxSessions === undefined ? [] : await this.#newest(owner, { offset: maxSessions, limit: 1 });
     if (maxBytes === undefined) return byNumber;
-    const measured = new Set<string>();
+    let count = 0;
     let bytes = 0;
-    for (let start = 0; ; start += PAGE) {
-      const page = await this.#newest(owner, start, PAGE);
+    let after: Listed | undefined;
+    for (;;) {
+      const page = await this.#newest(owner, { limit: PAGE, after });
       for (const session of page) {
-        if (session.sessionId === byNumber?.sessionId) return byNumber;
-        // A session that moves to the front meanwhile is on two pages.
-        if (measured.has(session.sessionId)) continue;
-        measured.add(session.sessionId);
+        if (byNumber && comparePlaces('desc', session, byNumber) >= 0) return byNumber;
+        count += 1;
         bytes += await this.#bytesOf(owner, session);
-        if (bytes > maxBytes && measured.size > 1) return session;
+        if (bytes > maxBytes && count > 1) return session;
       }
       if (page.length < PAGE) return byNumber;
+      after = page.at(-1);
     }
   }
 
-  async #newest(owner: Owner, start: number, limit: number): Promise<readonly Listed[]> {
-    return this.#sessions.list(owner, 'desc', start, limit, { signal: this.#stopping.signal });
+  async #newest(owner: Owner, page: WalkedPage): Promise<readonly Listed[]> {
+    return this.#sessions.list(owner, 'desc', { ...page, signal: this.#stopping.signal });
   }
 
   async #bytesOf({ appName }: Owner, session: Listed): Promise<number> {
@@ -209,9 +215,6 @@ export class Retention {
       }
     });
 }
-
-/** The sessions that are listed at once to be measured. */
-const PAGE = 100;
 
 function takeLimits(options: RetentionOptions): RetentionOptions {
   if (typeof options !== 'object' || options === null) {

@@ -167,10 +167,11 @@ export class ServiceCore {
 
   /** The sessions of the storage, for walks over lists of them. */
   readonly walked: WalkedSessions = {
-    list: ({ appName, userId }, order, offset, limit, call) => {
-      const page = { limit, offset, page: undefined, withTotal: false };
-      const read = this.#call<ReadPage>(call.signal, (store) =>
-        store.list(appName, userId, order === 'desc', page, call),
+    list: ({ appName, userId }, order, request) => {
+      const { limit, offset, after: place } = request;
+      const page = { limit, offset, page: undefined, withTotal: false, after: place };
+      const read = this.#call<ReadPage>(request.signal, (store) =>
+        store.list(appName, userId, order === 'desc', page, request),
       );
       return after(read, ([records]) => records.map(toRecord) as Listed[]);
     },

@@ -2,13 +2,12 @@
  * Deletes the sessions of a list, oldest first. Each deletion is one transaction, and deletes only a session
  * that has not changed since it was listed.
  */
-import { comparePlaces } from '../storage/list_place.js';
-import type { ListedSession } from '../storage/session_store.js';
+import type { ListedSession, PageRequest } from '../storage/session_store.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
 
 /** The sessions of one page. A page is read without a pause, so it must not take long. */
-const PAGE = 100;
+export const PAGE = 100;
 
 /** The milliseconds of work after which others get their turn. */
 const SLICE_MS = 10;
@@ -24,16 +23,14 @@ export interface Listed extends ListedSession {
   readonly lastUpdateTime: number;
 }
 
+/** The page to list. */
+export type WalkedPage = Partial<Pick<PageRequest, 'offset' | 'after'>> &
+  StorageCall & { readonly limit: number };
+
 /** What a walk needs of a service. */
 export interface WalkedSessions {
-  /** Lists sessions by their last update. */
-  list(
-    owner: Owner,
-    order: 'asc' | 'desc',
-    offset: number,
-    limit: number,
-    call: StorageCall,
-  ): MaybePromise<readonly Listed[]>;
+  /** Lists sessions by their last update. After a place it may list more than `limit`; see `SessionStore`. */
+  list(owner: Owner, order: 'asc' | 'desc', page: WalkedPage): MaybePromise<readonly Listed[]>;
   /** Deletes a session if it has not changed since it was listed. Returns whether it was deleted. */
   deleteUnchanged(appName: string, session: Listed, call: StorageCall): MaybePromise<boolean>;
 }
@@ -48,15 +45,13 @@ export interface Walk {
   readonly pause: () => Promise<void>;
   /** Called before each session. Throws to end the walk. */
   readonly step?: (() => void) | undefined;
-  /** Called after each page with the number of sessions that are deleted so far. */
-  readonly onPage?: ((deleted: number) => void) | undefined;
+  /** Called with the number of sessions that are deleted so far: after each {@link PAGE} of them, and last. */
+  readonly onBatch?: ((deleted: number) => void) | undefined;
 }
 
 /**
- * Walks from the oldest session to the newest, and deletes those that are chosen.
- *
- * A page begins after the sessions that were kept. Others may move or delete some of these meanwhile: then
- * sessions that were not seen stand before the page, and the page before it is read again.
+ * Walks from the oldest session to the newest, and deletes those that are chosen. A session that is updated
+ * meanwhile moves to a place that is yet to come.
  *
  * @returns the number of deleted sessions
  */
@@ -64,45 +59,27 @@ export async function deleteOldest(sessions: WalkedSessions, walk: Walk): Promis
   const { owner, call, choose, step } = walk;
   const turn = takeTurns(walk.pause);
   let deleted = 0;
-  let reported = 0;
-  let start = 0;
-  let last: Listed | undefined;
+  let after: Listed | undefined;
   for (;;) {
     step?.();
-    const page = await sessions.list(owner, 'asc', start, PAGE, call);
-    // The page begins with the last session that was kept, so that a move shows.
-    const [first] = page;
-    if (start > 0 && (first === undefined || isAfter(first, last))) {
-      start = Math.max(0, start - PAGE);
-      continue;
-    }
-    let kept = 0;
+    const page = await sessions.list(owner, 'asc', { limit: PAGE, after, ...call });
+    let isEnd = page.length < PAGE;
     for (const session of page) {
-      if (!isAfter(session, last)) {
-        kept += 1;
-        continue;
-      }
       step?.();
       const isWanted = choose(session);
-      if (isWanted === undefined) {
-        report();
-        return deleted;
+      isEnd ||= isWanted === undefined;
+      if (isWanted === undefined) break;
+      if (isWanted && (await sessions.deleteUnchanged(owner.appName, session, call))) {
+        deleted += 1;
+        if (deleted % PAGE === 0) walk.onBatch?.(deleted);
       }
-      last = session;
-      if (!isWanted) kept += 1;
-      else if (await sessions.deleteUnchanged(owner.appName, session, call)) deleted += 1;
       await turn();
     }
-    report();
-    if (page.length < PAGE) return deleted;
-    start = Math.max(0, start + kept - 1);
+    if (isEnd) break;
+    after = page.at(-1);
   }
-
-  function report(): void {
-    if (deleted === reported) return;
-    reported = deleted;
-    walk.onPage?.(deleted);
-  }
+  if (deleted % PAGE > 0) walk.onBatch?.(deleted);
+  return deleted;
 }
 
 /** Returns a function that pauses once enough work was done since the last pause. */
@@ -114,9 +91,4 @@ export function takeTurns(pause: () => Promise<void>): () => Promise<void> | und
       begin = performance.now();
     });
   };
-}
-
-/** Returns whether a session stands after another one in a list. */
-export function isAfter(one: Listed, other: Listed | undefined): boolean {
-  return other === undefined || comparePlaces('asc', one, other) > 0;
 }
