@@ -17,6 +17,7 @@ export type SessionAction =
   | 'getSession'
   | 'listSessions'
   | 'deleteSession'
+  | 'deleteSessions'
   | 'appendEvents'
   | 'listEvents'
   | 'updateState'

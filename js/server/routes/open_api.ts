@@ -55,6 +55,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     { events: listOf(ref('Event')) },
     { before: TEXT, after: TEXT, eventCount: WHOLE },
   ),
+  Deleted: objectOf({ deleted: WHOLE }),
   State: OBJECT,
   Notices: {
     type: 'string',
@@ -76,6 +77,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   labels: { ...LABELS, type: ['object', 'null'] },
   numRecentEvents: WHOLE,
   afterTimestamp: SECONDS,
+  olderThan: SECONDS,
   limit: WHOLE,
   offset: WHOLE,
   page: WHOLE,

@@ -170,6 +170,25 @@ export const SESSION_ROUTES: readonly Route[] = [
       return { ...page, sessions: page.sessions.map(sessionToJson) };
     },
   },
+  {
+    method: 'DELETE',
+    path: '/apps/{appName}/sessions',
+    action: 'deleteSessions',
+    summary:
+      'Deletes the sessions of an app, or of a user of it, that are older and have the labels. Returns their number.',
+    query: ['userId', 'olderThan', 'label'],
+    response: 'Deleted',
+    run: async ({ service, appName, query, signal }) => {
+      const olderThan = secondsIn(query, 'olderThan');
+      const request = {
+        appName,
+        userId: query.get('userId') ?? undefined,
+        olderThan: olderThan === undefined ? undefined : toMilliseconds(olderThan),
+        labels: query.has('label') ? labelsIn(query.getAll('label')) : undefined,
+      };
+      return { deleted: await service.deleteSessions(request, { signal }) };
+    },
+  },
 ];
 
 /**

@@ -20,6 +20,8 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['GET', SESSIONS, { action: 'listSessions', userId: 'ada' }],
   ['GET', `/apps/${APP}/sessions`, { action: 'listSessions' }],
   ['GET', `/apps/${APP}/sessions?userId=ada`, { action: 'listSessions', userId: 'ada' }],
+  ['DELETE', `/apps/${APP}/sessions`, { action: 'deleteSessions' }],
+  ['DELETE', `/apps/${APP}/sessions?userId=ada`, { action: 'deleteSessions', userId: 'ada' }],
   ['GET', `${USER}/state`, { action: 'getUserState', userId: 'ada' }],
   ['PATCH', `${USER}/state`, { action: 'updateState', userId: 'ada' }],
   ['DELETE', `${USER}/state`, { action: 'deleteUserState', userId: 'ada' }],

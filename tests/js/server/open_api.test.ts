@@ -36,6 +36,7 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/events', `${SESSION}/events`],
   ['get', '/apps/{appName}/users/{userId}/sessions', SESSIONS],
   ['get', '/apps/{appName}/sessions', '/apps/shop/sessions?limit=1'],
+  ['delete', '/apps/{appName}/sessions', '/apps/shop/sessions?olderThan=1&label=a:1'],
   [
     'patch',
     '/apps/{appName}/users/{userId}/state',

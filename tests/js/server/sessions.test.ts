@@ -76,6 +76,39 @@ describe('Sessions over HTTP', () => {
     assert.deepEqual(described(await ask(SESSION)), after);
   });
 
+  it('sessions are deleted by user, time and labels, and counted', async () => {
+    const { ask, service } = serve();
+    const labels = { kind: 'trial', lang: 'en' };
+    for (const [userId, sessionId, lastUpdateTime, of] of [
+      ['ada', 'old', 1000, labels],
+      ['ada', 'plain', 1000, undefined],
+      ['ada', 'new', 2000, labels],
+      ['bob', 'old', 1000, labels],
+    ] as const) {
+      await service.createSession({ appName: APP, userId, sessionId, lastUpdateTime, labels: of });
+    }
+    const remove = (query: string) => ask(`/apps/${APP}/sessions${query}`, { method: 'DELETE' });
+    const left = async () => {
+      const { sessions } = await service.listSessions({ appName: APP });
+      return sessions.map(({ userId, id }) => `${userId} ${id}`).sort();
+    };
+    const bad = [
+      '?olderThan=yesterday',
+      '?label=kind',
+      '?label=Kind:trial',
+      '?limit=1',
+      '?userId=',
+    ];
+    for (const query of bad) assert.equal((await remove(query)).status, 400, query);
+    assert.equal((await left()).length, 4);
+    const query = '?userId=ada&olderThan=1.5&label=kind:trial&label=lang:en';
+    const { status, body } = await remove(query);
+    assert.deepEqual([status, body], [200, { deleted: 1 }]);
+    assert.deepEqual(await left(), ['ada new', 'ada plain', 'bob old']);
+    assert.deepEqual((await remove('')).body, { deleted: 3 });
+    assert.deepEqual(await left(), []);
+  });
+
   it('an id that is taken is refused with 409', async () => {
     const { ask } = serve();
     await ask(SESSIONS, { body: { sessionId: 's1' } });
