@@ -54,9 +54,17 @@ export type Operation =
       readonly userId: string | undefined;
       readonly sessionId: string | undefined;
       readonly delta: StateShape;
+      /** A key that counts: the delta is then computed from the stored state by {@link countingDelta}. */
+      readonly counter: string | undefined;
     }
   | { readonly kind: 'userState' | 'deleteUser' | 'deleteUserState'; readonly appName: string; readonly userId: string } // prettier-ignore
   | { readonly kind: 'appState' | 'deleteAppState'; readonly appName: string };
+
+/** Returns the delta with one more than the state's count. */
+export function countingDelta(delta: StateShape, counter: string, state: StateShape): StateShape {
+  const count = state[counter];
+  return { ...delta, [counter]: typeof count === 'number' ? count + 1 : 1 };
+}
 
 /** How a call ended. Values are canonical texts, made when the call settled. */
 export type Outcome =

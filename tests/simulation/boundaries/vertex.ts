@@ -50,7 +50,7 @@ const NAMES: readonly SessionName[] = [
 export const vertexBoundary: Boundary = {
   name: 'vertex',
   rules: { hasExactTimes: false, sharedStatesNeedSessions: true },
-  without: ['pages', 'batches', 'shared updates', 'removals at creation', 'deleteUser', 'deleteUserState', 'deleteAppState'], // prettier-ignore
+  without: ['pages', 'batches', 'shared updates', 'computed deltas', 'removals at creation', 'deleteUser', 'deleteUserState', 'deleteAppState'], // prettier-ignore
   isSequential: true,
   start: async (seed) => {
     const storage = new VertexStorage(seed);

@@ -1,7 +1,7 @@
 // The effect of an operation on one possible world, as the contract defines it.
 
 import { State, type StateShape } from '../../../js/index.js';
-import type { Call, EventSpec, Operation } from '../operation.js';
+import { type Call, countingDelta, type EventSpec, type Operation } from '../operation.js';
 import { storedText, updateText } from './events.js';
 import { listText } from './list.js';
 import {
@@ -293,14 +293,19 @@ function withEvents(
 function update(
   world: World,
   call: Call,
-  { appName, userId, sessionId, delta }: Operation & { kind: 'update' },
+  { appName, userId, sessionId, delta: given, counter }: Operation & { kind: 'update' },
   rules: Rules,
 ): Step {
+  const deltaFor = (state: StateShape): StateShape =>
+    counter === undefined ? given : countingDelta(given, counter, state);
   if (userId === undefined || sessionId === undefined) {
+    const user = userId === undefined ? {} : world.users.get(nameOf(appName, userId));
+    const delta = deltaFor({ ...user, ...world.apps.get(nameOf(appName)) });
     return { world: withScopes(world, appName, userId, delta), result: {} };
   }
   const session = world.sessions.get(nameOf(appName, userId, sessionId));
   if (session === undefined) return { world, result: { code: 'not_found' } };
+  const delta = deltaFor(mergedState(world, session));
   // The service gives it a new id.
   const id = `update ${call.number}`;
   const write = { id, text: updateText(delta, call), timestamp: call.now, delta };

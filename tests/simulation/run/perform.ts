@@ -1,13 +1,13 @@
 // Performs an operation by a call of the service, and converts its result to the model's form.
 
-import type { BaseSessionService, Event, Session } from '../../../js/index.js';
+import type { BaseSessionService, Event, Session, StateShape } from '../../../js/index.js';
 import type { Rules } from '../model/apply.js';
 import { canonical, canonicalEvent } from '../model/canonical.js';
 import { eventOf } from '../model/events.js';
 import { textOfList } from '../model/list.js';
 import type { ObservedHandle } from '../model/linearize.js';
 import { textOfSession } from '../model/world.js';
-import type { EventSpec, Handle, Operation } from '../operation.js';
+import { countingDelta, type EventSpec, type Handle, type Operation } from '../operation.js';
 
 /** The result of a call: the text to compare, and the returned session as a handle. */
 export interface CallResult {
@@ -64,12 +64,13 @@ export async function perform(
       return { value: undefined };
     }
     case 'update': {
-      const { appName, userId, sessionId, delta } = operation;
+      const { appName, userId, sessionId, delta, counter } = operation;
+      const compute = (state: StateShape) => countingDelta(delta, counter!, state);
       await service.updateState({
         appName,
         ...(userId !== undefined && { userId }),
         ...(sessionId !== undefined && { sessionId }),
-        stateDelta: delta,
+        stateDelta: counter === undefined ? delta : compute,
         signal,
       });
       return { value: undefined };

@@ -34,6 +34,8 @@ export function namesOf(prefix: string): readonly SessionName[] {
   ];
 }
 
+const canCount = (key: string): boolean => key !== 'temp:t' && key !== '__proto__';
+
 export class Workload {
   readonly #random: Random;
   readonly #weights: Readonly<Record<Kind, number>>;
@@ -43,7 +45,7 @@ export class Workload {
   readonly #events = new Map<string, EventSpec[]>();
   #count = 0;
 
-  /** @param without operations, `pages`, `batches`, `shared updates`, `removals at creation` */
+  /** @param without operations, `pages`, `batches`, `shared updates`, `computed deltas`, `removals at creation` */
   constructor(random: Random, names = namesOf(''), without: readonly string[] = []) {
     this.#random = random;
     this.#names = names;
@@ -104,6 +106,7 @@ export class Workload {
   #update(key: SessionName): Operation {
     const random = this.#random;
     const isOwn = this.#without.includes('shared updates');
+    const counts = !this.#without.includes('computed deltas') && random.isLikely(0.5);
     const scope = isOwn ? 'session' : random.pick(['session', 'session', 'user', 'app']);
     const allowed = { session: KEYS, user: ['user:a', 'app:a'], app: ['app:a'] }[scope] ?? [];
     return {
@@ -112,6 +115,7 @@ export class Workload {
       userId: scope === 'app' ? undefined : key.userId,
       sessionId: scope === 'session' ? key.sessionId : undefined,
       delta: this.#delta(allowed, 0.7),
+      counter: counts ? random.pick(allowed.filter(canCount)) : undefined,
     };
   }
 

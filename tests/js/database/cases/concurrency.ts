@@ -117,6 +117,19 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       assert.deepEqual(await two[0].getAppState({ appName: 'app' }), { total: 2000 });
     });
 
+    it('of 500 counts by each of two programs are all counted', async () => {
+      const url = await newUrl();
+      const service = open(url);
+      services.push(service);
+      await service.open();
+      const programs = numbers(2).map(() =>
+        spawn(process.execPath, [...LOADER, counts, url, '500'], { stdio: 'inherit' }),
+      );
+      const ended = await Promise.all(programs.map((program) => once(program, 'exit')));
+      assert.deepEqual(ended.map(([status]: unknown[]) => status), [0, 0]); // prettier-ignore
+      assert.deepEqual(await service.getAppState({ appName: 'app' }), { total: 1000 });
+    });
+
     it('of 20 turns that count in one session are all counted', async () => {
       const two = await openTwo();
       await two[0].createSession(KEY);
@@ -286,6 +299,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
 }
 
 const burst = fileURLToPath(import.meta.resolve('./burst.js'));
+const counts = fileURLToPath(import.meta.resolve('./counts.js'));
 const creations = fileURLToPath(import.meta.resolve('./creations.js'));
 const deletions = fileURLToPath(import.meta.resolve('./deletions.js'));
 
