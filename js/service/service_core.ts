@@ -168,9 +168,10 @@ export class ServiceCore {
   /** The sessions of the storage, for walks over lists of them. */
   readonly walked: WalkedSessions = {
     list: ({ appName, userId }, order, request) => {
-      const { limit, offset, after: place, ...call } = ownMembers(request);
+      const call = ownMembers(request);
+      const { limit, offset, after: place } = call;
       const page = { limit, offset, page: undefined, withTotal: false, after: place };
-      const read = this.#call<ReadPage>(request.signal, (store) =>
+      const read = this.#call<ReadPage>(call.signal, (store) =>
         store.list(appName, userId, order === 'desc', page, call),
       );
       return after(read, ([records]) => records.map(toRecord) as Listed[]);
