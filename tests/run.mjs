@@ -140,9 +140,9 @@ function preparations(chosen) {
   }
   if (chosen.some((step) => step.kind === 'node')) {
     needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));
-    // A fresh clone has no package to load.
-    if (!existsSync(join(root, 'js/dist')) && !chosen.includes(build)) needed.push(build);
   }
+  // A fresh clone has none.
+  if (!existsSync(join(root, 'js/dist')) && !chosen.includes(build)) needed.push(build);
   return needed;
 }
 
