@@ -8,6 +8,7 @@ import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { applyDeltas } from './apply_deltas.js';
 import { parseJson, checkRecordedSession } from './recorded_session.js';
+import { requireSession } from './require_session.js';
 import { convertSessionTimes } from './session_times.js';
 
 /**
@@ -100,6 +101,7 @@ const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
  * ```
  */
 export function sessionToFile(session: Session, options: SessionDialect = {}): SessionFile {
+  requireSession(session);
   return fileOf({ session, initialState: undefined }, options);
 }
 

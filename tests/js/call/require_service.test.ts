@@ -8,6 +8,8 @@ import {
   exportSessions,
   importSession,
   importSessions,
+  initialState,
+  sessionToFile,
 } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService, Invocation } from '../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../js/server/index.js';
@@ -48,6 +50,14 @@ describe('What is missing', () => {
 
   it('is named if it is the handler of a listener', () => {
     assert.throws(() => nodeListener(undefined as never), { key: 'handler' });
+  });
+
+  it('is named if it is the session of a file', () => {
+    for (const session of [undefined, Promise.resolve()]) {
+      for (const use of [sessionToFile, initialState]) {
+        assert.throws(() => use(session as never), { code: 'invalid_argument', key: 'session' });
+      }
+    }
   });
 
   it('is an await if a promise of a session is given', async () => {
