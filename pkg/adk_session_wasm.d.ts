@@ -117,9 +117,9 @@ export class SessionCore {
     static indexed_db(name: string, strict: boolean, timeout: number, blocked_timeout: number, on_open?: Function | null): SessionCore;
     /**
      * Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
-     * the page follows: `[lastUpdateTime, sessionId, userId]`.
+     * the page follows: `[time, sessionId, userId]`.
      */
-    list(app_name: string, user_id: string | null | undefined, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
+    list(app_name: string, user_id: string | null | undefined, by_creation: boolean, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
     /**
      * Makes a memory of its own.
      */

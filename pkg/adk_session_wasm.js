@@ -502,9 +502,10 @@ export class SessionCore {
     }
     /**
      * Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
-     * the page follows: `[lastUpdateTime, sessionId, userId]`.
+     * the page follows: `[time, sessionId, userId]`.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
+     * @param {boolean} by_creation
      * @param {boolean} descending
      * @param {number | null | undefined} limit
      * @param {number | null | undefined} offset
@@ -514,12 +515,13 @@ export class SessionCore {
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    list(app_name, user_id, descending, limit, offset, page, with_total, after, caller) {
-        const val3 = +descending;
-        const val4 = +(isLikeNone(limit) ? 0 : limit);
-        const val5 = +(isLikeNone(offset) ? 0 : offset);
-        const val6 = +(isLikeNone(page) ? 0 : page);
-        const val7 = +with_total;
+    list(app_name, user_id, by_creation, descending, limit, offset, page, with_total, after, caller) {
+        const val3 = +by_creation;
+        const val4 = +descending;
+        const val5 = +(isLikeNone(limit) ? 0 : limit);
+        const val6 = +(isLikeNone(offset) ? 0 : offset);
+        const val7 = +(isLikeNone(page) ? 0 : page);
+        const val8 = +with_total;
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -531,7 +533,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, !isLikeNone(limit), val4, !isLikeNone(offset), val5, !isLikeNone(page), val6, val7, isLikeNone(after) ? 0 : addToExternrefTable0(after), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, val4, !isLikeNone(limit), val5, !isLikeNone(offset), val6, !isLikeNone(page), val7, val8, isLikeNone(after) ? 0 : addToExternrefTable0(after), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }

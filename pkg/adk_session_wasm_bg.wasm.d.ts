@@ -31,7 +31,7 @@ export const sessioncore_describe: (a: number, b: number, c: number, d: number, 
 export const sessioncore_disconnect: (a: number) => void;
 export const sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
 export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
-export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number) => [number, number, number];
+export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number) => [number, number, number];
 export const sessioncore_memory: () => number;
 export const sessioncore_open: (a: number) => [number, number, number];
 export const sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];

@@ -9,9 +9,9 @@
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
-use adk_session_wasm::read::{ListPlace, Page, PageEnd, Window};
+use adk_session_wasm::read::{ListOrder, ListPlace, Page, PageEnd, Window};
 use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
-use adk_session_wasm::session::{MAX_TIMESTAMP, SessionKey};
+use adk_session_wasm::session::{MAX_TIMESTAMP, SessionHead, SessionKey};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{Deletion, Storage};
 use proptest::prelude::*;
@@ -177,14 +177,16 @@ proptest! {
         limit in prop::option::of(0usize..6),
         offset in prop_oneof![0usize..12, Just(usize::MAX)],
         descending: bool,
+        by_creation: bool,
     ) {
         // U+FFFD stands before an emoji in UTF-8 and after it in UTF-16.
         let ids = ["a", "b", "ab", "\u{fffd}", "😀", "Z", "é", "\u{0}"];
         let users = ["ada", "\u{fffd}", "😀", "", "nobody"].map(|user| format!("u{user}"));
         block_on(async {
             let service = InMemorySessionService::new();
-            // User, id, time: in the order of their creation.
+            // User, id, and the time of the list: in the order of their creation.
             let mut naive: Vec<(u8, u8, f64)> = Vec::new();
+            let order = ListOrder { by_creation, descending };
             for (user, id, time) in changes {
                 let key = SessionKey::new("app", &users[user as usize], ids[id as usize]).unwrap();
                 let at = naive.iter().position(|known| (known.0, known.1) == (user, id));
@@ -200,7 +202,9 @@ proptest! {
                         let (position, policy) = (HandlePosition::Latest, StalePolicy::Merge);
                         let events = vec![event];
                         service.append_events(key, position, policy, events, MAX_TIMESTAMP).await.unwrap();
-                        naive[at].2 = naive[at].2.max(time.abs());
+                        if !by_creation {
+                            naive[at].2 = naive[at].2.max(time.abs());
+                        }
                     }
                     (at, None) => {
                         service.storage().delete(Deletion::Session(key)).await.unwrap();
@@ -218,9 +222,12 @@ proptest! {
             if descending {
                 naive.reverse();
             }
+            let time_of = |head: SessionHead| {
+                if by_creation { head.create_time } else { head.last_update_time }
+            };
             let asked = user.map(|user| users[user as usize].clone());
             let page = Page { offset, limit };
-            let listed = service.list_sessions("app".into(), asked, descending, None, page).await.unwrap();
+            let listed = service.list_sessions("app".into(), asked, order, None, page).await.unwrap();
             prop_assert_eq!(listed.total, naive.len());
             prop_assert_eq!(listed.position, page.position(naive.len()));
             let expected = naive.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
@@ -230,7 +237,7 @@ proptest! {
             let found: Vec<_> = listed
                 .sessions
                 .iter()
-                .map(|row| (&*row.key.user_id, &*row.key.session_id, row.head.last_update_time))
+                .map(|row| (&*row.key.user_id, &*row.key.session_id, time_of(row.head)))
                 .collect();
             prop_assert_eq!(found, expected);
             prop_assert!(listed.sessions.iter().all(|session| session.events.is_empty()));
@@ -239,10 +246,10 @@ proptest! {
             let page = Page { offset: 0, limit: Some(limit.unwrap_or(1).max(1)) };
             let (mut walked, mut place) = (Vec::new(), None);
             loop {
-                let page = service.list_sessions("app".into(), asked.clone(), descending, place, page).await.unwrap();
+                let page = service.list_sessions("app".into(), asked.clone(), order, place, page).await.unwrap();
                 let Some(last) = page.sessions.last() else { break };
                 let key = last.key.clone();
-                place = Some(ListPlace::new(last.head.last_update_time, &key.session_id, &key.user_id));
+                place = Some(ListPlace::new(time_of(last.head), &key.session_id, &key.user_id));
                 walked.extend(page.sessions.into_iter().map(|session| session.key));
                 service.remove(Deletion::Session(key)).await.unwrap();
             }

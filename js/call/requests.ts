@@ -68,6 +68,7 @@ const LISTS = {
   ...KEY,
   limit: true,
   order: true,
+  orderBy: true,
   labels: true,
   title: true,
   stateKeys: true,

@@ -33,19 +33,22 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListAfterRequest,
-  StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
 } from '../storage/adapter.js';
-import type { ListPlace } from '../storage/list_place.js';
 import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { NO_ROWS, type OwnAdapter, type OwnRows } from '../storage/own_adapter.js';
+import {
+  NO_ROWS,
+  type OwnAdapter,
+  type OwnListAfterRequest,
+  type OwnListRequest,
+  type OwnRows,
+} from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove, removeUnchanged } from './verbs/delete.js';
 import { describe, describeStatements } from './verbs/describe.js';
@@ -173,7 +176,7 @@ export class DatabaseAdapter implements OwnAdapter {
     );
   }
 
-  list(request: StorageListRequest & { readonly after?: ListPlace }): Listing | Promise<Listing> {
+  list(request: OwnListRequest): Listing | Promise<Listing> {
     const { engine } = this.#parts;
     if (!fitsKey(engine, request)) return { sessions: [], users: [], app: undefined, total: 0 };
     return this.#run('read', request, ({ statements, layout }) =>
@@ -181,7 +184,7 @@ export class DatabaseAdapter implements OwnAdapter {
     );
   }
 
-  listAfter(request: StorageListAfterRequest): Listing | Promise<Listing> {
+  listAfter(request: OwnListAfterRequest): Listing | Promise<Listing> {
     return this.list(ownMembers({ ...request, offset: 0 }));
   }
 

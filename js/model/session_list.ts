@@ -24,7 +24,12 @@ export interface ListSessionsRequest<K extends string = string> extends Abortabl
   offset?: number | undefined;
   /** From 1; needs `limit` and wins over `offset`. */
   page?: number | undefined;
-  /** By `lastUpdateTime`, ties by id. Default `'asc'`. */
+  /**
+   * The time that the list is ordered by, ties by id. By `createTime` sessions keep their places. Default
+   * `'lastUpdateTime'`. Over an adapter of your own, each page by `createTime` reads all sessions.
+   */
+  orderBy?: 'lastUpdateTime' | 'createTime' | undefined;
+  /** From the earliest time to the latest, or `'desc'`: the reverse. Default `'asc'`. */
   order?: 'asc' | 'desc' | undefined;
   /**
    * The {@link SessionsPage.nextCursor} of another page of the same list: the page has the sessions

@@ -77,8 +77,9 @@ export function makeHandles<S extends object>(
 /** Returns a listed session in the form of a record. */
 export function toRecord(listed: ListedSession | ListedTuple): ListedSession {
   if (!isTuple(listed)) return listed;
-  const [sessionId, userId, created, revision, lastUpdateTime, state, title, labels] = listed;
-  const times = { created, revision, lastUpdateTime };
+  const [sessionId, userId, created, revision, lastUpdateTime, state, createTime, title, labels] =
+    listed;
+  const times = { created, revision, lastUpdateTime, createTime };
   return { sessionId, userId, number: 0, ...times, state, title, labels };
 }
 
@@ -154,7 +155,8 @@ function parseObject(
   }
 }
 
-function corruptSession(
+/** The error of a listed session that cannot be read. */
+export function corruptSession(
   { userId, sessionId }: ListedSession,
   appName: string,
   reason: string,

@@ -9,19 +9,24 @@ import type {
   SessionsRequest,
 } from '../model/session_list.js';
 import { isTime } from '../model/snapshot.js';
-import type { ListPlace } from '../storage/list_place.js';
-import type { PageRequest, ReadPage } from '../storage/session_store.js';
+import type { ListTime, TimedPlace } from '../storage/list_place.js';
+import type {
+  ListedSession,
+  ListedTuple,
+  PageRequest,
+  ReadPage,
+} from '../storage/session_store.js';
 import { type CursorKind, cursorText, readPlace } from './cursor.js';
-import { makeHandles, toRecord } from './listed_records.js';
+import { corruptSession, makeHandles, toRecord } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
 import type { ReaderParts } from './session_reader.js';
 
 /** The sessions that are read at once to look for those that a filter admits. */
 const CHUNK = 1000;
 
-/** A place is the number of the page that ends there, and the session's time, id and user. */
+/** A place is the number of the page that ends there, and the session's time in the list, id and user. */
 const CURSOR: CursorKind = {
-  version: 'l1',
+  version: 'l2',
   owner: 'list',
   isPlace: ([page, time, sessionId, userId]) =>
     Number.isSafeInteger(page) &&
@@ -35,12 +40,13 @@ type SessionList = readonly [
   appName: string,
   userId: string | undefined,
   order: 'asc' | 'desc',
+  orderBy: ListTime,
   labels: string | undefined,
   title: string | undefined,
 ];
 
 /** The place of a cursor, see {@link CURSOR}. */
-type Boundary = [page: number, lastUpdateTime: number, sessionId: string, userId: string];
+type Boundary = [page: number, time: number, sessionId: string, userId: string];
 
 /** Lists sessions. */
 export class SessionLists {
@@ -58,14 +64,15 @@ export class SessionLists {
     const { appName } = request;
     const filter = takeFilter(request);
     const list = takeList(request, filter);
+    const { 3: orderBy } = list;
     const limit = optionalCount('limit', request.limit);
     const offset = optionalNumber('offset', request.offset);
     const page = optionalNumber('page', request.page);
     const { cursor } = request;
-    const [lastPage = 0, lastUpdateTime, sessionId, userId] = (
-      cursor === undefined ? [] : readPlace('cursor', CURSOR, list, cursor)
-    ) as Partial<Boundary>;
-    const after = cursor ? ({ lastUpdateTime, sessionId, userId } as ListPlace) : undefined;
+    const boundary = cursor === undefined ? undefined : readPlace('cursor', CURSOR, list, cursor);
+    const [lastPage = 0, time = 0, sessionId = '', userId = ''] = (boundary ??
+      []) as Partial<Boundary>;
+    const after = boundary && { [orderBy]: time, sessionId, userId };
     if (cursor !== undefined && limit === undefined) throw invalid('cursor', 'needs a limit');
     const withTotal: unknown = request.withTotal ?? filter === undefined;
     if (typeof withTotal !== 'boolean') {
@@ -89,24 +96,24 @@ export class SessionLists {
       const before = limit ? Math.floor((offset ?? 0) / limit) + lastPage : 0;
       const number = limit ? (page ?? before + 1) : corePage;
       const size = limit ?? (withTotal ? coreLimit : sessions.length);
-      const last = limit && sessions.length >= limit ? sessions.at(-1) : undefined;
+      const last = limit && listed.length >= limit ? listed.at(-1) : undefined;
       return {
         sessions,
         page: number,
         limit: size,
         ...(withTotal && { totalItems, totalPages }),
-        ...(last && { nextCursor: listCursor(list, number, placeOf(last)) }),
+        ...(last && { nextCursor: listCursor(list, number, placeOf(last, list)) }),
       };
     });
   }
 
   #read(
-    [appName, userId, order]: SessionList,
+    [appName, userId, order, orderBy]: SessionList,
     page: PageRequest,
     call: StorageCall,
   ): MaybePromise<ReadPage> {
     return this.#parts.call(call.signal, (store) =>
-      store.list(appName, userId, order === 'desc', page, call),
+      store.list(appName, userId, order === 'desc', { ...page, orderBy }, call),
     );
   }
 
@@ -115,7 +122,7 @@ export class SessionLists {
     list: SessionList,
     { admits }: SessionFilter,
     limit: number | undefined,
-    after: ListPlace | undefined,
+    after: TimedPlace | undefined,
     call: StorageCall,
   ): MaybePromise<ReadPage> {
     const chunk = limit === undefined ? undefined : CHUNK;
@@ -131,9 +138,7 @@ export class SessionLists {
       if (missing <= 0 || last === undefined || records.length < CHUNK) {
         return [admitted, number, items, total, pages, shared];
       }
-      const { lastUpdateTime, sessionId, userId } = toRecord(last);
-      const place = { lastUpdateTime: Number(lastUpdateTime), sessionId, userId };
-      const rest = this.#readFiltered(list, { admits }, missing, place, call);
+      const rest = this.#readFiltered(list, { admits }, missing, placeOf(last, list), call);
       return whenRead(rest, ([others, , , , , [, ...users]]) => {
         return [[...admitted, ...others], number, items, total, pages, [...shared, ...users]];
       });
@@ -142,31 +147,31 @@ export class SessionLists {
 }
 
 /**
- * How far before a descending walk its last pass begins, in milliseconds. An event is made some time before
- * its append, and clocks differ, so a session may move to a time before the walk.
+ * How far before the start of a walk its last pass begins, in milliseconds. An event is made some time before
+ * its append, and clocks differ, so a session may move to a time before the start.
  */
 const LOOK_BACK = 10_000;
 
 /**
- * Goes through sessions. Each comes once, also if it moves in the list meanwhile. In ascending order it moves
- * to places that are yet to come. A walk in descending order ends with a pass over what moved behind it.
+ * Goes through sessions. Each comes once, also if it moves in the list meanwhile. By `lastUpdateTime` it may
+ * move to a place behind the walk, which therefore ends with a pass over what has moved since its start.
  */
 export async function* walkSessions<S extends object>(
   { limit = 50, ...request }: SessionsRequest,
   list: (request: ListSessionsPageRequest) => Promise<SessionsPage<S>>,
+  clock: () => number,
 ): AsyncGenerator<Session<S>, void, undefined> {
   if ((limit as unknown) === 0) throw invalid('limit', 'must be at least 1; it is 0');
   const given = new Set<string>();
-  let start: string | undefined;
-  for (const order of request.order === 'desc' ? (['desc', 'asc'] as const) : [request.order]) {
-    let cursor = start;
+  const moves = request.orderBy !== 'createTime';
+  let start = clock();
+  let cursor: string | undefined;
+  for (const order of moves ? [request.order, 'asc' as const] : [request.order]) {
     do {
       const page = await list({ ...request, order, limit, cursor, withTotal: false });
-      const [first] = page.sessions;
-      if (start === undefined && first !== undefined) {
-        const list = takeList({ ...request, order: 'asc' }, takeFilter(request));
-        const lastUpdateTime = Math.max(0, first.lastUpdateTime - LOOK_BACK);
-        start = listCursor(list, 0, { lastUpdateTime, sessionId: '', userId: '' });
+      // The clocks of the writers may be behind this one.
+      if (given.size === 0 && order === 'desc') {
+        start = Math.min(start, page.sessions[0]?.lastUpdateTime ?? start);
       }
       cursor = page.nextCursor;
       for (const session of page.sessions) {
@@ -176,16 +181,19 @@ export async function* walkSessions<S extends object>(
         yield session;
       }
     } while (cursor !== undefined);
+    const passed = takeList({ ...request, order: 'asc' }, takeFilter(request));
+    const lastUpdateTime = Math.max(0, start - LOOK_BACK);
+    cursor = listCursor(passed, 0, { lastUpdateTime, sessionId: '', userId: '' });
   }
 }
 
-function listCursor(list: SessionList, page: number, place: ListPlace): string {
-  const { lastUpdateTime, sessionId, userId } = place;
-  return cursorText(CURSOR, list, [page, lastUpdateTime, sessionId, userId]);
+function listCursor(list: SessionList, page: number, place: TimedPlace): string {
+  const { sessionId, userId, [list[3]]: time } = place;
+  return cursorText(CURSOR, list, [page, time, sessionId, userId]);
 }
 
 function takeList(
-  { appName, userId, order = 'asc' }: ListSessionsPageRequest,
+  { appName, userId, order = 'asc', orderBy = 'lastUpdateTime' }: ListSessionsPageRequest,
   filter: SessionFilter | undefined,
 ): SessionList {
   requireId('appName', appName);
@@ -193,11 +201,21 @@ function takeList(
   if (order !== 'asc' && order !== 'desc') {
     throw invalidValue('order', `must be 'asc' or 'desc'`, order);
   }
-  return [appName, userId, order, filter?.labels, filter?.title];
+  if (orderBy !== 'lastUpdateTime' && orderBy !== 'createTime') {
+    throw invalidValue('orderBy', `must be 'lastUpdateTime' or 'createTime'`, orderBy);
+  }
+  return [appName, userId, order, orderBy, filter?.labels, filter?.title];
 }
 
-function placeOf({ lastUpdateTime, id, userId }: Session): ListPlace {
-  return { lastUpdateTime, sessionId: id, userId };
+/** @throws SessionError `corrupt_record` if the time of the session is damaged */
+function placeOf(
+  listed: ListedSession | ListedTuple,
+  [appName, , , orderBy]: SessionList,
+): TimedPlace {
+  const record = toRecord(listed);
+  const { sessionId, userId, [orderBy]: time } = record;
+  if (!isTime(time)) throw corruptSession(record, appName, 'it is damaged');
+  return { [orderBy]: time, sessionId, userId };
 }
 
 /** Returns the keys as a set, or `undefined` if they are absent. */

@@ -64,7 +64,7 @@ export class ServiceCore {
   readonly #parts: ServiceParts;
   readonly #schema: StateSchema | undefined;
   readonly #autoTitle: boolean;
-  readonly #clock: () => number;
+  readonly clock: () => number;
   readonly #newId: () => string;
   readonly #retention: Retention | undefined;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
@@ -82,7 +82,7 @@ export class ServiceCore {
     const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
     this.#schema = options.stateSchema as StateSchema | undefined;
     this.#autoTitle = takeAutoTitle(options.autoTitle);
-    this.#clock = checkedClock(clock);
+    this.clock = checkedClock(clock);
     this.#newId = checkedIds(newId);
     const { handles } = this;
     const readerParts: ReaderParts = {
@@ -104,7 +104,7 @@ export class ServiceCore {
       rules: { writer: orderedWriter, policy: policyOf(stale) },
       schema: this.#schema,
       autoTitle: this.#autoTitle,
-      clock: this.#clock,
+      clock: this.clock,
       newId: this.#newId,
       store: () => this.#openStore(),
       isInMemory: parts.openStore === undefined,
@@ -122,7 +122,7 @@ export class ServiceCore {
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       expires: this.#parts.expires === true,
-      clock: this.#clock,
+      clock: this.clock,
       newId: this.#newId,
     });
     const { key, signal, onRetry } = newSession;
@@ -200,7 +200,7 @@ export class ServiceCore {
   #retained(diagnostics: Diagnostics | undefined): RetainedSessions {
     return {
       ...this.walked,
-      clock: this.#clock,
+      clock: this.clock,
       failed: (error) => diagnostics?.tell('retention', error),
       info: (request, pause) => this.pages.info(request, pause),
     };
@@ -232,7 +232,7 @@ export class ServiceCore {
       id: this.#newId(),
       invocationId: `p-${this.#newId()}`,
       author: 'user',
-      timestamp: Math.floor(this.#clock()),
+      timestamp: Math.floor(this.clock()),
     });
     return this.appender.appendUnread({ appName, userId, sessionId }, event, stateDelta, request);
   }

@@ -135,10 +135,10 @@ export class StoredSessionService<S extends object = StateShape>
   sessions(
     request: SessionsRequest<keyof S & string>,
   ): AsyncGenerator<Session<S>, void, undefined> {
-    const { calls, lists } = this.#core;
-    return walkSessions<S>(calls.begin('sessions', request), (page) =>
-      calls.run('listSessions', page, (page) => lists.list<S>(page, true)),
-    );
+    const { calls, lists, clock } = this.#core;
+    const list = (page: ListSessionsPageRequest) =>
+      calls.run('listSessions', page, (page) => lists.list<S>(page, true));
+    return walkSessions<S>(calls.begin('sessions', request), list, clock);
   }
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {

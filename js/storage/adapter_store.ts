@@ -19,7 +19,6 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
 } from './adapter.js';
@@ -36,7 +35,7 @@ import {
 } from './checked_rows.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
 import { readAndCut } from './cut_page.js';
-import type { OwnAdapter, OwnRows } from './own_adapter.js';
+import type { OwnAdapter, OwnListRequest, OwnRows } from './own_adapter.js';
 import { listThrough } from './list_through.js';
 import { scopeOf, type StateOwner, storageKey } from './scopes.js';
 import type {
@@ -305,19 +304,22 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, after }: PageRequest,
+    { limit, offset, page, withTotal, orderBy, after }: PageRequest,
     call: StorageCall,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
-    const request: StorageListRequest = {
+    const request: OwnListRequest = {
       appName,
       ...(userId !== undefined && { userId }),
       order: descending ? 'desc' : 'asc',
       offset: wanted.offset,
       ...(wanted.limit !== undefined && { limit: wanted.limit }),
       ...(!withTotal && { withTotal }),
+      ...(orderBy === 'createTime' && { orderBy }),
+      ...(after !== undefined && { after }),
     };
-    const { sessions, shared, total } = await listThrough(this.#adapter, request, after, call);
+    const isOwn = this.#own !== undefined;
+    const { sessions, shared, total } = await listThrough(this.#adapter, request, isOwn, call);
     const numbers = pageNumbers(limit, offset, page, total);
     return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
   }

@@ -94,12 +94,23 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, after }: PageRequest,
+    { limit, offset, page, withTotal, orderBy = 'lastUpdateTime', after }: PageRequest,
     { onRetry }: StorageCall,
   ): MaybePromise<ReadPage> {
-    const place = after && [after.lastUpdateTime, after.sessionId, after.userId];
+    const place = after && [after[orderBy], after.sessionId, after.userId];
     return this.#answer(() =>
-      this.core.list(appName, userId, descending, limit, offset, page, withTotal, place, onRetry),
+      this.core.list(
+        appName,
+        userId,
+        orderBy === 'createTime',
+        descending,
+        limit,
+        offset,
+        page,
+        withTotal,
+        place,
+        onRetry,
+      ),
     );
   }
 

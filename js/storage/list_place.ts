@@ -19,16 +19,27 @@ export interface ListPlace {
   readonly userId: string;
 }
 
+/** The time that a list is ordered by. */
+export type ListTime = 'lastUpdateTime' | 'createTime';
+
+/** The place of a session in lists that are ordered by one of its times. */
+export type TimedPlace = Pick<ListPlace, 'sessionId' | 'userId'> &
+  Readonly<Partial<Record<ListTime, number | undefined>>>;
+
 /** A part of a list: all of it, or what it has after a place. */
 interface ListPart {
   readonly order: 'asc' | 'desc';
-  readonly after?: ListPlace | undefined;
+  readonly orderBy?: ListTime | undefined;
+  readonly after?: TimedPlace | undefined;
 }
 
-/** Compares places as a list in this order has them. */
-export function comparePlaces(order: 'asc' | 'desc', one: ListPlace, other: ListPlace): number {
+function comparePlaces(
+  { order, orderBy = 'lastUpdateTime' }: ListPart,
+  one: TimedPlace,
+  other: TimedPlace,
+): number {
   const ascending =
-    one.lastUpdateTime - other.lastUpdateTime ||
+    (one[orderBy] ?? 0) - (other[orderBy] ?? 0) ||
     compareTexts(one.sessionId, other.sessionId) ||
     compareTexts(one.userId, other.userId);
   return order === 'asc' ? ascending : -ascending;
@@ -39,10 +50,8 @@ function compareTexts(one: string, other: string): number {
 }
 
 /** Sorts sessions, and leaves out those that are not in this part of the list. */
-export function sortList<Row extends ListPlace>(
-  rows: readonly Row[],
-  { order, after }: ListPart,
-): Row[] {
-  const isIn = (row: Row): boolean => after === undefined || comparePlaces(order, row, after) > 0;
-  return rows.filter(isIn).sort((one, other) => comparePlaces(order, one, other));
+export function sortList<Row extends TimedPlace>(rows: readonly Row[], part: ListPart): Row[] {
+  const { after } = part;
+  const isIn = (row: Row): boolean => after === undefined || comparePlaces(part, row, after) > 0;
+  return rows.filter(isIn).sort((one, other) => comparePlaces(part, one, other));
 }

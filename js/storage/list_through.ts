@@ -1,6 +1,7 @@
+import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { StorageAdapter, StorageListRequest } from './adapter.js';
+import type { StorageAdapter } from './adapter.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
 import {
   optionalTuple,
@@ -11,7 +12,8 @@ import {
   sessionTuple,
   sharedTuple,
 } from './checked_rows.js';
-import { comparePlaces, type ListPlace } from './list_place.js';
+import { type ListPlace, sortList } from './list_place.js';
+import type { OwnListRequest } from './own_adapter.js';
 import type { Listing } from './rows.js';
 import type { ListedTuple, SharedStates } from './session_store.js';
 
@@ -23,35 +25,47 @@ interface Listed {
 }
 
 /**
- * Lists sessions through an adapter, and checks its result. Without `listAfter`, the adapter lists all
- * sessions, and the result has all those after the place.
+ * Lists sessions through an adapter, and checks its result. The adapter lists all sessions, from which the
+ * page is cut here, if it lacks `listAfter`, or if it is a user's and the order is by `createTime`.
  */
 export function listThrough(
   adapter: StorageAdapter,
-  request: StorageListRequest,
-  after: ListPlace | undefined,
+  request: OwnListRequest,
+  isOwn: boolean,
   call: StorageCall,
 ): Promise<Listed> {
-  const { offset, limit, ...others } = ownMembers(request);
-  const list = ownMembers(others);
-  const { signal } = call;
-  const hasVerb = after !== undefined && memberOf(adapter, 'listAfter') !== undefined;
+  const { offset, limit, after, orderBy, ...others } = ownMembers(request);
+  const list = ownMembers(isOwn && orderBy ? { ...others, orderBy } : others);
+  const isOrdered = isOwn || orderBy === undefined;
+  const hasVerb = isOrdered && after !== undefined && memberOf(adapter, 'listAfter') !== undefined;
+  const isPage = hasVerb || (isOrdered && after === undefined);
   const verb = hasVerb ? 'listAfter' : 'list';
-  return settled(verb, signal, async () => {
+  return settled(verb, call.signal, async () => {
     let listing: Listing | Promise<Listing>;
-    if (after === undefined) {
-      const page = { ...list, offset, ...(limit !== undefined && { limit }) };
-      listing = adapter.list(requestOf(page, call));
-    } else if (hasVerb) {
-      listing = adapter.listAfter!(requestOf({ ...list, after, limit: limit! }, call));
+    if (hasVerb) {
+      const place = after as ListPlace;
+      listing = adapter.listAfter!(requestOf({ ...list, after: place, limit: limit! }, call));
     } else {
-      listing = adapter.list(requestOf({ ...list, offset: 0 }, call));
+      const page = isPage ? { offset, ...(limit !== undefined && { limit }) } : { offset: 0 };
+      listing = adapter.list(requestOf({ ...list, ...page }, call));
     }
-    const listed = checked(verb, await untilAborted(signal, listing), list.withTotal);
-    if (after === undefined || hasVerb) return listed;
-    const isAfter = ([sessionId, userId, , , lastUpdateTime]: ListedTuple): boolean =>
-      comparePlaces(list.order, { sessionId, userId, lastUpdateTime }, after) > 0;
-    return { ...listed, sessions: listed.sessions.filter(isAfter) };
+    const listed = checked(verb, await untilAborted(call.signal, listing), list.withTotal);
+    if (isPage) return listed;
+    if (!isOrdered && listed.sessions.some(({ 6: createTime }) => createTime === undefined)) {
+      throw new SessionError(
+        'unsupported',
+        'The storage cannot list by createTime: its adapter does not return the createTime of every session.',
+        { key: 'orderBy' },
+      );
+    }
+    const places = listed.sessions.map((tuple) => {
+      const [sessionId, userId, , , lastUpdateTime, , createTime] = tuple;
+      return { sessionId, userId, lastUpdateTime, createTime, tuple };
+    });
+    const sorted = sortList(places, request).map(({ tuple }) => tuple);
+    // What was read after a place is all returned, so that a walk need not read it again.
+    const end = limit === undefined || after !== undefined ? undefined : offset + limit;
+    return { ...listed, sessions: sorted.slice(offset, end) };
   });
 }
 
@@ -61,10 +75,14 @@ function checked(verb: string, listing: Listing, withTotal = true): Listed {
   const sessions = rows.map((row, index): ListedTuple => {
     const path = `sessions[${index}]`;
     // First, since it checks that there is a row.
-    const [created, revision, time, state, title, labels] = sessionTuple(verb, path, row);
+    const [created, revision, time, state, title, labels, createTime] = sessionTuple(
+      verb,
+      path,
+      row,
+    );
     const sessionId = requireString(verb, path, 'sessionId', row.sessionId);
     const userId = requireString(verb, path, 'userId', row.userId);
-    return [sessionId, userId, created, revision, time, state, title, labels];
+    return [sessionId, userId, created, revision, time, state, createTime, title, labels];
   });
   const users = requireArray(verb, 'users', listing.users).flatMap((row, index) => {
     const path = `users[${index}]`;

@@ -6,10 +6,11 @@ import type {
   StorageAdapter,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListAfterRequest,
+  StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
 } from './adapter.js';
+import type { ListTime, TimedPlace } from './list_place.js';
 import type { Deleted, Found, Listing, PageRows, Rows, SharedRows, StorageKey } from './rows.js';
 import type { CreatedSession, CreateRequest, SessionStore } from './session_store.js';
 
@@ -26,6 +27,19 @@ export interface OwnRows extends Rows {
 
 /** Vertex AI's sessions may expire. Its rows of new sessions have the same member. */
 export interface OwnDescribeRequest extends StorageDescribeRequest, Pick<Description, 'expiry'> {}
+
+/** A request of sessions ordered by either time. Only adapters of this package get `orderBy`. */
+export interface OwnListRequest extends StorageListRequest {
+  readonly orderBy?: ListTime | undefined;
+  /** Only the sessions that the list has after this place. */
+  readonly after?: TimedPlace | undefined;
+}
+
+/** See {@link OwnListRequest}. */
+export type OwnListAfterRequest = Omit<OwnListRequest, 'offset'> & {
+  readonly after: TimedPlace;
+  readonly limit: number;
+};
 
 /** An adapter of this package. The events of its reads need no check. */
 export interface OwnAdapter extends StorageAdapter {
@@ -47,7 +61,8 @@ export interface OwnAdapter extends StorageAdapter {
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;
-  listAfter(request: StorageListAfterRequest): Listing | Promise<Listing>;
+  list(request: OwnListRequest): Listing | Promise<Listing>;
+  listAfter(request: OwnListAfterRequest): Listing | Promise<Listing>;
   /** Opens the storage, or asks whether it still answers. */
   open(call: StorageCall): Promise<void>;
   /** Set by the service before the first verb: called if a pool loses a connection that no call uses. */

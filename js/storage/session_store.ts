@@ -9,7 +9,7 @@ import type { Event } from '../model/event.js';
 import type { Append, NewSession } from '../wasm/appends.js';
 import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
-import type { ListPlace } from './list_place.js';
+import type { ListTime, TimedPlace } from './list_place.js';
 import type { EventRow, StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
 
@@ -56,6 +56,7 @@ export interface ListedSession {
   readonly created?: unknown;
   readonly revision?: unknown;
   readonly lastUpdateTime?: unknown;
+  readonly createTime?: unknown;
   /** The JSON object of the session's own state. */
   readonly state?: unknown;
   readonly title?: unknown;
@@ -70,6 +71,7 @@ export type ListedTuple = readonly [
   revision: number,
   lastUpdateTime: number,
   state: string,
+  createTime: number | undefined,
   title?: string | undefined,
   labels?: string | undefined,
 ];
@@ -95,8 +97,10 @@ export interface PageRequest {
   readonly offset: number | undefined;
   readonly page: number | undefined;
   readonly withTotal: boolean;
+  /** Default `lastUpdateTime`. */
+  readonly orderBy?: ListTime | undefined;
   /** Only the sessions that the list has after this place. `limit` is then given. */
-  readonly after?: ListPlace | undefined;
+  readonly after?: TimedPlace | undefined;
 }
 
 /** A session to create. */

@@ -4,8 +4,6 @@ import type {
   StorageAdapter,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
-  StorageListAfterRequest,
-  StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
@@ -13,7 +11,13 @@ import type {
 import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import { memberOf } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { OwnAdapter, OwnDescribeRequest, OwnRows } from '../storage/own_adapter.js';
+import type {
+  OwnAdapter,
+  OwnDescribeRequest,
+  OwnListAfterRequest,
+  OwnListRequest,
+  OwnRows,
+} from '../storage/own_adapter.js';
 
 /**
  * An adapter that is made when its first verb is called. So the service over it can be made at once, and the
@@ -76,11 +80,11 @@ export class LazyAdapter implements OwnAdapter {
     return this.#call((adapter) => adapter.readParsed(request));
   }
 
-  list(request: StorageListRequest): Listing | Promise<Listing> {
+  list(request: OwnListRequest): Listing | Promise<Listing> {
     return this.#call((adapter) => adapter.list(request));
   }
 
-  listAfter(request: StorageListAfterRequest): Listing | Promise<Listing> {
+  listAfter(request: OwnListAfterRequest): Listing | Promise<Listing> {
     return this.#call((adapter) => adapter.listAfter(request));
   }
 

@@ -26,15 +26,19 @@ import type {
   Decide,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
-  StorageListAfterRequest,
-  StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
 } from '../storage/adapter.js';
 import type { Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { NO_ROWS, type OwnAdapter, type OwnDescribeRequest } from '../storage/own_adapter.js';
+import {
+  NO_ROWS,
+  type OwnAdapter,
+  type OwnDescribeRequest,
+  type OwnListAfterRequest,
+  type OwnListRequest,
+} from '../storage/own_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from './rest/call_limit.js';
 import { createInSteps } from './verbs/create_in_steps.js';
@@ -130,11 +134,11 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  list(request: StorageListRequest): Promise<Listing> {
+  list(request: OwnListRequest): Promise<Listing> {
     return this.#call(request, (sessions) => listSessions(sessions, request));
   }
 
-  listAfter(request: StorageListAfterRequest): Promise<Listing> {
+  listAfter(request: OwnListAfterRequest): Promise<Listing> {
     return this.#call(request, (sessions) =>
       listSessions(sessions, ownMembers({ ...request, offset: 0 })),
     );

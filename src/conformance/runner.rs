@@ -17,7 +17,7 @@ use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::read::{ListPlace, Page, PageEnd, Window, check_event_limit};
+use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, Window, check_event_limit};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
@@ -259,14 +259,17 @@ where
         };
         let number = |name| with.number(name);
         let page = Page::from_numbers(number("limit"), number("offset"), number("page"))?;
-        let descending = with.0.get("order").and_then(Value::as_str) == Some("desc");
+        let is = |name, text| with.0.get(name).and_then(Value::as_str) == Some(text);
+        let by_creation = is("orderBy", "createTime");
+        let order = ListOrder { by_creation, descending: is("order", "desc") };
         let user_id = with.text("userId", None);
         let listed =
-            self.service.list_sessions(with.app_name()?, user_id, descending, after, page).await?;
+            self.service.list_sessions(with.app_name()?, user_id, order, after, page).await?;
         let is_full = listed.sessions.len() == page.limit.unwrap_or_default();
         let last = listed.sessions.last().filter(|_| is_full).map(
             |StoredSession { key, head, .. }| {
-                ListPlace::new(head.last_update_time, &key.session_id, &key.user_id)
+                let time = if by_creation { head.create_time } else { head.last_update_time };
+                ListPlace::new(time, &key.session_id, &key.user_id)
             },
         );
         let has_next = last.is_some();

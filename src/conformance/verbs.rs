@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use crate::conformance::Report;
 use crate::core::event::EventText;
-use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{Page, Window};
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::{Change, StateChanges};
@@ -299,7 +299,7 @@ where
         let request = ListRequest {
             app_name: "app".into(),
             user_id: user_id.map(str::to_owned),
-            descending: false,
+            order: ListOrder::default(),
             after: None,
             page: Page { offset: 0, limit: None },
             with_total: true,

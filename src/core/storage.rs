@@ -127,15 +127,17 @@
 //!         };
 //!         let mut rows: Vec<_> = maps.sessions.iter().filter(|(key, _)| is_asked(key)).map(row).collect();
 //!         let place = |SessionRow { key, head, .. }: &SessionRow| {
-//!             ListPlace::new(head.last_update_time, &key.session_id, &key.user_id)
+//!             let by_creation = request.order.by_creation;
+//!             let time = if by_creation { head.create_time } else { head.last_update_time };
+//!             ListPlace::new(time, &key.session_id, &key.user_id)
 //!         };
 //!         rows.sort_by_cached_key(place);
-//!         if request.descending {
+//!         if request.order.descending {
 //!             rows.reverse();
 //!         }
 //!         let total = rows.len();
 //!         if let Some(after) = &request.after {
-//!             rows.retain(|row| place(row).follows(after, request.descending));
+//!             rows.retain(|row| place(row).follows(after, request.order.descending));
 //!         }
 //!         let limit = request.page.limit.unwrap_or(total);
 //!         let sessions: Vec<_> = rows.into_iter().skip(request.page.offset).take(limit).collect();
@@ -199,7 +201,7 @@
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
 pub use crate::core::read::{
-    EventPage, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows, Window,
+    EventPage, ListOrder, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows, Window,
 };
 pub use crate::core::write::{
     Changes, EventChange, EventRow, Found, Plan, ScopeSet, SessionChange, SessionRow, SharedChange,

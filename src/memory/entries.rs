@@ -8,7 +8,7 @@ use crate::core::read::ListPlace;
 use crate::core::session::Revision;
 use crate::core::state::{ScopedState, StateChanges};
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow, Write};
-use crate::memory::order::Order;
+use crate::memory::order::Orders;
 use crate::memory::{App, StoredSession, User};
 use crate::room::no_room;
 
@@ -23,25 +23,25 @@ pub(super) struct Entries<'a> {
 /// The parts that an app and a user have in common.
 struct SharedEntry<'a> {
     state: &'a mut Option<SharedRow>,
-    order: &'a mut Order,
+    orders: &'a mut Orders,
 }
 
 impl<'a> Entries<'a> {
     /// Looks the entries up. `makes`: creates the missing ones.
     pub(super) fn of(apps: &'a mut Names<App>, plan: &Plan, makes: bool) -> Self {
         let mut entries = Self::default();
-        let Some((_, App { state, order, users })) = apps.entry(&plan.target.app_name, makes)
+        let Some((_, App { state, orders, users })) = apps.entry(&plan.target.app_name, makes)
         else {
             return entries;
         };
-        entries.app = Some(SharedEntry { state, order });
+        entries.app = Some(SharedEntry { state, orders });
         let Some((user_id, user)) =
             plan.target.user_id.as_deref().and_then(|id| users.entry(id, makes))
         else {
             return entries;
         };
-        let User { state, order, sessions } = user;
-        entries.user = Some((user_id, SharedEntry { state, order }));
+        let User { state, orders, sessions } = user;
+        entries.user = Some((user_id, SharedEntry { state, orders }));
         entries.session =
             plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, makes));
         entries
@@ -133,13 +133,14 @@ impl<'a> Entries<'a> {
             }
         }
         let time = session.head.last_update_time.to_bits();
-        if is_new {
-            let key = ListPlace { time, ..key };
-            app.order.insert(key.clone());
-            user.order.insert(key);
-        } else if key.time != time {
-            app.order.shift(&key, time);
-            user.order.shift(&key, time);
+        for orders in [app.orders, user.orders] {
+            if is_new {
+                let create_time = session.head.create_time.to_bits();
+                orders.by_creation.insert(ListPlace { time: create_time, ..key.clone() });
+                orders.by_update.insert(ListPlace { time, ..key.clone() });
+            } else if key.time != time {
+                orders.by_update.shift(&key, time);
+            }
         }
     }
 }

@@ -14,14 +14,14 @@ use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::Window;
-use crate::core::read::{ListPlace, ListRequest, Listing, Rows};
+use crate::core::read::{ListOrder, ListPlace, ListRequest, Listing, Rows};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{SessionRow, SharedRow, Target, Write};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
-use crate::memory::order::Order;
+use crate::memory::order::{Order, Orders};
 use crate::memory::owners::Owners;
 use crate::room::{SPARE, no_room, require_room};
 
@@ -53,14 +53,14 @@ struct Contents {
 struct App {
     state: Option<SharedRow>,
     users: Names<User>,
-    order: Order,
+    orders: Orders,
 }
 
 #[derive(Debug, Default)]
 struct User {
     state: Option<SharedRow>,
     sessions: Names<StoredSession>,
-    order: Order,
+    orders: Orders,
 }
 
 /// A session that is created empty and then written to. Its revision is 0 only until then.
@@ -222,10 +222,13 @@ impl Contents {
 
     fn list(&self, request: &ListRequest, visit: &mut Visit<'_>) -> Result<Listing<()>, Error> {
         let app = self.apps.get(&request.app_name);
-        let order = match &request.user_id {
-            None => app.map(|app| &app.order),
-            Some(user_id) => app.and_then(|app| app.users.get(user_id)).map(|user| &user.order),
+        let orders = match &request.user_id {
+            None => app.map(|app| &app.orders),
+            Some(user_id) => app.and_then(|app| app.users.get(user_id)).map(|user| &user.orders),
         };
+        let ListOrder { by_creation, descending } = request.order;
+        let order =
+            orders.map(|orders| if by_creation { &orders.by_creation } else { &orders.by_update });
         let mut listing = Listing {
             sessions: (),
             users: Vec::new(),
@@ -238,7 +241,7 @@ impl Contents {
         require_room(order.len().min(request.page.limit.unwrap_or(usize::MAX)) * ROW)?;
         let mut seen = Names::<()>::default();
         let after = request.after.as_ref();
-        for place in order.page(request.page, after, request.descending) {
+        for place in order.page(request.page, after, descending) {
             let ListPlace { session_id, user_id, .. } = place;
             let Some(user) = app.users.get(user_id) else {
                 continue;
@@ -305,11 +308,16 @@ impl App {
         let mut gone = 0;
         let mut unlist = |session_id: &Rc<str>, session: &StoredSession| {
             forget(user_id, session_id);
-            let time = session.head.last_update_time.to_bits();
-            let (session_id, user_id) = (Rc::clone(session_id), Rc::clone(&owner));
-            let key = ListPlace { time, session_id, user_id };
-            self.order.remove(&key);
-            user.order.remove(&key);
+            let SessionHead { last_update_time, create_time, .. } = session.head;
+            let place = |time| ListPlace {
+                time: f64::to_bits(time),
+                session_id: Rc::clone(session_id),
+                user_id: Rc::clone(&owner),
+            };
+            for orders in [&mut self.orders, &mut user.orders] {
+                orders.by_update.remove(&place(last_update_time));
+                orders.by_creation.remove(&place(create_time));
+            }
             gone = gone.max(session.head.revision);
         };
         match session_id {

@@ -5,7 +5,14 @@ use crate::core::read::{ListPlace, Page};
 /// The most keys in a chunk: few enough to be moved when one is inserted.
 const CHUNK: usize = 256;
 
-/// The sessions of one app, or of one user of it.
+/// The sessions of one app, or of one user of it, in both orders of lists.
+#[derive(Debug, Default)]
+pub(super) struct Orders {
+    pub(super) by_update: Order,
+    pub(super) by_creation: Order,
+}
+
+/// Sessions ordered by a time.
 ///
 /// A sorted list in chunks, none of them empty. A `BTreeSet` would take 9 kB of wasm. It is made
 /// for keys in any order, but a session nearly always moves to the end.

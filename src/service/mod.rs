@@ -19,7 +19,7 @@ pub use session_service::{
 use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::names::Names;
-use crate::core::read::{ListPlace, Page, PagePosition, Rows, Window};
+use crate::core::read::{ListOrder, ListPlace, Page, PagePosition, Rows, Window};
 use crate::core::read::{ListRequest as Listed, Listing};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{Delta, ScopedState, Shared};
@@ -246,12 +246,12 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         app_name: String,
         user_id: Option<String>,
-        descending: bool,
+        order: ListOrder,
         after: Option<ListPlace>,
         page: Page,
     ) -> Answer<SessionPage, S> {
         crate::core::session::check_id("app_name", &app_name)?;
-        let request = Listed { app_name, user_id, descending, after, page, with_total: true };
+        let request = Listed { app_name, user_id, order, after, page, with_total: true };
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
         Ok(SessionPage::of(listing, page)?)
     }

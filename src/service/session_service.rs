@@ -15,7 +15,7 @@ pub use self::events::{EventsPage, ListEventsRequest};
 pub use self::session::Session;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText, NewEvent};
-use crate::core::read::{ListPlace, Page, Window};
+use crate::core::read::{ListOrder, ListPlace, Page, Window};
 use crate::core::session::{Description, Revision, SessionKey, check_id};
 use crate::core::state::{Delta, Scope};
 use crate::core::storage::{Deletion, Storage};
@@ -264,8 +264,9 @@ where
         check_owner(&request.app_name, &request.user_id)?;
         let page = Page { offset: request.offset.unwrap_or(0), limit: request.limit };
         let user_id = Some(request.user_id);
-        let listed =
-            self.list_sessions(request.app_name, user_id, false, request.after, page).await?;
+        let listed = self
+            .list_sessions(request.app_name, user_id, ListOrder::default(), request.after, page)
+            .await?;
         listed.sessions.into_iter().map(Session::read).collect()
     }
 
@@ -277,7 +278,8 @@ where
     ) -> Result<Vec<Session>, Error> {
         check_id("app_name", app_name)?;
         let page = Page { offset: offset.unwrap_or(0), limit };
-        let listed = self.list_sessions(app_name.to_owned(), None, false, None, page).await?;
+        let order = ListOrder::default();
+        let listed = self.list_sessions(app_name.to_owned(), None, order, None, page).await?;
         listed.sessions.into_iter().map(Session::read).collect()
     }
 

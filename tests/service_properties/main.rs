@@ -11,7 +11,7 @@ mod model;
 mod steps;
 
 use adk_session_wasm::Error;
-use adk_session_wasm::read::{Page, Window};
+use adk_session_wasm::read::{ListOrder, Page, Window};
 use adk_session_wasm::service::{
     HandlePosition, InMemorySessionService, NewSession, StalePolicy, StoredSession,
 };
@@ -270,7 +270,10 @@ impl Test {
     ) -> Result<(), TestCaseError> {
         let user = user.map(|user| (*user).to_owned());
         let page = Page { offset: 0, limit: None };
-        let listed = self.service.list_sessions(app.to_owned(), user, false, None, page).await;
+        let listed = self
+            .service
+            .list_sessions(app.to_owned(), user, ListOrder::default(), None, page)
+            .await;
         let listed = listed.map_err(refused)?;
         prop_assert_eq!((listed.total, listed.sessions.len()), (total, total));
         for session in listed.sessions {

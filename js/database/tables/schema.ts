@@ -180,9 +180,11 @@ export function indices({ engine, names }: Schema): Index[] {
   return [
     index('idx_events_app_user_session_ts_id', 'events', ...EVENT_SESSION, ...time),
     index('adk_session_wasm_by_update', 'sessions', 'app_name', 'update_time'),
+    index('adk_session_wasm_by_creation', 'sessions', 'app_name', 'create_time'),
     index('adk_session_wasm_by_last_update', OURS, 'app_name', 'last_update_time'),
     // One user's sessions. Through the indices above a page of them would visit all sessions of the app.
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
+    index('adk_session_wasm_by_user_creation', 'sessions', 'app_name', 'user_id', 'create_time'),
     index('adk_session_wasm_by_user_last', OURS, 'app_name', 'user_id', 'last_update_time'),
     ...(engine.knowsAppendOrder
       ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)]

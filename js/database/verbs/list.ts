@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { StorageListRequest } from '../../storage/adapter.js';
-import { type ListPlace, sortList } from '../../storage/list_place.js';
+import { sortList, type TimedPlace } from '../../storage/list_place.js';
+import type { OwnListRequest } from '../../storage/own_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
 import type { Layout } from '../tables/layout.js';
@@ -107,7 +107,16 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
         .limit(value('most'));
       return isAfter ? query.where('k.last_update_time', BEYOND[order], value('place')) : query;
     });
+  const creationTimes = (order: 'asc' | 'desc', isAfter: boolean) =>
+    new Prepared<Most, { time: StoredTime }>((value) => {
+      const query = sessionsOf(value)
+        .select((of) => time(of.ref('s.create_time')).as('time'))
+        .orderBy('s.create_time', order)
+        .limit(value('most'));
+      return isAfter ? query.where('s.create_time', BEYOND[order], value('place')) : query;
+    });
   const times = (isAfter: boolean) => ({
+    creation: { asc: creationTimes('asc', isAfter), desc: creationTimes('desc', isAfter) },
     sessions: { asc: sessionTimes('asc', isAfter), desc: sessionTimes('desc', isAfter) },
     sideTable: { asc: sideTableTimes('asc', isAfter), desc: sideTableTimes('desc', isAfter) },
   });
@@ -131,6 +140,14 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
         .where('k.session_id', 'is', null)
         .where('s.update_time', '>=', value('from'))
         .where('s.update_time', '<=', value('to')),
+    ),
+    byCreation: new Prepared<Owner & Times, ListedColumns>((value) =>
+      withSideTable(value)
+        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+        .select(columns)
+        .select(detailsColumns(engine))
+        .where('s.create_time', '>=', value('from'))
+        .where('s.create_time', '<=', value('to')),
     ),
     fromSideTable: new Prepared<Owner & Times, ListedColumns>((value) =>
       fromSideTable(value)
@@ -172,8 +189,8 @@ export function listStatements(database: Database, engine: Engine) {
 export type ListStatements = ReturnType<typeof listStatements>;
 
 /**
- * Lists a page of sessions by `lastUpdateTime`. That is `update_time`, unless the side table has another time
- * for the session. Each of the two columns has an index, and the page is merged from both. One `order by`
+ * Lists a page of sessions by `createTime` or `lastUpdateTime`. The latter is `update_time`, unless the side table has another time
+ * for the session. Each column has an index, and a page by `lastUpdateTime` is merged from two. One `order by`
  * over both columns could use neither index and would sort all sessions.
  *
  * Ties are ordered by id as JavaScript compares strings. No engine can do that: SQL orders astral characters
@@ -183,22 +200,24 @@ export type ListStatements = ReturnType<typeof listStatements>;
 export function* list(
   statements: ListStatements & SessionStatements,
   { timeOf }: Layout,
-  request: StorageListRequest & { readonly after?: ListPlace },
+  request: OwnListRequest,
 ): Steps<Listing> {
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
+  const { orderBy = 'lastUpdateTime' } = request;
+  const byCreation = orderBy === 'createTime';
   const owner = { app: appName, user: userId ?? '' };
   const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
   const timeBeside = (milliseconds: number, isBeyond: boolean) =>
     timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
   const times = after === undefined ? ofOwner.times : ofOwner.timesAfter;
-  const place = after === undefined ? '' : timeBeside(after.lastUpdateTime, true);
+  const place = after === undefined ? '' : timeBeside(after[orderBy] ?? 0, true);
   const most = limit ? { ...owner, most: offset + limit, place } : undefined;
   const [[app], all, counted, sessionTimes, sideTableTimes] = yield* together([
     statements.app.of({ app: appName }),
     limit === undefined ? ofOwner.all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
-    most && times.sessions[order].of(most),
-    most && times.sideTable[order].of(most),
+    most && (byCreation ? times.creation : times.sessions)[order].of(most),
+    byCreation ? undefined : most && times.sideTable[order].of(most),
   ]);
   const found = [...sessionTimes, ...sideTableTimes];
   const stretch = after
@@ -206,7 +225,10 @@ export function* list(
     : stretchOf(found, request);
   const between = stretch && { ...owner, ...stretch };
   const [ofSessions, ofSideTable] = between
-    ? yield* together([ofOwner.fromSessions.of(between), ofOwner.fromSideTable.of(between)])
+    ? yield* together([
+        (byCreation ? ofOwner.byCreation : ofOwner.fromSessions).of(between),
+        byCreation ? undefined : ofOwner.fromSideTable.of(between),
+      ])
     : [all, []];
   const rows = [...ofSessions, ...ofSideTable].map((row) => {
     return sessionRow({ appName, userId: row.user_id, sessionId: row.id }, row);
@@ -234,7 +256,7 @@ function compare<T extends StoredTime>(one: T, other: T): number {
 /** @returns `undefined` if the page is empty, or if all sessions are listed */
 function stretchOf(
   rows: readonly { time: StoredTime }[],
-  { offset, limit = 0, order }: StorageListRequest,
+  { offset, limit = 0, order }: OwnListRequest,
 ): Stretch | undefined {
   const times = sortedTimes(rows, order);
   const first = times[offset];
@@ -247,13 +269,13 @@ function stretchOf(
 /** Returns the times from a place, whose ties may lie after it, to the last of `limit` sessions beyond. */
 function stretchAfter(
   rows: readonly { time: StoredTime }[],
-  { limit = 0, order }: StorageListRequest,
-  { lastUpdateTime }: ListPlace,
+  { limit = 0, order, orderBy = 'lastUpdateTime' }: OwnListRequest,
+  { [orderBy]: time = 0 }: TimedPlace,
   timeBeside: (milliseconds: number, isBeyond: boolean) => StoredTime,
 ): Stretch {
   const times = sortedTimes(rows, order);
-  const last = parseMilliseconds(times[limit - 1] ?? times.at(-1)) ?? lastUpdateTime;
-  const near = timeBeside(lastUpdateTime, false);
+  const last = parseMilliseconds(times[limit - 1] ?? times.at(-1)) ?? time;
+  const near = timeBeside(time, false);
   const far = timeBeside(last, true);
   const [from, to] = order === 'asc' ? [near, far] : [far, near];
   return { from, to, before: 0 };

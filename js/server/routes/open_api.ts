@@ -84,6 +84,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   cursor: TEXT,
   label: listOf(TEXT),
   order: { enum: ['asc', 'desc'] },
+  orderBy: { enum: ['lastUpdateTime', 'createTime'] },
   withTotal: { type: 'boolean' },
   withCount: { type: 'boolean' },
   before: TEXT,

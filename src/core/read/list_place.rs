@@ -3,8 +3,17 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// A session's place in a list: ordered by last update, then by session id, then by user id. The
-/// place stays valid when its session moves or is deleted.
+/// The order of a list of sessions. The default is by last update, ascending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ListOrder {
+    /// Whether sessions are ordered by creation, instead of by last update.
+    pub by_creation: bool,
+    /// Whether the order is reversed, exactly.
+    pub descending: bool,
+}
+
+/// A session's place in a list: ordered by last update or creation, then by session id, then by
+/// user id. The place stays valid when its session moves or is deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPlace {
     /// The bits of the time. Times are never negative, so their bits have the same order.
@@ -14,9 +23,10 @@ pub struct ListPlace {
 }
 
 impl ListPlace {
-    /// The place of the session with this `last_update_time` in milliseconds, which is not negative.
-    pub fn new(last_update_time: f64, session_id: &str, user_id: &str) -> Self {
-        let time = last_update_time.to_bits();
+    /// The place of the session with this `last_update_time` or `create_time`, by which the list is
+    /// ordered. The time is in milliseconds and not negative.
+    pub fn new(time: f64, session_id: &str, user_id: &str) -> Self {
+        let time = time.to_bits();
         Self { time, session_id: session_id.into(), user_id: user_id.into() }
     }
 

@@ -7,7 +7,7 @@ mod window;
 
 pub use count::check_count;
 pub use event_page::{EventPage, PageEdges, PageEnd, check_event_limit};
-pub use list_place::ListPlace;
+pub use list_place::{ListOrder, ListPlace};
 pub use window::{Page, PagePosition, Window};
 
 use crate::core::event::EventText;
@@ -29,16 +29,16 @@ pub struct Rows {
     pub edges: Option<PageEdges>,
 }
 
-/// The sessions that `list` returns, ordered by last update, then by id, then by user. Ids compare
-/// in UTF-16 order, as JavaScript compares strings.
+/// The sessions that `list` returns, ordered by a time, then by id, then by user. Ids compare in
+/// UTF-16 order, as JavaScript compares strings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRequest {
     /// The app.
     pub app_name: String,
     /// Only this user's sessions; `None` for all users.
     pub user_id: Option<String>,
-    /// Whether the order is reversed, exactly.
-    pub descending: bool,
+    /// The order of the sessions.
+    pub order: ListOrder,
     /// Only the sessions after this place; `None` for all.
     pub after: Option<ListPlace>,
     /// The requested part of the rest.

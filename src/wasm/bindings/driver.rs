@@ -145,7 +145,7 @@ pub(super) fn later(answer: impl Future<Output = Answer> + 'static) -> Answer {
 }
 
 /// Returns the listed sessions, each as `[sessionId, userId, created, revision, lastUpdateTime,
-/// state, title, labels]` with its own state; the shared states; and the total.
+/// state, createTime, title, labels]` with its own state; the shared states; and the total.
 fn listed_in_memory(
     memory: &MemoryStorage,
     request: &ListRequest,
@@ -157,6 +157,7 @@ fn listed_in_memory(
             push2(&row, head.created as f64, head.revision as f64);
             row.push(&head.last_update_time.into());
             row.push(&state.try_to_json()?.into());
+            row.push(&head.create_time.into());
             push_description(&row, description);
             sessions.push(&row);
             Ok(())

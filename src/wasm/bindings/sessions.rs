@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::event::TextSlice;
-use crate::core::read::{ListPlace, ListRequest, Rows};
+use crate::core::read::{ListOrder, ListPlace, ListRequest, Rows};
 use crate::core::read::{Page, PageEnd, Window, check_event_limit};
 use crate::core::session::{Description, SessionKey, check_id};
 use crate::core::state::Delta;
@@ -168,12 +168,13 @@ impl SessionCore {
     }
 
     /// Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
-    /// the page follows: `[lastUpdateTime, sessionId, userId]`.
+    /// the page follows: `[time, sessionId, userId]`.
     #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn list(
         &self,
         app_name: String,
         user_id: Option<String>,
+        by_creation: bool,
         descending: bool,
         limit: Option<f64>,
         offset: Option<f64>,
@@ -189,7 +190,8 @@ impl SessionCore {
             let time = after.get(0).as_f64().unwrap_or_default();
             ListPlace::new(time, &session_id.unwrap_or_default(), &user_id.unwrap_or_default())
         });
-        let request = ListRequest { app_name, user_id, descending, after, page, with_total };
+        let order = ListOrder { by_creation, descending };
+        let request = ListRequest { app_name, user_id, order, after, page, with_total };
         self.driver.list(request, caller)
     }
 

@@ -6,7 +6,7 @@ use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
 use crate::core::names::Names;
 use crate::core::read::Page;
-use crate::core::read::{ListRequest, Listing};
+use crate::core::read::{ListOrder, ListRequest, Listing};
 use crate::core::storage::SharedRow;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
@@ -15,7 +15,12 @@ use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::record::is_counter;
-use crate::wasm::indexed_db::records::schema::{BY_APP, BY_USER, SESSIONS, STATES};
+use crate::wasm::indexed_db::records::schema::{
+    BY_APP, BY_APP_CREATION, BY_USER, BY_USER_CREATION, META, SESSIONS, STATES,
+};
+
+/// The key in `meta` of the note that all sessions have a `createTime`.
+const CREATE_TIMES: &str = "createTimes";
 
 /// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
 /// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
@@ -101,10 +106,20 @@ fn users_of(page: &Array) -> Vec<String> {
 }
 
 async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
-    let ListRequest { app_name, user_id, descending, page, after, .. } = request;
+    let ListRequest { app_name, user_id, order, page, after, .. } = request;
+    let ListOrder { by_creation, descending } = order;
     let owner = keys::owner(app_name, user_id.as_deref());
+    if *by_creation {
+        complete_create_times(access).await?;
+    }
     let transaction = access.begin_read(&keys::list(&[SESSIONS, STATES])).await?;
-    let index = transaction.index(SESSIONS, if user_id.is_some() { BY_USER } else { BY_APP });
+    let name = match (user_id, by_creation) {
+        (None, false) => BY_APP,
+        (None, true) => BY_APP_CREATION,
+        (Some(_), false) => BY_USER,
+        (Some(_), true) => BY_USER_CREATION,
+    };
+    let index = transaction.index(SESSIONS, name);
     let index = index.map_err(|thrown| Failure::of_transaction(&thrown))?;
     let Page { offset, limit } = *page;
     let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());
@@ -157,6 +172,30 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
         read.push(&row);
     }
     Ok(read.into())
+}
+
+/// Sets the `createTime` of the sessions of version 1, once for each database.
+async fn complete_create_times(access: &Access) -> Result<(), Failure> {
+    let transaction = access.begin_read(&keys::list(&[META])).await?;
+    transaction.get(META, &CREATE_TIMES.into());
+    if transaction.answered().await?.pop().is_object() {
+        return Ok(());
+    }
+    let transaction = access.begin_write(&keys::list(&[SESSIONS, META])).await?;
+    transaction.get_all(SESSIONS, &JsValue::UNDEFINED, None);
+    let sessions: Array = transaction.answered().await?.pop().unchecked_into();
+    let mut sessions = sessions.into_iter();
+    while let Some(record) = Record::next(&mut sessions) {
+        if record.get("createTime").is_undefined() {
+            let time = record.count("number").min(record.count("lastUpdateTime"));
+            record.set_number("createTime", time);
+            transaction.put(SESSIONS, &record);
+        }
+    }
+    let note = Record::empty();
+    note.set_text("key", CREATE_TIMES);
+    transaction.put(META, &note);
+    transaction.commit().await
 }
 
 /// Returns the owner's record, with its count of sessions corrected if it is wrong.

@@ -2,7 +2,7 @@
 //! other.
 
 use adk_session_wasm::SessionKey;
-use adk_session_wasm::read::Page;
+use adk_session_wasm::read::{ListOrder, Page};
 use adk_session_wasm::service::{NewSession, StoredSessionService};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::Deletion;
@@ -41,7 +41,9 @@ async fn rows(service: &Service) -> Result<Vec<(usize, String)>, JsValue> {
     let mut rows = Vec::new();
     for user_id in [Some("user".to_owned()), None] {
         let page = Page { offset: 0, limit: Some(1) };
-        let listed = service.list_sessions("app".into(), user_id.clone(), true, None, page).await?;
+        let order = ListOrder { descending: true, ..ListOrder::default() };
+        let listed =
+            service.list_sessions("app".into(), user_id.clone(), order, None, page).await?;
         rows.push((listed.total, service.get_shared_state("app".into(), user_id).await?));
     }
     Ok(rows)

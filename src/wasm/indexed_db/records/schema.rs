@@ -5,15 +5,16 @@
 //! | `sessions` | `[appName, userId, sessionId]` | a session without its events, with its `title` and the JSON of its `labels` |
 //! | `states` | `[appName]` or `[appName, userId]` | how many sessions an app or a user has, and the state, if there is any |
 //! | `events` | `[number, seq]` | one event, or a sealed page of many; `seq` is the last one's |
-//! | `meta` | a name | one record each: `sequence`, `creation`, `mirror` |
+//! | `meta` | a name | one record each: `sequence`, `createTimes`, `creation`, `mirror` |
 //! | `details` | `[number, kind, id]` | reserved: what belongs to a session beside its events |
 //! | `outbox` | `[appName, userId, sessionId, position]` | reserved: operations that a server has not confirmed |
 //! | `leases` | a name | reserved: which tab may do something, and until when |
 //!
-//! `meta` holds three records. `sequence` has the next session's number and the floor of revisions.
-//! `creation` stands in a new database until someone has found out whether the browser lost an
-//! earlier one, and until a lost one is filled again. `mirror` is the mark of the mirror. The last
-//! two are read and written in JavaScript, by `js/indexed_db/layout.ts`.
+//! `meta` holds four records. `sequence` has the next session's number and the floor of revisions.
+//! `createTimes` notes that all sessions have a `createTime`. `creation` stands in a new database
+//! until someone has found out whether the browser lost an earlier one, and until a lost one is
+//! filled again. `mirror` is the mark of the mirror. The last two are read and written in
+//! JavaScript, by `js/indexed_db/layout.ts`.
 //!
 //! A session's events have its `number` in their keys, and no number is used twice. So a later
 //! session with the same key never meets the events of an earlier one.
@@ -28,7 +29,6 @@
 //! | planned | place |
 //! |---|---|
 //! | lists by label, or by a word of the title | records in `details` with the index `term`; a term is an array: app, user, kind, text, creation time, session |
-//! | lists by creation time, with keyset cursors | `createTime` of a session, and the indexes `appCreation` and `userCreation` |
 //! | pages of events by position | the key `[number, seq]`; index `id` finds an event, and counts those of a session |
 //! | initial state, usage, pending requests, drafts | records in `details`, each of its own `kind` |
 //! | base of the remote, of a session or a scope | `details`; number 0 for the records of no session |
@@ -36,8 +36,8 @@
 //! | outbox, in order within a session | `outbox` |
 //! | owner of a cache | a database for each owner |
 //!
-//! Sessions of version 1 have no `createTime`. It is the smaller one of `number` and
-//! `lastUpdateTime`. The first list by creation time has to write it, and to note that in `meta`.
+//! Sessions of version 1 have no `createTime`, so they are not in `appCreation` and `userCreation`.
+//! It is the smaller one of `number` and `lastUpdateTime`. The first list by creation writes it.
 //!
 //! # Rules of an upgrade
 //! 1. The version of a database is the number of its steps. A released step never changes; a change
@@ -85,9 +85,9 @@ pub(crate) const BY_TIME: &str = "time";
 pub(crate) const BY_REPLACEMENT: &str = "replaced";
 
 /// Sessions of an app, by creation.
-const BY_APP_CREATION: &str = "appCreation";
+pub(crate) const BY_APP_CREATION: &str = "appCreation";
 /// Sessions of a user, by creation.
-const BY_USER_CREATION: &str = "userCreation";
+pub(crate) const BY_USER_CREATION: &str = "userCreation";
 /// Records in `details`, by each of their terms.
 const BY_TERM: &str = "term";
 
