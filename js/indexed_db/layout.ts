@@ -16,6 +16,9 @@ export const MARK = 'mirror';
 /** The key in {@link META} of the {@link CreationNote}. */
 export const CREATION = 'creation';
 
+/** The key in {@link META} of the note that all sessions have a `createTime`. */
+export const CREATE_TIMES = 'createTimes';
+
 /**
  * Stands in a new database. It is deleted once it is clear that no earlier database was lost, or once the lost
  * one was filled again.

@@ -96,7 +96,9 @@ export class SessionLists {
       const before = limit ? Math.floor((offset ?? 0) / limit) + lastPage : 0;
       const number = limit ? (page ?? before + 1) : corePage;
       const size = limit ?? (withTotal ? coreLimit : sessions.length);
-      const last = limit && listed.length >= limit ? listed.at(-1) : undefined;
+      // If a walk gets more sessions than its limit without a filter, it got all that the list has after a place.
+      const isFull = filter === undefined ? listed.length === limit : listed.length >= limit!;
+      const last = limit && isFull ? listed.at(-1) : undefined;
       return {
         sessions,
         page: number,

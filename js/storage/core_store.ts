@@ -30,9 +30,13 @@ export class CoreStore implements SessionStore {
   /** Whether the data is in the wasm's memory, and lost if the instance traps. */
   readonly #holdsData: boolean;
 
-  constructor(core: SessionCore, holdsData: boolean) {
+  readonly #beforeCreationList: (() => Promise<void>) | undefined;
+
+  /** @param beforeCreationList called with the storage open before each list by `createTime` */
+  constructor(core: SessionCore, holdsData: boolean, beforeCreationList?: () => Promise<void>) {
     this.core = core;
     this.#holdsData = holdsData;
+    this.#beforeCreationList = beforeCreationList;
   }
 
   open(): MaybePromise<void> {
@@ -94,24 +98,28 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy = 'lastUpdateTime', after }: PageRequest,
+    { limit, offset, page, withTotal, orderBy = 'lastUpdateTime', after: last }: PageRequest,
     { onRetry }: StorageCall,
   ): MaybePromise<ReadPage> {
-    const place = after && [after[orderBy], after.sessionId, after.userId];
-    return this.#answer(() =>
-      this.core.list(
-        appName,
-        userId,
-        orderBy === 'createTime',
-        descending,
-        limit,
-        offset,
-        page,
-        withTotal,
-        place,
-        onRetry,
-      ),
-    );
+    const place = last && [last[orderBy], last.sessionId, last.userId];
+    const byCreation = orderBy === 'createTime';
+    const list = (): MaybePromise<ReadPage> =>
+      this.#answer(() =>
+        this.core.list(
+          appName,
+          userId,
+          byCreation,
+          descending,
+          limit,
+          offset,
+          page,
+          withTotal,
+          place,
+          onRetry,
+        ),
+      );
+    const complete = byCreation ? this.#beforeCreationList : undefined;
+    return complete === undefined ? list() : after(after(this.open(), complete), list);
   }
 
   append(request: AppendRequest): MaybePromise<AppendAnswer> {

@@ -16,11 +16,8 @@ use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::record::is_counter;
 use crate::wasm::indexed_db::records::schema::{
-    BY_APP, BY_APP_CREATION, BY_USER, BY_USER_CREATION, META, SESSIONS, STATES,
+    BY_APP, BY_APP_CREATION, BY_USER, BY_USER_CREATION, SESSIONS, STATES,
 };
-
-/// The key in `meta` of the note that all sessions have a `createTime`.
-const CREATE_TIMES: &str = "createTimes";
 
 /// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
 /// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
@@ -109,9 +106,6 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     let ListRequest { app_name, user_id, order, page, after, .. } = request;
     let ListOrder { by_creation, descending } = order;
     let owner = keys::owner(app_name, user_id.as_deref());
-    if *by_creation {
-        complete_create_times(access).await?;
-    }
     let transaction = access.begin_read(&keys::list(&[SESSIONS, STATES])).await?;
     let name = match (user_id, by_creation) {
         (None, false) => BY_APP,
@@ -172,30 +166,6 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
         read.push(&row);
     }
     Ok(read.into())
-}
-
-/// Sets the `createTime` of the sessions of version 1, once for each database.
-async fn complete_create_times(access: &Access) -> Result<(), Failure> {
-    let transaction = access.begin_read(&keys::list(&[META])).await?;
-    transaction.get(META, &CREATE_TIMES.into());
-    if transaction.answered().await?.pop().is_object() {
-        return Ok(());
-    }
-    let transaction = access.begin_write(&keys::list(&[SESSIONS, META])).await?;
-    transaction.get_all(SESSIONS, &JsValue::UNDEFINED, None);
-    let sessions: Array = transaction.answered().await?.pop().unchecked_into();
-    let mut sessions = sessions.into_iter();
-    while let Some(record) = Record::next(&mut sessions) {
-        if record.get("createTime").is_undefined() {
-            let time = record.count("number").min(record.count("lastUpdateTime"));
-            record.set_number("createTime", time);
-            transaction.put(SESSIONS, &record);
-        }
-    }
-    let note = Record::empty();
-    note.set_text("key", CREATE_TIMES);
-    transaction.put(META, &note);
-    transaction.commit().await
 }
 
 /// Returns the owner's record, with its count of sessions corrected if it is wrong.

@@ -36,6 +36,7 @@ const READABLE: Readable = {
     ['ada', 'empty'],
     ['bob', 'long'],
   ],
+  byCreation: ['long', 'empty', 'long'],
   bob: { name: 'Bob' },
 };
 

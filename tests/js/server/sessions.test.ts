@@ -204,6 +204,9 @@ describe('Sessions over HTTP', () => {
       sessions.map(({ id, state }) => [id, state]),
       [['s2', { number: 2 }]],
     );
+    const byCreation = await ask(`/apps/${APP}/sessions?orderBy=createTime&limit=2`);
+    assert.equal((byCreation.body as { sessions: object[] }).sessions.length, 2);
+    assert.equal((await ask(`/apps/${APP}/sessions?orderBy=id`)).status, 400);
     const all = await ask(`/apps/${APP}/sessions?order=desc&withTotal=false`);
     assert.equal((all.body as { sessions: unknown[] }).sessions.length, 5);
     assert.equal((await ask(`/apps/${APP}/sessions?limit=1001`)).status, 400);

@@ -298,6 +298,8 @@ describe('A session service with a state type', () => {
       await service.getSession({ appName: 'shop', userId: 'ada' });
       // @ts-expect-error Python's names are not accepted
       await service.createSession({ app_name: 'shop', user_id: 'ada' });
+      // @ts-expect-error 'id' is no time
+      await service.listSessions({ appName: 'shop', orderBy: 'id' });
       // @ts-expect-error 'up' is no order
       await service.listSessions({ appName: 'shop', order: 'up' });
     });

@@ -13,7 +13,7 @@
 //! `meta` holds four records. `sequence` has the next session's number and the floor of revisions.
 //! `createTimes` notes that all sessions have a `createTime`. `creation` stands in a new database
 //! until someone has found out whether the browser lost an earlier one, and until a lost one is
-//! filled again. `mirror` is the mark of the mirror. The last two are read and written in
+//! filled again. `mirror` is the mark of the mirror. The last three are read and written in
 //! JavaScript, by `js/indexed_db/layout.ts`.
 //!
 //! A session's events have its `number` in their keys, and no number is used twice. So a later
@@ -37,7 +37,8 @@
 //! | owner of a cache | a database for each owner |
 //!
 //! Sessions of version 1 have no `createTime`, so they are not in `appCreation` and `userCreation`.
-//! It is the smaller one of `number` and `lastUpdateTime`. The first list by creation writes it.
+//! It is the smaller one of `number` and `lastUpdateTime`. The first list by creation writes it, in
+//! `js/indexed_db/create_times.ts`.
 //!
 //! # Rules of an upgrade
 //! 1. The version of a database is the number of its steps. A released step never changes; a change

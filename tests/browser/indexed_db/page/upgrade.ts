@@ -40,11 +40,14 @@ export async function makeVersion1(name: string, records: Records): Promise<void
 export interface Readable {
   sessions: Record<string, { state: object; events: [id: string, text: string][] }>;
   listed: [userId: string, sessionId: string][];
+  /** Ids of the sessions by `createTime`. */
+  byCreation: string[];
   bob: object;
 }
 
 async function readAll(service: IndexedDbSessionService): Promise<Readable> {
   const { sessions: listed } = await service.listSessions({ appName: APP });
+  const byCreation = await service.listSessions({ appName: APP, orderBy: 'createTime' });
   const sessions: Readable['sessions'] = {};
   for (const { userId, id } of listed.filter(({ userId }) => userId === USER)) {
     const { state, events } = (await service.getSession({ appName: APP, userId, sessionId: id }))!;
@@ -57,6 +60,7 @@ async function readAll(service: IndexedDbSessionService): Promise<Readable> {
   return {
     sessions,
     listed: listed.map(({ userId, id }) => [userId, id]),
+    byCreation: byCreation.sessions.map(({ id }) => id),
     bob: await service.getUserState({ appName: APP, userId: 'bob' }),
   };
 }
