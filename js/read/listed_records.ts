@@ -55,7 +55,8 @@ export function makeHandles<S extends object>(
       !isRevision(created) ||
       !isRevision(revision) ||
       !isTime(lastUpdateTime) ||
-      created > revision
+      // In a database, another program may set a revision by a clock that is behind.
+      (!isTuple(listed) && created > revision)
     ) {
       throw corruptSession(record, appName, 'it is damaged');
     }

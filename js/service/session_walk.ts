@@ -19,7 +19,7 @@ export interface Owner {
 }
 
 /** A session that is listed by its last update, so at least this time is not damaged. */
-export interface Listed extends ListedSession {
+export interface Listed extends Omit<ListedSession, 'createTime'> {
   readonly lastUpdateTime: number;
 }
 

@@ -116,8 +116,8 @@ export class StoredSessionService<S extends object = StateShape>
 
   /**
    * Goes through sessions, and reads them page by page. Each session that is there all the time comes
-   * once, also if it is updated meanwhile. Descending: those that are updated or created behind the walk
-   * come at the end. The walk remembers the ids that it gave.
+   * once, also if it is updated meanwhile. Those that are updated or created behind the walk come at the
+   * end. The walk remembers the ids that it gave.
    *
    * @throws SessionError (at the first step) as `listSessions`
    *

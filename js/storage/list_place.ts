@@ -33,7 +33,8 @@ interface ListPart {
   readonly after?: TimedPlace | undefined;
 }
 
-function comparePlaces(
+/** Compares places as a list in this order has them. */
+export function comparePlaces(
   { order, orderBy = 'lastUpdateTime' }: ListPart,
   one: TimedPlace,
   other: TimedPlace,
