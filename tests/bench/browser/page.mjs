@@ -12,6 +12,7 @@ const cases = {
   'long-session': async () => (await import('./reads.mjs')).longSession(),
   mirrored: async () => (await import('./mirrored.mjs')).mirrored(),
   imports: async () => (await import('./imports.mjs')).longImports(),
+  'late-page': async () => (await import('./reads.mjs')).latePage(),
   'newest-sessions': async () => (await import('./reads.mjs')).newestSessions(),
 };
 

@@ -1,9 +1,12 @@
 // Reads: a whole long session, its end, and the newest of many sessions.
 
-import { medianAndMean, timeOf, timeOfMany, timesInTurns } from '../measure.mjs';
+import { IndexedDbSessionService } from 'adk-session-wasm';
+
+import { atMost, median, medianAndMean, timeOf, timeOfMany, timesInTurns } from '../measure.mjs';
 import { Bare } from './bare.mjs';
 import { Ours } from './ours.mjs';
 import { eventsNow, filled, withStores } from './stores.mjs';
+import { user } from './user.mjs';
 
 const EVENTS = 10_000;
 const SESSIONS = 5000;
@@ -74,4 +77,52 @@ export function newestSessions() {
     );
     return results('newest 20 of 5,000 sessions', times, { most: 1.3, than: 'index read' });
   });
+}
+
+/**
+ * Page 1,000 of a list against page 1, by cursor.
+ *
+ * @returns {Promise<import('../measure.mjs').Result[]>}
+ */
+export async function latePage() {
+  const [sessions, limit, batch] = [20_000, 20, 250];
+  const name = `late-${crypto.randomUUID()}`;
+  const service = new IndexedDbSessionService({ name, durability: 'relaxed' });
+  try {
+    for (let first = 0; first < sessions; first += batch) {
+      const ids = Array.from({ length: batch }, (_, index) => `session-${first + index}`);
+      await Promise.all(ids.map((sessionId) => service.createSession({ ...user, sessionId })));
+    }
+    const cases = [];
+    for (const orderBy of /** @type {const} */ (['lastUpdateTime', 'createTime'])) {
+      const list = { ...user, orderBy, limit, withTotal: /** @type {const} */ (false) };
+      const { nextCursor: cursor } = await service.listSessions({
+        ...list,
+        page: sessions / limit - 1,
+      });
+      const late = await service.listSessions({ ...list, cursor });
+      assertEqual(late.sessions.length, limit);
+      const times = await timesInTurns(
+        {
+          ours: () => timeOfMany(5, () => service.listSessions({ ...list, cursor })),
+          first: () => timeOfMany(5, () => service.listSessions(list)),
+        },
+        { rounds: 40, warmUp: 4 },
+      );
+      cases.push(
+        atMost({
+          case: `page 1,000 of 20,000 sessions by ${orderBy}`,
+          ours: median(times.ours),
+          peer: median(times.first),
+          unit: 'ms',
+          most: 1.3,
+          than: 'page 1',
+        }),
+      );
+    }
+    return cases;
+  } finally {
+    await service.close();
+    await IndexedDbSessionService.deleteDatabase(name);
+  }
 }

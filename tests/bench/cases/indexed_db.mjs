@@ -10,6 +10,7 @@ const PAGES = [
   'to-long-session',
   'long-session',
   'newest-sessions',
+  'late-page',
 ];
 
 /**

@@ -1,4 +1,4 @@
-// Page 10,000 of a list against page 1, by cursor: its cost must not grow with the pages before it.
+// Lists of many sessions: page 10,000 against page 1, by cursor, and the few sessions that carry a label.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import pg from 'pg';
 import { tsImport } from 'tsx/esm/api';
 
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { atMost, inTurns, timeOfMany } from '../measure.mjs';
+import { atMost, inTurns, shown, timeOfMany } from '../measure.mjs';
 
 /** @type {typeof import('../../js/database/servers.js')} */
 const { startPostgres } = await tsImport('../../js/database/servers.ts', import.meta.url);
@@ -25,7 +25,7 @@ const list = /** @type {const} */ ({
 
 /** @returns {Promise<import('../measure.mjs').Result[]>} */
 export default async function lists() {
-  return [await onSqlite(), await onPostgres()];
+  return [await onSqlite(), await onPostgres(), await labelled()];
 }
 
 async function onSqlite() {
@@ -35,13 +35,7 @@ async function onSqlite() {
   try {
     await service.open(); // creates the tables
     const database = new Sqlite(path);
-    database.exec(`
-      insert into sessions (app_name, user_id, id, state, create_time, update_time)
-        with recursive n (i) as (select 0 union all select i + 1 from n where i < ${COUNT - 1})
-        select 'bench', 'user', 's' || i, '{}', at, at from (
-          select i, strftime('%Y-%m-%d %H:%M:%f000', 1700000000 + i, 'unixepoch') as at from n
-        );
-      analyze;`);
+    database.exec(sessionsSql(COUNT));
     database.close();
     return await latePage('SQLite', service);
   } finally {
@@ -87,4 +81,53 @@ async function latePage(storage, service) {
   });
   const name = `page 10,000 of 1,000,000 sessions, ${storage}`;
   return atMost({ case: name, ours, peer: first, unit: 'ms', most: 1.3, than: 'page 1' });
+}
+
+/** No index serves a label: this reads all sessions. The peer reads as many without a filter. */
+async function labelled() {
+  const [count, carriers] = [100_000, 20];
+  const folder = await mkdtemp(join(tmpdir(), 'labels-'));
+  const path = join(folder, 'labels.db');
+  const service = new DatabaseSessionService(`sqlite:///${path}`);
+  const labels = { kind: 'rare' };
+  try {
+    await service.open();
+    const database = new Sqlite(path);
+    database.exec(sessionsSql(count));
+    database.close();
+    for (let number = 0; number < carriers; number += 1) {
+      const sessionId = `s${(number * count) / carriers}`;
+      await service.updateSession({ appName: 'bench', userId: 'user', sessionId }, { labels });
+    }
+    const all = { ...list, limit: 1000 };
+    const { ours, peer } = await inTurns(
+      {
+        ours: () => timeOfMany(1, () => service.listSessions({ ...list, labels })),
+        peer: () =>
+          timeOfMany(1, async () => {
+            let cursor;
+            do ({ nextCursor: cursor } = await service.listSessions({ ...all, cursor }));
+            while (cursor !== undefined);
+          }),
+      },
+      { rounds: 5, warmUp: 1 },
+    );
+    const found = await service.listSessions({ ...list, labels });
+    if (found.sessions.length !== carriers) throw new Error(`${found.sessions.length} were found`);
+    return shown({ case: 'a label of 20 of 100,000 sessions, SQLite', ours, peer, unit: 'ms' });
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** @param {number} count */
+function sessionsSql(count) {
+  return `
+      insert into sessions (app_name, user_id, id, state, create_time, update_time)
+        with recursive n (i) as (select 0 union all select i + 1 from n where i < ${count - 1})
+        select 'bench', 'user', 's' || i, '{}', at, at from (
+          select i, strftime('%Y-%m-%d %H:%M:%f000', 1700000000 + i, 'unixepoch') as at from n
+        );
+      analyze;`;
 }
