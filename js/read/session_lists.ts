@@ -1,5 +1,6 @@
 import { after as whenRead, type MaybePromise } from '../call/call.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
+import { ownMembers } from '../members/own.js';
 import { optionalCount, optionalNumber, requireId } from '../model/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Session } from '../model/session.js';
@@ -111,7 +112,7 @@ export class SessionLists {
 
   #read(
     [appName, userId, order, orderBy]: SessionList,
-    page: PageRequest,
+    page: Omit<PageRequest, 'orderBy'>,
     call: StorageCall,
   ): MaybePromise<ReadPage> {
     return this.#parts.call(call.signal, (store) =>
@@ -159,11 +160,12 @@ const LOOK_BACK = 10_000;
  * move to a place behind the walk, which therefore ends with a pass over what has moved since its start.
  */
 export async function* walkSessions<S extends object>(
-  { limit = 50, ...request }: SessionsRequest,
+  { limit = 50, ...others }: SessionsRequest,
   list: (request: ListSessionsPageRequest) => Promise<SessionsPage<S>>,
   clock: () => number,
 ): AsyncGenerator<Session<S>, void, undefined> {
   if ((limit as unknown) === 0) throw invalid('limit', 'must be at least 1; it is 0');
+  const request = ownMembers(others);
   const given = new Set<string>();
   const moves = request.orderBy !== 'createTime';
   let start = clock();

@@ -170,7 +170,8 @@ export class ServiceCore {
     list: ({ appName, userId }, order, request) => {
       const call = ownMembers(request);
       const { limit, offset, after: place } = call;
-      const page = { limit, offset, page: undefined, withTotal: false, after: place };
+      const orderBy = 'lastUpdateTime' as const;
+      const page = { limit, offset, page: undefined, withTotal: false, orderBy, after: place };
       const read = this.#call<ReadPage>(call.signal, (store) =>
         store.list(appName, userId, order === 'desc', page, call),
       );

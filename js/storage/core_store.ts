@@ -98,7 +98,7 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy = 'lastUpdateTime', after: last }: PageRequest,
+    { limit, offset, page, withTotal, orderBy, after: last }: PageRequest,
     { onRetry }: StorageCall,
   ): MaybePromise<ReadPage> {
     const place = last && [last[orderBy], last.sessionId, last.userId];

@@ -35,9 +35,10 @@ interface ListPart {
 
 /** Compares places as a list in this order has them. */
 export function comparePlaces(
-  { order, orderBy = 'lastUpdateTime' }: ListPart,
+  order: 'asc' | 'desc',
   one: TimedPlace,
   other: TimedPlace,
+  orderBy: ListTime = 'lastUpdateTime',
 ): number {
   const ascending =
     (one[orderBy] ?? 0) - (other[orderBy] ?? 0) ||
@@ -52,7 +53,8 @@ function compareTexts(one: string, other: string): number {
 
 /** Sorts sessions, and leaves out those that are not in this part of the list. */
 export function sortList<Row extends TimedPlace>(rows: readonly Row[], part: ListPart): Row[] {
-  const { after } = part;
-  const isIn = (row: Row): boolean => after === undefined || comparePlaces(part, row, after) > 0;
-  return rows.filter(isIn).sort((one, other) => comparePlaces(part, one, other));
+  const { order, orderBy, after } = part;
+  const compare = (one: TimedPlace, other: TimedPlace): number =>
+    comparePlaces(order, one, other, orderBy);
+  return rows.filter((row) => after === undefined || compare(row, after) > 0).sort(compare);
 }

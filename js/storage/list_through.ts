@@ -30,11 +30,12 @@ interface Listed {
  */
 export function listThrough(
   adapter: StorageAdapter,
-  request: OwnListRequest,
+  given: OwnListRequest,
   isOwn: boolean,
   call: StorageCall,
 ): Promise<Listed> {
-  const { offset, limit, after, orderBy, ...others } = ownMembers(request);
+  const request = ownMembers(given);
+  const { offset, limit, after, orderBy, ...others } = request;
   const list = ownMembers(isOwn && orderBy ? { ...others, orderBy } : others);
   const isOrdered = isOwn || orderBy === undefined;
   const hasVerb = isOrdered && after !== undefined && memberOf(adapter, 'listAfter') !== undefined;

@@ -97,8 +97,7 @@ export interface PageRequest {
   readonly offset: number | undefined;
   readonly page: number | undefined;
   readonly withTotal: boolean;
-  /** Default `lastUpdateTime`. */
-  readonly orderBy?: ListTime | undefined;
+  readonly orderBy: ListTime;
   /** Only the sessions that the list has after this place. `limit` is then given. */
   readonly after?: TimedPlace | undefined;
 }
