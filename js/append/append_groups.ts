@@ -1,5 +1,7 @@
 import { loadWasm } from '../wasm/core.js';
 import { mayBeWritten } from '../errors/unwritten.js';
+import type { AppendRequest } from '../storage/session_store.js';
+import type { AppendAnswer } from '../wasm/protocol.js';
 import type { AppendRules } from './append_rules.js';
 import type { EventToStore } from './event_to_store.js';
 import { abortedError, after, type MaybePromise, requireNotAborted } from '../call/call.js';
@@ -60,13 +62,21 @@ export interface HandleAppend {
   readonly onRetry: (() => void) | undefined;
 }
 
+/** A request to append, and what follows its commit. */
+export interface PreparedAppend {
+  readonly request: AppendRequest;
+  /** Called after the commit. */
+  readonly committed: (answer: AppendAnswer) => void | Promise<void>;
+}
+
 /** Stores events, and changes the handles whose events are stored. */
 export interface AppendStore {
   /** Whether {@link AppendStore.storeMany} can be called. Called when the wasm is loaded. */
   canStoreMany(): boolean;
-  store(append: HandleAppend): MaybePromise<void>;
+  prepare(append: HandleAppend): PreparedAppend;
+  store(prepared: PreparedAppend): MaybePromise<void>;
   /** Stores appends to different sessions in one transaction. Each of them may fail by itself. */
-  storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[];
+  storeMany(prepared: readonly PreparedAppend[]): readonly Promise<void>[];
 }
 
 /**
@@ -209,7 +219,7 @@ export class AppendGroups {
     const parts = group.map((write) => appendOf(write));
     let stored: readonly Promise<void>[];
     try {
-      stored = this.#store.storeMany(parts.map(({ append }) => append));
+      stored = this.#store.storeMany(parts.map(({ append }) => this.#store.prepare(append)));
     } catch (error) {
       stored = group.map(() => Promise.reject(error as Error));
     }
@@ -284,7 +294,7 @@ export class AppendGroups {
       reject(write, doubt ?? error);
     };
     try {
-      const stored = this.#store.store(append);
+      const stored = this.#store.store(this.#store.prepare(append));
       if (stored !== undefined) return stored.then(succeed, fail);
     } catch (error) {
       return fail(error);

@@ -7,7 +7,12 @@ import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { type AppendRules, appendRulesOf } from './append_rules.js';
 import { Computation } from './computation.js';
-import { AppendGroups, type AppendStore, type HandleAppend } from './append_groups.js';
+import {
+  AppendGroups,
+  type AppendStore,
+  type HandleAppend,
+  type PreparedAppend,
+} from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
@@ -41,12 +46,6 @@ export interface AppenderParts {
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
   readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
-}
-
-interface PreparedAppend {
-  readonly request: AppendRequest;
-  /** Called after the commit. */
-  readonly committed: (answer: AppendAnswer) => void | Promise<void>;
 }
 
 /**
@@ -88,15 +87,21 @@ export class Appender implements AppendStore {
     for (const event of events)
       if (!isPartial(event)) taken.push(this.#take(event, rules, mayTitle));
     const append: HandleAppend = {
-      ...{ session, record, rules, events: taken },
-      ...{ expectedRevision: expected, signal, onRetry },
+      session,
+      record,
+      rules,
+      events: taken,
+      expectedRevision: expected,
+      signal,
+      onRetry,
     };
     let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0 && !isInMemory) {
       stored = this.#groups.add(append);
     } else if (taken.length > 0) {
       const ahead = record.lastAppend ?? loadWasm(true);
-      stored = ahead === undefined ? this.store(append) : this.#storeAfter(ahead, append);
+      stored =
+        ahead === undefined ? this.store(this.prepare(append)) : this.#storeAfter(ahead, append);
     }
     return after(stored, (groupSize) => {
       if (facts !== undefined) {
@@ -112,7 +117,7 @@ export class Appender implements AppendStore {
     const { record, signal } = append;
     const stored = ahead.then(() => {
       requireNotAborted(signal);
-      return this.store(append);
+      return this.store(this.prepare(append));
     });
     const forget = (): void => {
       if (record.lastAppend === lastAppend) record.lastAppend = undefined;
@@ -147,7 +152,7 @@ export class Appender implements AppendStore {
     this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
-      return this.#store({
+      return this.store({
         request: {
           key,
           // −1 tells Rust that no handle can be stale here.
@@ -188,11 +193,7 @@ export class Appender implements AppendStore {
     return this.#parts.store().appendMany !== undefined;
   }
 
-  store(append: HandleAppend): MaybePromise<void> {
-    return this.#store(this.#prepare(append));
-  }
-
-  #store({ request, committed }: PreparedAppend): MaybePromise<void> {
+  store({ request, committed }: PreparedAppend): MaybePromise<void> {
     const refused = (error: unknown): never => this.#refuse(request, error);
     let answer: MaybePromise<AppendAnswer>;
     try {
@@ -207,10 +208,8 @@ export class Appender implements AppendStore {
     throw isSessionError(error) ? this.#parts.explain(error, key) : error;
   }
 
-  storeMany(appends: readonly HandleAppend[]): readonly Promise<void>[] {
-    const { store } = this.#parts;
-    const prepared = appends.map((append) => this.#prepare(append));
-    const answers = store().appendMany?.(prepared.map(({ request }) => request)) ?? [];
+  storeMany(prepared: readonly PreparedAppend[]): readonly Promise<void>[] {
+    const answers = this.#parts.store().appendMany?.(prepared.map(({ request }) => request)) ?? [];
     return prepared.map(({ request, committed }, index) =>
       (answers[index] ?? Promise.reject(new Error('no answer'))).then(committed, (error: unknown) =>
         this.#refuse(request, error),
@@ -219,7 +218,7 @@ export class Appender implements AppendStore {
   }
 
   /** Prepares what is stored, and the changes of the handle after the commit. */
-  #prepare(append: HandleAppend): PreparedAppend {
+  prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
     const { clock, feed } = this.#parts;
     const { writer, policy } = rules;

@@ -26,11 +26,11 @@ export function requestOf<Request extends object>(
   given: Request,
   { signal, onRetry }: StorageCall,
 ): Request & StorageCall {
-  return ownMembers({
-    ...given,
-    ...(signal !== undefined && { signal }),
-    ...(onRetry !== undefined && { onRetry }),
-  });
+  const request: Request & { -readonly [Name in keyof StorageCall]: StorageCall[Name] } =
+    ownMembers(given);
+  if (signal !== undefined) request.signal = signal;
+  if (onRetry !== undefined) request.onRetry = onRetry;
+  return request;
 }
 
 /** Stops waiting when the signal fires. Only for reads, which change nothing. */

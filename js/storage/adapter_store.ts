@@ -52,7 +52,7 @@ import type {
   SessionStore,
 } from './session_store.js';
 import { WriteGroup } from './write_group.js';
-import { writeThrough, type WriteParts, type WriteVerb } from './write_through.js';
+import { writeThrough } from './write_through.js';
 
 /**
  * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
@@ -87,7 +87,7 @@ export class AdapterStore implements SessionStore {
   }
 
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { state, events, delta, sharesState, description } = request;
+    const { key, state, events, delta, sharesState, description, now, signal, onRetry } = request;
     if (description.title || description.labels) this.#requireDescribe();
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
@@ -98,11 +98,14 @@ export class AdapterStore implements SessionStore {
       write.free();
       return this.#own.createInSteps(this, request, ifAbsent);
     }
-    const created = await this.#write(
+    const parts = { writer: this.#adapter, key, now, events, creation: request, signal, onRetry };
+    const end = () => write.created(ifAbsent) as CreatedSession | undefined;
+    const created = await writeThrough(
       'create',
+      this.#adapter,
       write,
-      { ...request, writer: this.#adapter },
-      () => write.created(ifAbsent) as CreatedSession | undefined,
+      { ...NO_EVENTS, ...parts },
+      end,
     );
     if (created !== undefined) await this.#requireEvents(request);
     return created;
@@ -167,31 +170,33 @@ export class AdapterStore implements SessionStore {
 
   /** @param group runs the first attempt; later ones run alone */
   append(request: AppendRequest, group?: WriteGroup): MaybePromise<AppendAnswer> {
-    const { position, firstTitle, compute } = request;
+    const { key, position, events, now, firstTitle, compute, signal, onRetry } = request;
     this.#requireTransactions(compute);
-    const { created, lastEventId } = position;
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
     const write = callCore(() => AdapterWrite.append(packed, numbers, texts, compute));
-    const lastId = Number.isNaN(created) ? lastEventId : undefined;
     const writer = group ?? this.#adapter;
-    const parts = { ...request, writer, lastEventId: lastId };
-    return this.#write('append', write, parts, () => write.appended() as AppendAnswer);
+    const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
+    const creation = undefined;
+    const parts = { writer, key, now, events, creation, firstTitle, lastEventId, signal, onRetry };
+    const end = () => write.appended() as AppendAnswer;
+    return writeThrough('append', this.#adapter, write, parts, end);
   }
 
   async update(
     appName: string,
     userId: string | undefined,
     delta: string | Compute,
-    call: StorageCall,
+    { signal, onRetry }: StorageCall,
   ): Promise<SharedRevisions> {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     this.#requireTransactions(compute);
     requireRoom(text.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
     const key = storageKey({ appName, userId });
-    const parts = { ...call, writer: this.#adapter, key };
-    return this.#write('append', write, parts, () => write.updated() as SharedRevisions);
+    const parts = { ...NO_EVENTS, writer: this.#adapter, key, signal, onRetry };
+    const end = () => write.updated() as SharedRevisions;
+    return writeThrough('append', this.#adapter, write, parts, end);
   }
 
   /** Another program may write between the read and the write of a storage without transactions. */
@@ -363,33 +368,6 @@ export class AdapterStore implements SessionStore {
   free(): void {
     // It holds nothing in the wasm. Each write is freed when it ends.
   }
-
-  /**
-   * Runs a write through the adapter, and frees it.
-   *
-   * @param end returns the result of the write
-   */
-  #write<Verb extends WriteVerb, T>(
-    verb: Verb,
-    write: AdapterWrite,
-    parts: WriteParts<Verb>,
-    end: () => T,
-  ): MaybePromise<T> {
-    const free = (): void => {
-      try {
-        write.free();
-      } catch {
-        // JavaScript threw through one of its methods, so the wasm counts it as borrowed. It is not freed.
-      }
-    };
-    let answer: MaybePromise<T> | undefined;
-    try {
-      return (answer = writeThrough(verb, this.#adapter, write, ownMembers(parts), end));
-    } finally {
-      if (answer instanceof Promise) void answer.then(free, free);
-      else free();
-    }
-  }
 }
 
 /** Returns the floor that a deletion gave, if it gave one. */
@@ -398,6 +376,15 @@ function floorOf(verb: string, deleted: unknown): Floor {
   const floor = memberOf(deleted as { readonly floor?: unknown }, 'floor');
   return floor === undefined ? undefined : requireCounter(verb, '', 'floor', floor);
 }
+
+/** The parts of a write that appends nothing. */
+const NO_EVENTS = {
+  now: 0,
+  events: [],
+  creation: undefined,
+  firstTitle: undefined,
+  lastEventId: undefined,
+} as const;
 
 /** The app whose state is read to learn whether an adapter answers. */
 const PROBE = 'adk-session-wasm';

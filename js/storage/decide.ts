@@ -1,9 +1,10 @@
 import { kindOf } from '../errors/describe.js';
 import { type AdapterWrite, callCore, requireRoom } from '../wasm/core.js';
 import { memberOf } from '../members/own.js';
-import { type Description, NO_DESCRIPTION } from '../model/description.js';
+import { NO_DESCRIPTION } from '../model/description.js';
 import type { EventSnapshot } from '../model/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
+import type { NewSession } from '../wasm/appends.js';
 import type { Changes, EventRow, Found, SharedRow, StorageKey } from './rows.js';
 import {
   type EventTuple,
@@ -16,28 +17,31 @@ import {
   requireCounter,
 } from './checked_rows.js';
 
+/** The parts of a write that its rows are made of; see `WriteParts`. */
+interface DecidedParts {
+  readonly key: StorageKey;
+  readonly events: readonly EventSnapshot[];
+  readonly creation: Pick<NewSession, 'description'> | undefined;
+  readonly firstTitle: string | undefined;
+}
+
 /**
  * Computes the rows to write from the rows that an adapter found. The core decides.
  *
  * @param scopes the states that the write's plan names
- * @param events the events that the write appends
- * @param description the title and the labels of a new session
- * @param firstTitle the title for a session that has none
  * @returns the rows to write; `undefined` if there is nothing to write
  */
 export function decide(
   verb: string,
   write: AdapterWrite,
   scopes: number,
-  key: StorageKey,
-  events: readonly EventSnapshot[],
+  { key, events, creation, firstTitle }: DecidedParts,
   found: Found,
-  description: Description = NO_DESCRIPTION,
-  firstTitle?: string,
 ): Changes | undefined {
   if (typeof found !== 'object' || (found as unknown) === null) {
     throw contractViolation(verb, `called decide with ${kindOf(found)} in place of the rows`);
   }
+  const description = creation?.description ?? NO_DESCRIPTION;
   const floor = requireCounter(verb, '', 'floor', found.floor);
   const session = optionalTuple(memberOf(found, 'session'), (row) =>
     sessionTuple(verb, 'session', row),

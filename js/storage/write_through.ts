@@ -1,10 +1,9 @@
 import { type AdapterWrite, callCore, toSessionError } from '../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { SessionError } from '../errors/errors.js';
-import { ownMembers } from '../members/own.js';
-import type { Description } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { EventSnapshot } from '../model/snapshot.js';
+import type { NewSession } from '../wasm/appends.js';
 import { PLANNED } from '../wasm/protocol.js';
 import type { StorageAdapter, StorageWriteRequest } from './adapter.js';
 import { adapterError, requestOf } from './adapter_calls.js';
@@ -22,23 +21,21 @@ export interface WriteParts<Verb extends WriteVerb> extends StorageCall {
   readonly writer: Pick<StorageAdapter, Verb>;
   readonly key: StorageKey;
   /** The time of the write in milliseconds. */
-  readonly now?: number;
-  readonly events?: readonly EventSnapshot[];
-  /** The title and the labels of a new session. */
-  readonly description?: Description;
+  readonly now: number;
+  readonly events: readonly EventSnapshot[];
+  /** Of a new session: its title and labels, and the time from `CreateRequest`. */
+  readonly creation: Pick<NewSession, 'description' | 'lastUpdateTime'> | undefined;
   /** The title for a session that has none. */
-  readonly firstTitle?: string | undefined;
-  /** See `CreateRequest`. */
-  readonly lastUpdateTime?: number | undefined;
+  readonly firstTitle: string | undefined;
   /** The last event of a handle whose position is not known. */
-  readonly lastEventId?: string | undefined;
+  readonly lastEventId: string | undefined;
 }
 
 /**
  * Runs a write through an adapter, once more if its decision needs more rows. Returns without a promise if the
- * adapter does.
+ * adapter does. The write is freed.
  *
- * @param end returns the result of the write
+ * @param end returns the result of the write and frees it
  * @throws SessionError the error of the decision, even if the adapter hides it; else `storage_failed`
  */
 export function writeThrough<Verb extends WriteVerb, T>(
@@ -48,10 +45,8 @@ export function writeThrough<Verb extends WriteVerb, T>(
   parts: WriteParts<Verb>,
   end: () => T,
 ): MaybePromise<T> {
-  const { writer, key, events = [], signal, description, firstTitle } = parts;
-  requireNotAborted(signal);
+  const { writer, signal } = parts;
   const plan = write.plan();
-  const scopes = plan[PLANNED.scopes]!;
   let state: 'running' | 'decided' | 'ended' = 'running';
   let refusal: SessionError | undefined;
   const checkedDecide = (found: Found) => {
@@ -59,27 +54,32 @@ export function writeThrough<Verb extends WriteVerb, T>(
     state = 'decided';
     refusal = undefined;
     try {
-      return decide(verb, write, scopes, key, events, found, description, firstTitle);
+      return decide(verb, write, plan[PLANNED.scopes]!, parts, found);
     } catch (thrown) {
       throw (refusal = toSessionError(thrown));
     }
   };
-  const succeed = (): MaybePromise<T> => {
-    const isDecided = state === 'decided';
-    state = 'ended';
-    // The adapter should have let the error through, but hid it.
-    if (refusal !== undefined) throw refusal;
-    if (!isDecided) throw contractViolation(verb, 'ended without calling decide');
-    if (!write.again()) return callCore(end);
-    return writeThrough(verb, adapter, write, ownMembers({ ...parts, writer: adapter }), end);
-  };
   const fail = (error: unknown): never => {
     state = 'ended';
+    try {
+      write.free();
+    } catch {
+      // JavaScript threw through one of its methods, so the wasm counts it as borrowed. It is not freed.
+    }
     throw refusal ?? adapterError(verb, error);
+  };
+  const succeed = (): MaybePromise<T> => {
+    // The adapter should have let the error through, but hid it.
+    if (refusal !== undefined) return fail(refusal);
+    if (state !== 'decided') return fail(contractViolation(verb, 'ended without calling decide'));
+    state = 'ended';
+    if (!write.again()) return callCore(end);
+    return writeThrough(verb, adapter, write, { ...parts, writer: adapter }, end);
   };
   let result: void | PromiseLike<void>;
   let isLater: boolean;
   try {
+    requireNotAborted(signal);
     result = writer[verb](writeRequest(verb, plan, parts), checkedDecide);
     // Any value with a `then` is awaited, as `await` would do.
     isLater = typeof result?.then === 'function';
@@ -95,10 +95,10 @@ function writeRequest<Verb extends WriteVerb>(
   plan: Float64Array,
   parts: WriteParts<Verb>,
 ): StorageWriteRequest {
-  const { key, events = [], now = 0, lastEventId, lastUpdateTime: earliest } = parts;
+  const { key, events, now, lastEventId, creation } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
-  let lastUpdateTime = isCreate ? (earliest ?? now) : 0;
+  let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? now) : 0;
   for (const { timestamp } of isLocating && !isCreate ? [] : events) {
     lastUpdateTime = Math.max(lastUpdateTime, Math.min(timestamp, now));
   }

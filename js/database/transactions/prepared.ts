@@ -104,11 +104,12 @@ export class Prepared<Values, Row> implements Statement {
   of(...rows: readonly Values[]): Query<Row> {
     const { parameters } = this.query;
     const size = parameters.length / rows.length;
-    const values = parameters.map((parameter, index) =>
-      parameter instanceof Gap
-        ? rows[Math.floor(index / size)]?.[parameter.name as keyof Values]
-        : parameter,
-    );
+    const values: unknown[] = [];
+    for (const row of rows) {
+      for (const parameter of parameters.slice(values.length, values.length + size)) {
+        values.push(parameter instanceof Gap ? row[parameter.name as keyof Values] : parameter);
+      }
+    }
     return { statement: this, values };
   }
 

@@ -10,9 +10,9 @@ export function cached<Key extends number | readonly string[], Statement>(
   const made = new Map<string, Statement>();
   return (key: Key): Statement => {
     const name = String(key);
-    const known = made.get(name) ?? make(key);
-    made.set(name, known);
-    return known;
+    let statement = made.get(name);
+    if (statement === undefined) made.set(name, (statement = make(key)));
+    return statement;
   };
 }
 

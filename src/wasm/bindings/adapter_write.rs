@@ -29,8 +29,7 @@ use crate::wasm::bindings::values::{
 /// A write that JavaScript carries out.
 #[wasm_bindgen]
 pub struct AdapterWrite {
-    /// `None` after its result was taken.
-    write: Option<Write>,
+    write: Write,
     /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
     /// which JSON text never contains.
     states: String,
@@ -74,15 +73,15 @@ impl AdapterWrite {
     }
 
     fn of(write: Write) -> Self {
-        Self { write: Some(write), states: String::new() }
+        Self { write, states: String::new() }
     }
 
     /// Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
     /// user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
     /// the write; the revision after which it needs the changed events.
-    pub fn plan(&self) -> Result<Vec<f64>, JsValue> {
-        let plan = self.write.as_ref().ok_or_else(ended)?.plan();
-        Ok(vec![f64::from(plan.scopes.bits()), f64::from(!plan.ids_are_new), plan.since as f64])
+    pub fn plan(&self) -> Vec<f64> {
+        let plan = self.write.plan();
+        vec![f64::from(plan.scopes.bits()), f64::from(!plan.ids_are_new), plan.since as f64]
     }
 
     /// Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
@@ -108,7 +107,6 @@ impl AdapterWrite {
         user: usize,
         rows: Option<Array>,
     ) -> Result<Option<Vec<f64>>, JsValue> {
-        let write = self.write.as_mut().ok_or_else(ended)?;
         let mut parts = Parts::of(states);
         let [state, user, app] = [
             (parts.next(session), revision, "state of the session"),
@@ -126,7 +124,7 @@ impl AdapterWrite {
         let events =
             |index| rows.as_ref().map(|rows| event_rows(&rows.get(index).unchecked_into()));
         let [state, user, app] = &stored;
-        let changes = write.decide(Found {
+        let changes = self.write.decide(Found {
             session: (revision >= 0.0).then_some(head),
             state: state.as_ref().map(|row| &row.state),
             user: user.as_ref(),
@@ -150,31 +148,26 @@ impl AdapterWrite {
     /// Returns whether the write has to run again because its decision needs more states. Nothing
     /// was written.
     pub fn again(&mut self) -> bool {
-        self.write.as_mut().is_some_and(Write::again)
+        self.write.again()
     }
 
-    /// Returns the result of a creation, as `SessionCore::create` does.
-    pub fn created(&mut self, if_absent: bool) -> Result<JsValue, JsValue> {
-        let write = self.end()?;
+    /// Frees the write, and returns the result of a creation, as `SessionCore::create` does.
+    pub fn created(self, if_absent: bool) -> Result<JsValue, JsValue> {
         if if_absent {
-            created_if_absent_to_javascript(write)
+            created_if_absent_to_javascript(self.write)
         } else {
-            created_to_javascript(write)
+            created_to_javascript(self.write)
         }
     }
 
-    /// Returns the result of an append, as `appended_to_javascript` lays it out.
-    pub fn appended(&mut self) -> Result<JsValue, JsValue> {
-        appended_to_javascript(self.end()?)
+    /// Frees the write, and returns the result of an append, as `appended_to_javascript` lays it out.
+    pub fn appended(self) -> Result<JsValue, JsValue> {
+        appended_to_javascript(self.write)
     }
 
-    /// Returns the result of an update, as `revisions_to_javascript` lays it out.
-    pub fn updated(&mut self) -> Result<JsValue, JsValue> {
-        revisions_to_javascript(self.end()?)
-    }
-
-    fn end(&mut self) -> Result<Write, Error> {
-        self.write.take().ok_or_else(ended)
+    /// Frees the write, and returns the result of an update, as `revisions_to_javascript` lays it out.
+    pub fn updated(self) -> Result<JsValue, JsValue> {
+        revisions_to_javascript(self.write)
     }
 }
 
@@ -220,10 +213,6 @@ pub fn merge_states(
     let user = user.map(|text| read_state(&text, "user state")).transpose()?;
     let app = app.map(|text| read_state(&text, "app state")).transpose()?;
     Ok(merged(&state, Shared { user: user.as_ref(), app: app.as_ref() })?)
-}
-
-fn ended() -> Error {
-    Error::StorageFailed { reason: "the write has ended".into() }
 }
 
 fn shared_row(text: &str, revision: f64, record: &str) -> Result<Option<SharedRow>, Error> {
