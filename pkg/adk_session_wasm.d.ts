@@ -18,7 +18,7 @@ export class AdapterWrite {
      */
     static append(packed: string, numbers: Float64Array | number[], texts: Array<any>, compute?: Function | null): AdapterWrite;
     /**
-     * Returns the result of an append, as `appended_to_javascript` lays it out.
+     * Frees the write, and returns the result of an append, as `appended_to_javascript` lays it out.
      */
     appended(): any;
     /**
@@ -26,7 +26,7 @@ export class AdapterWrite {
      */
     static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, delta: string, shares_state: boolean): AdapterWrite;
     /**
-     * Returns the result of a creation, as `SessionCore::create` does.
+     * Frees the write, and returns the result of a creation, as `SessionCore::create` does.
      */
     created(if_absent: boolean): any;
     /**
@@ -57,7 +57,7 @@ export class AdapterWrite {
      */
     static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): AdapterWrite;
     /**
-     * Returns the result of an update, as `revisions_to_javascript` lays it out.
+     * Frees the write, and returns the result of an update, as `revisions_to_javascript` lays it out.
      */
     updated(): any;
 }

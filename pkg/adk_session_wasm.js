@@ -56,11 +56,12 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Returns the result of an append, as `appended_to_javascript` lays it out.
+     * Frees the write, and returns the result of an append, as `appended_to_javascript` lays it out.
      * @returns {any}
      */
     appended() {
-        const ret = wasm.adapterwrite_appended(this.__wbg_ptr);
+        const ptr = this.__destroy_into_raw();
+        const ret = wasm.adapterwrite_appended(ptr);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -102,12 +103,14 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Returns the result of a creation, as `SessionCore::create` does.
+     * Frees the write, and returns the result of a creation, as `SessionCore::create` does.
      * @param {boolean} if_absent
      * @returns {any}
      */
     created(if_absent) {
-        const ret = wasm.adapterwrite_created(this.__wbg_ptr, if_absent);
+        const val1 = +if_absent;
+        const ptr = this.__destroy_into_raw();
+        const ret = wasm.adapterwrite_created(ptr, val1);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -165,9 +168,6 @@ export class AdapterWrite {
      */
     plan() {
         const ret = wasm.adapterwrite_plan(this.__wbg_ptr);
-        if (ret[3]) {
-            throw takeFromExternrefTable0(ret[2]);
-        }
         var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
         wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
         return v1;
@@ -219,11 +219,12 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Returns the result of an update, as `revisions_to_javascript` lays it out.
+     * Frees the write, and returns the result of an update, as `revisions_to_javascript` lays it out.
      * @returns {any}
      */
     updated() {
-        const ret = wasm.adapterwrite_updated(this.__wbg_ptr);
+        const ptr = this.__destroy_into_raw();
+        const ret = wasm.adapterwrite_updated(ptr);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
