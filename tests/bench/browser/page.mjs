@@ -10,6 +10,7 @@ const cases = {
   'to-many-sessions': async () => (await import('./appends.mjs')).toManySessions(),
   'to-long-session': async () => (await import('./appends.mjs')).toLongSession(),
   'long-session': async () => (await import('./reads.mjs')).longSession(),
+  'event-pages': async () => (await import('./event_pages.mjs')).pagesOfEvents(),
   mirrored: async () => (await import('./mirrored.mjs')).mirrored(),
   imports: async () => (await import('./imports.mjs')).longImports(),
   'late-page': async () => (await import('./reads.mjs')).latePage(),

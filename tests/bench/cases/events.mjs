@@ -1,55 +1,30 @@
-// A page of 50 events in the middle of 100,000, against the last 50.
+// Pages of the events of a long session, over memory, SQLite and IndexedDB.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createEvent } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { makeEvents } from '../events.mjs';
-import { atMost, inTurns, timeOfMany } from '../measure.mjs';
+import { withPages } from '../browser/pages.mjs';
+import { eventPages } from '../event_pages.mjs';
 import { OurService } from '../services.mjs';
 
-const COUNT = 100_000;
-const BATCH = 1000;
-const PAGE = 50;
-const key = { appName: 'bench', userId: 'user', sessionId: 'long' };
-
-/** @returns {Promise<import('../measure.mjs').Result[]>} */
-export default async function events() {
+/**
+ * @param {import('../browser/pages.mjs').BrowserName[]} browserNames
+ * @returns {Promise<import('../measure.mjs').Result[]>}
+ */
+export default async function events(browserNames) {
   const folder = await mkdtemp(join(tmpdir(), 'events-'));
   const database = new DatabaseSessionService(`sqlite:///${join(folder, 'events.db')}`);
+  const results = [await eventPages('memory', new OurService())];
   try {
-    return [await pagesOf('memory', new OurService()), await pagesOf('SQLite', database)];
+    results.push(await eventPages('SQLite', database));
   } finally {
     await database.close();
     await rm(folder, { recursive: true });
   }
-}
-
-/**
- * @param {string} storage
- * @param {import('adk-session-wasm').StoredSessionService} service
- */
-async function pagesOf(storage, service) {
-  const session = await service.createSession(key);
-  let middle;
-  for (let first = 0; first < COUNT; first += BATCH) {
-    await service.appendEvents({ session, events: makeEvents(BATCH, first, createEvent) });
-    if (first === COUNT / 2) middle = (await service.listEvents({ ...key, limit: 1 })).before;
+  for (const browserName of browserNames) {
+    results.push(await withPages(browserName, (run) => run('event-pages')));
   }
-  const request = { ...key, limit: PAGE, withCount: false };
-  const before = middle;
-  for (const page of [
-    await service.listEvents(request),
-    await service.listEvents({ ...request, before }),
-  ]) {
-    if (page.events.length !== PAGE) throw new Error(`read ${page.events.length} events`);
-  }
-  const { ours, last } = await inTurns({
-    ours: () => timeOfMany(100, () => service.listEvents({ ...request, before })),
-    last: () => timeOfMany(100, () => service.listEvents(request)),
-  });
-  const name = `${PAGE} events in the middle of 100,000, ${storage}`;
-  return atMost({ case: name, ours, peer: last, unit: 'ms', most: 1.5, than: 'the last 50' });
+  return results;
 }

@@ -5,6 +5,7 @@ import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { fileURLToPath } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
 import { creations } from '../creations.mjs';
+import { eventPages } from '../event_pages.mjs';
 import { atMost, inTurns, shown, timeOf } from '../measure.mjs';
 import { postgresAtOnce } from './at_once.mjs';
 import { appendsOf, bare, eventsOf, keyOf, ours, TURNS } from './appends.mjs';
@@ -60,6 +61,7 @@ async function postgresCases(address) {
       ...(await postgresAtOnce(`postgresql://${address}`)),
       await fullRead(service, ask),
       ...(await creations('PostgreSQL', (run) => run(service))),
+      await eventPages('PostgreSQL', service),
     ];
   } finally {
     await service.close();
