@@ -130,10 +130,9 @@ export class GroupChanges {
       const insert = { ...values, created: layout.time(created) };
       this.#inserts.push(statements.insertSession.of(insert));
       const { labels, initialState } = session;
-      const { deleteDetails, insertNewDetails } = statements;
       const details = { ...key, created: insert.created, title: textOrNull(title) };
       const others = { labels: textOrNull(labels), initial: textOrNull(initialState) };
-      this.#others.push(deleteDetails.of(key), insertNewDetails.of({ ...details, ...others }));
+      this.#others.push(statements.insertNewDetails.of({ ...details, ...others }));
     } else if (state === found.session.state) {
       this.#touched.push(values);
     } else {

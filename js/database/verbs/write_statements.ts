@@ -31,7 +31,7 @@ type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime }
 export type SessionValues = Key & { state: string; updated: StoredTime };
 
 /** Makes the statements that insert and update rows. */
-export function writeStatements(database: Database, { readsJsonRows }: Engine) {
+export function writeStatements(database: Database, { readsJsonRows, isFile }: Engine) {
   /**
    * Changes several sessions on PostgreSQL. The last condition is always true. It makes the planner expect few
    * rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
@@ -118,9 +118,12 @@ export function writeStatements(database: Database, { readsJsonRows }: Engine) {
         .where('user_id', '=', value('user'))
         .where('session_id', '=', value('session')),
     ),
-    /** Inserts the details of a new session. */
-    insertNewDetails: new Prepared<NewDetailsValues, never>((value) =>
-      database.insertInto('adk_session_wasm_details').values({
+    /**
+     * Inserts the details of a new session. A program that enforces no foreign keys, as SQLite allows, may have
+     * left those of an earlier session with its id.
+     */
+    insertNewDetails: new Prepared<NewDetailsValues, never>((value) => {
+      const query = database.insertInto('adk_session_wasm_details').values({
         app_name: value('app'),
         user_id: value('user'),
         session_id: value('session'),
@@ -128,8 +131,9 @@ export function writeStatements(database: Database, { readsJsonRows }: Engine) {
         title: value('title'),
         labels: value('labels'),
         initial_state: value('initial'),
-      }),
-    ),
+      });
+      return isFile ? query.orReplace() : query;
+    }),
     updateDetails: new Prepared<DetailsValues, never>((value) =>
       database
         .updateTable('adk_session_wasm_details')
