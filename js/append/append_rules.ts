@@ -1,5 +1,6 @@
 import { invalidValue } from '../errors/invalid.js';
-import { STALE_POLICIES } from '../wasm/protocol.js';
+import type { HandlePosition } from '../wasm/appends.js';
+import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
 /**
@@ -19,6 +20,17 @@ export interface AppendRules {
   /** One of `STALE_POLICIES`. */
   readonly policy: number;
   readonly writer: StateWriter;
+  /** Present if the handle is held by a client in another process. */
+  readonly remote?: RemoteHandle;
+}
+
+/** A handle that a client in another process holds. The session of the append only stands for it. */
+export interface RemoteHandle {
+  readonly position: HandlePosition;
+  /** The title that the client gives to a session without one. */
+  readonly firstTitle: string | undefined;
+  /** Gets the answer of the store, for the client to update its handle. */
+  readonly receive: (answer: AppendAnswer) => void;
 }
 
 const RULES = Symbol.for('adk-session-wasm.appendRules');

@@ -221,16 +221,17 @@ export class Appender implements AppendStore {
   prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
     const { clock, feed } = this.#parts;
-    const { writer, policy } = rules;
+    const { writer, policy, remote } = rules;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
     const { createdRevision: created, revision } = record;
     const reduced = withoutSuperseded(session, events, writer);
-    const firstTitle = events.find(({ title }) => title !== undefined)?.title;
+    const firstTitle =
+      events.find(({ title }) => title !== undefined)?.title ?? remote?.firstTitle;
     return {
       request: {
         key,
-        position: { created, revision, lastEventId },
+        position: remote?.position ?? { created, revision, lastEventId },
         policy,
         expectedRevision,
         events: reduced.map(({ snapshot }) => snapshot),
@@ -241,7 +242,8 @@ export class Appender implements AppendStore {
         onRetry,
       },
       committed(answer) {
-        updateHandle(session, record, reduced, policy, answer, writer);
+        if (remote === undefined) updateHandle(session, record, reduced, policy, answer, writer);
+        else remote.receive(answer);
         if (firstTitle !== undefined) record.isTitled = true;
         feed.publishAppended(appName, userId, sessionId, answer, reduced.length);
       },

@@ -53,12 +53,12 @@ export class EventPages {
     const place = text === undefined ? [] : readPlace(name, CURSOR, owner, text);
     const [wasCreated, eventId] = place as readonly [number?, string?];
     const page = { isForward: forward || newer !== undefined, eventId, limit, withCount };
-    return after(this.#read(key, page, request), (read) => {
+    return after(this.read(key, page, request), (read) => {
       const [created, fragments, hasOlder, first, last, eventCount] = read;
       if (fragments === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(name, CURSOR, 'of a deleted session or event');
       }
-      const events = this.#parse(fragments, sessionId, request.skipCorrupt === true);
+      const events = this.parse(fragments, sessionId, request.skipCorrupt === true);
       const cursor = (eventId: string): string => cursorText(CURSOR, owner, [created, eventId]);
       const lastId = last ?? (page.isForward ? eventId : undefined);
       return {
@@ -87,8 +87,8 @@ export class EventPages {
       await pause?.();
       requireNotAborted(signal);
       const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false };
-      return after(this.#read(key, page, request), (read) => {
-        const events = this.#parse(read[1] ?? [], sessionId, skipCorrupt === true);
+      return after(this.read(key, page, request), (read) => {
+        const events = this.parse(read[1] ?? [], sessionId, skipCorrupt === true);
         return { read, events };
       });
     });
@@ -111,14 +111,14 @@ export class EventPages {
       limit: optionalNumber('limit', limit),
       withCount: false,
     };
-    return after(this.#read(key, page, call), ([created, fragments, hasOlder]) => {
+    return after(this.read(key, page, call), ([created, fragments, hasOlder]) => {
       if (created !== this.#parts.handles.createdRevisionOf(state, created)) {
         throw notFound(sessionId);
       }
       if (fragments === undefined) {
         throw notStored();
       }
-      const older = this.#parse(fragments, sessionId, false);
+      const older = this.parse(fragments, sessionId, false);
       if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
       const known = new Set(events.map(({ id }) => id));
       events.unshift(...older.filter(({ id }) => !known.has(id)));
@@ -126,7 +126,8 @@ export class EventPages {
     });
   }
 
-  #read(
+  /** Reads a page as the store gives it. */
+  read(
     key: CompositeSessionKey,
     page: EventPageRequest,
     call: StorageCall,
@@ -141,7 +142,8 @@ export class EventPages {
     });
   }
 
-  #parse(fragments: NonNullable<ReadEvents[1]>, sessionId: string, skipCorrupt: boolean): Event[] {
+  /** Parses the events of a page that was read. */
+  parse(fragments: NonNullable<ReadEvents[1]>, sessionId: string, skipCorrupt: boolean): Event[] {
     return (this.#parts.parseEvents ?? parseEvents)(fragments, sessionId, skipCorrupt);
   }
 }

@@ -2,7 +2,7 @@ import { requireService } from '../call/require_service.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
 import { requirePermission } from './routes/authorize.js';
 import { changeFeed } from './routes/change_feed.js';
-import { crossOriginHeaders, optionsResponse } from './http/cross_origin.js';
+import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
 import { errorResponse, isServerFault } from './http/error_response.js';
 import { EVENT_ROUTES } from './routes/event_routes.js';
 import {
@@ -11,11 +11,19 @@ import {
   takeSettings,
 } from './handler_options.js';
 import { HttpRefusal } from './http/http_refusal.js';
+import { HANDLE_ROUTES } from './routes/handle_routes.js';
+import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './routes/open_api.js';
 import { requireKnownParameters } from './http/query.js';
 import { readJsonObject } from './http/request_body.js';
-import { findRoute, type PathNames, type Route, type ServedService } from './routes/route.js';
+import {
+  findRoute,
+  type PathNames,
+  type Route,
+  type RouteCall,
+  type ServedService,
+} from './routes/route.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 import { TimeLimit } from './http/time_limit.js';
@@ -44,7 +52,13 @@ const WATCH_ROUTE: Route = {
   run: () => Promise.resolve(undefined),
 };
 
-const ROUTES: readonly Route[] = [...SESSION_ROUTES, ...EVENT_ROUTES, ...STATE_ROUTES, WATCH_ROUTE];
+const ROUTES: readonly Route[] = [
+  ...SESSION_ROUTES,
+  ...EVENT_ROUTES,
+  ...HANDLE_ROUTES,
+  ...STATE_ROUTES,
+  WATCH_ROUTE,
+];
 
 const DOCUMENT_PATH = '/openapi.json';
 
@@ -95,7 +109,7 @@ class Handler {
   }
 
   async respond(request: Request): Promise<Response> {
-    let headers: Record<string, string> = { vary: 'Origin' };
+    let headers: Record<string, string> = { vary: VARY };
     let response: Response;
     try {
       headers = crossOriginHeaders(request, this.#settings.allowedOrigins);
@@ -115,11 +129,13 @@ class Handler {
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
     const path = pathname.slice(basePath.length);
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
-    const { route, names } = findRoute(ROUTES, request.method, path);
+    if (path === VERSION_PATH) return jsonResponse({ protocol: PROTOCOL_VERSION });
+    const isOwnClient = comesFromOwnClient(request);
+    const { route, names } = findRoute(ROUTES, request.method, path, isOwnClient);
     requireKnownParameters(query, route.query ?? []);
     const mayWriteAppState = await this.#permit(request, route, names, query);
     if (route === WATCH_ROUTE) return this.#watch(request, names, query);
-    return this.#run(request, route, names, query, mayWriteAppState);
+    return this.#run(request, route, { ...names, query, mayWriteAppState, isOwnClient });
   }
 
   #permit(
@@ -139,9 +155,7 @@ class Handler {
   async #run(
     request: Request,
     route: Route,
-    names: PathNames,
-    query: URLSearchParams,
-    mayWriteAppState: boolean,
+    parts: PathNames & Pick<RouteCall, 'query' | 'mayWriteAppState' | 'isOwnClient'>,
   ): Promise<Response> {
     const { maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
     const limit = new TimeLimit(request.signal, timeoutMs);
@@ -152,8 +166,9 @@ class Handler {
           ? {}
           : await readJsonObject(request, maxBodyBytes, route.body, signal);
       const service = this.#service;
-      const call = { service, ...names, query, body, mayWriteAppState, maxEvents, signal };
-      return await valueResponse(request, await route.run(call));
+      const headers: Record<string, string> = {};
+      const call = { service, ...parts, body, maxEvents, signal, headers };
+      return await valueResponse(request, await route.run(call), headers);
     } finally {
       limit.end();
     }
@@ -179,4 +194,13 @@ class Handler {
       // Ignored: the client still gets its response.
     }
   }
+}
+
+/** @throws HttpRefusal 400 if the client is ours and speaks another version of the protocol */
+function comesFromOwnClient(request: Request): boolean {
+  const version = request.headers.get(PROTOCOL_HEADER);
+  if (version === null) return false;
+  if (isCompatible(version)) return true;
+  const message = `The server speaks version ${PROTOCOL_VERSION} of the protocol; update the older side.`;
+  throw new HttpRefusal(400, message);
 }

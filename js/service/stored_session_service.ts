@@ -52,7 +52,7 @@ import type {
   WatchRequest,
 } from '../watch/notice.js';
 import { deleteSessions } from './delete_sessions.js';
-import type { ServiceCore } from './service_core.js';
+import { CORE, type ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
 
 /**
@@ -85,6 +85,11 @@ export class StoredSessionService<S extends object = StateShape>
   constructor(core: ServiceCore) {
     this.storage = core.storage;
     this.#core = core;
+  }
+
+  /** @internal */
+  get [CORE](): ServiceCore {
+    return this.#core;
   }
 
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>> {

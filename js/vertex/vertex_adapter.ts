@@ -40,7 +40,7 @@ import {
   type OwnListRequest,
 } from '../storage/own_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
-import { CallLimit } from './rest/call_limit.js';
+import { CallLimit } from '../http/call_limit.js';
 import { createInSteps } from './verbs/create_in_steps.js';
 import { createSession, requireSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delete_sessions.js';
@@ -50,6 +50,7 @@ import { listSessions } from './verbs/list_sessions.js';
 import { NewestFirstSupport } from './events/newest_first.js';
 import { readEventPage, readSession } from './verbs/read_session.js';
 import { readStates } from './verbs/read_states.js';
+import { VERTEX_AI } from './rest/rest_errors.js';
 import { type Connection, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
 import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
@@ -188,7 +189,7 @@ export class VertexAdapter implements OwnAdapter {
 
   #call<T>({ signal, onRetry }: StorageCall, work: (sessions: Sessions) => Promise<T>): Promise<T> {
     const { signal: closed } = this.#connection.closeTimeout;
-    const options = { timeoutMs: this.#callTimeoutMs, signal, onRetry, closed };
+    const options = { server: VERTEX_AI, timeoutMs: this.#callTimeoutMs, signal, onRetry, closed };
     return CallLimit.run(options, (limit) =>
       work(new Sessions(new Rest(this.#connection, limit), this.#caches)),
     );

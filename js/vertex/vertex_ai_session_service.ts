@@ -7,8 +7,9 @@ import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
-import { CloseTimeout } from './rest/close_timeout.js';
+import { CloseTimeout } from '../http/close_timeout.js';
 import { EngineAddresses } from './rest/engine_address.js';
+import { VERTEX_AI } from './rest/rest_errors.js';
 import { withVertexIds } from './verbs/session_ids.js';
 import { VertexAdapter } from './vertex_adapter.js';
 
@@ -130,7 +131,7 @@ export function openAdapter(options: VertexAiOptions<object>): VertexAdapter {
   requireTimeout('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
-  const connection = { access, timeoutMs, closeTimeout: new CloseTimeout() };
+  const connection = { access, timeoutMs, closeTimeout: new CloseTimeout(VERTEX_AI) };
   return new VertexAdapter(connection, addresses, callTimeoutMs);
 }
 

@@ -25,7 +25,7 @@ export function decodeMessage(message: unknown): PublishedNotice[] {
   return Array.isArray(notices) ? notices.flatMap((notice) => decodeNotice(notice) ?? []) : [];
 }
 
-function decodeNotice(value: unknown): PublishedNotice | undefined {
+export function decodeNotice(value: unknown): PublishedNotice | undefined {
   if (!isRecord(value)) return undefined;
   const { type, appName, userId, sessionId, revision, when, message } = value;
   if (type === 'lost') {

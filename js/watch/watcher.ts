@@ -17,7 +17,8 @@ export class Watcher implements Notices {
     });
   }
 
-  readonly #request: WatchRequest;
+  /** What is watched. */
+  readonly request: Readonly<WatchRequest>;
   readonly #onNotice: ((notice: Notice) => void) | undefined;
   readonly #endListeners = new Set<() => void>();
   readonly #pending = new PendingNotices();
@@ -29,7 +30,7 @@ export class Watcher implements Notices {
   constructor(request: WatchRequest, onNotice?: (notice: Notice) => void) {
     // A copy, since the caller may change and reuse the object.
     const { appName, userId, sessionId } = request;
-    this.#request = { appName, userId, sessionId };
+    this.request = { appName, userId, sessionId };
     this.#onNotice = onNotice;
   }
 
@@ -41,7 +42,7 @@ export class Watcher implements Notices {
   push(notices: readonly PublishedNotice[]): void {
     if (this.#hasEnded) return;
     for (const notice of notices) {
-      const matching = matchNotice(this.#request, notice);
+      const matching = matchNotice(this.request, notice);
       if (matching !== undefined) this.#pending.push(matching);
     }
     this.#deliver();

@@ -1,6 +1,9 @@
+import { CREATED_HEADER, PROTOCOL_HEADER, REVISION_HEADER } from '../../http/protocol.js';
 import { HttpRefusal } from './http_refusal.js';
-import { PROTOCOL_HEADER } from './json_response.js';
 
+/** The headers of requests that responses depend on. */
+export const VARY = `Origin, ${PROTOCOL_HEADER}`;
+const EXPOSED_HEADERS = `${PROTOCOL_HEADER}, ${CREATED_HEADER}, ${REVISION_HEADER}, etag, retry-after`;
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** Seconds for which a browser may remember the answer to a preflight. */
 const MAX_AGE_SECONDS = '600';
@@ -16,7 +19,7 @@ export function crossOriginHeaders(
   allowed: ReadonlySet<string>,
 ): Record<string, string> {
   const origin = request.headers.get('origin');
-  const vary = { vary: 'Origin' };
+  const vary = { vary: VARY };
   if (origin === null || isSameOrigin(request, origin)) return vary;
   if (!allowed.has(origin)) {
     throw new HttpRefusal(403, 'Pages of this origin are not allowed.', vary);
@@ -25,7 +28,7 @@ export function crossOriginHeaders(
     ...vary,
     'access-control-allow-origin': origin,
     'access-control-allow-credentials': 'true',
-    'access-control-expose-headers': `${PROTOCOL_HEADER}, etag, retry-after`,
+    'access-control-expose-headers': EXPOSED_HEADERS,
   };
 }
 

@@ -1,7 +1,4 @@
-/** Version of the protocol, which each response tells in its header {@link PROTOCOL_HEADER}. */
-export const PROTOCOL_VERSION = '1';
-/** Name of the header. Its presence tells a client that the server is not `adk api_server`. */
-export const PROTOCOL_HEADER = 'adk-session-protocol';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../http/protocol.js';
 
 /** Headers of every response. A browser may keep one, but asks before it uses it again. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {

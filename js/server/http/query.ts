@@ -17,20 +17,20 @@ export function numberIn(query: URLSearchParams, name: string): number | undefin
   const text = query.get(name);
   if (text === null) return undefined;
   const number = Number(text);
-  if (/^\d{1,15}$/.test(text)) return number;
+  if (/^\d{1,16}$/.test(text)) return number;
   throw invalidValue(name, 'must be a whole number', text);
 }
 
 /**
- * Returns a time in seconds, or `undefined` if the query does not have it.
+ * Returns a time in seconds or milliseconds, or `undefined` if the query does not have it.
  *
  * @throws SessionError `invalid_argument` if it is anything else
  */
-export function secondsIn(query: URLSearchParams, name: string): number | undefined {
+export function timeIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  if (/^\d{1,12}(\.\d{1,9})?$/.test(text)) return Number(text);
-  throw invalidValue(name, 'must be seconds since 1970', text);
+  if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text);
+  throw invalidValue(name, 'must be a time since 1970', text);
 }
 
 /**

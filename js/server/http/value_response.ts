@@ -7,14 +7,18 @@ import { COMMON_HEADERS, textResponse } from './json_response.js';
  * The tag is a hash of the whole response. The session's revision alone would not do: a change of `app:` or
  * `user:` state changes what the session shows, but not its revision.
  */
-export async function valueResponse(request: Request, value: unknown): Promise<Response> {
+export async function valueResponse(
+  request: Request,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   const text = JSON.stringify(value);
-  if (request.method !== 'GET' && request.method !== 'HEAD') return textResponse(text, 200, {});
+  if (request.method !== 'GET' && request.method !== 'HEAD') return textResponse(text, 200, headers);
   const etag = await etagOf(text);
   if (hasTag(request.headers.get('if-none-match'), etag)) {
-    return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, etag } });
+    return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...headers, etag } });
   }
-  return textResponse(text, 200, { etag });
+  return textResponse(text, 200, { ...headers, etag });
 }
 
 async function etagOf(text: string): Promise<string> {

@@ -41,7 +41,7 @@ export function eventsIn(call: RouteCall): NewEvent[] {
   return events.map((json: unknown, at) => {
     const path = `events[${at}]`;
     if (!isPlainObject(json)) throw invalidValue(path, 'must be an object', json);
-    const event = eventFromJson(json);
+    const event = eventFromJson(json, call.isOwnClient);
     const delta: unknown = event.actions?.stateDelta;
     // The service refuses a delta that is not an object.
     if (isPlainObject(delta)) stateIn(call, delta, path);

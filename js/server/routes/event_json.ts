@@ -11,14 +11,19 @@ export function eventToJson(event: Event): unknown {
   return writeNames(convertTimes({ ...event }, secondsOf), EVENT, 'camel');
 }
 
-/** Reads an event in camelCase or snake_case, with times in seconds. The service checks what it says. */
-export function eventFromJson(event: JsonObject): NewEvent {
+/**
+ * Reads an event in camelCase or snake_case, with times in seconds; one of our own client as it is. The service
+ * checks what it says.
+ */
+export function eventFromJson(event: JsonObject, isOwnClient: boolean): NewEvent {
+  if (isOwnClient) return event as unknown as NewEvent;
   const named = readNames(event, EVENT) as JsonObject;
   return convertTimes(named, millisecondsOf) as unknown as NewEvent;
 }
 
-/** Returns a session as `adk api_server` writes it. */
-export function sessionToJson(session: Session): JsonObject {
+/** Returns a session as `adk api_server` writes it, or as it is for our own client. */
+export function sessionToJson(session: Session, isOwnClient: boolean): JsonObject {
+  if (isOwnClient) return { ...session };
   return sessionToFile(session, { casing: 'camel', timeUnit: 'seconds' });
 }
 

@@ -44,7 +44,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       const appended = await call.service.appendEvents(request);
       const revision = call.service.revisionOf(session);
       // The handle has the new events too, and those that it missed. The response has the new ones only.
-      const head = sessionToJson({ ...session, events: [] });
+      const head = sessionToJson({ ...session, events: [] }, false);
       return { session: head, events: appended.map(eventToJson), revision };
     },
   },

@@ -1,6 +1,6 @@
 import { SESSION_ERROR_CODES } from '../../errors/errors.js';
 import type { Route } from './route.js';
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../http/json_response.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../http/protocol.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -44,7 +44,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   Sessions: listOf(ref('Session')),
   SessionsPage: objectOf(
     { sessions: listOf(ref('Session')), page: WHOLE, limit: WHOLE },
-    { totalItems: WHOLE, totalPages: WHOLE, nextCursor: TEXT },
+    { totalItems: WHOLE, totalPages: WHOLE, nextCursor: TEXT, revisions: listOf(listOf(WHOLE)) },
   ),
   AppendedEvents: objectOf({
     session: ref('Session'),
@@ -56,6 +56,9 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     { before: TEXT, after: TEXT, eventCount: WHOLE },
   ),
   Deleted: objectOf({ deleted: WHOLE }),
+  StoredEventsPage: listOf({}),
+  AppendAnswer: listOf({}),
+  Whether: { type: 'boolean' },
   State: OBJECT,
   Notices: {
     type: 'string',
@@ -90,6 +93,16 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   before: TEXT,
   after: TEXT,
   stateKeys: listOf(TEXT),
+  direction: { enum: ['before', 'after'] },
+  eventId: TEXT,
+  created: { type: ['integer', 'null'] },
+  revision: WHOLE,
+  lastEventId: TEXT,
+  stale: { enum: ['merge', 'append', 'reject'] },
+  firstTitle: TEXT,
+  labelsText: TEXT,
+  lastUpdateTime: SECONDS,
+  sharedState: { enum: ['apply', 'keep'] },
 };
 
 const STATUSES: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import type { JsonObject } from '../../json/rules.js';
 import type { Watchable } from '../../watch/notice.js';
+import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { SessionAction } from './authorize.js';
 
@@ -35,6 +36,10 @@ export interface RouteCall {
   readonly maxEvents: number;
   /** Fires when the client has gone or the time limit has passed. */
   readonly signal: AbortSignal;
+  /** Whether the client is ours: times are milliseconds, and names those of this package. */
+  readonly isOwnClient: boolean;
+  /** Headers of the response. A route may add some. */
+  readonly headers: Record<string, string>;
 }
 
 /** Returns the key of the session in the path, with the signal of the request. */
@@ -68,6 +73,7 @@ export type PathNames = Readonly<Record<'appName' | 'userId' | 'sessionId', stri
  * Finds the route of a request.
  *
  * @param path path below the base path
+ * @param isOwnClient whether the names are those of `toPathName`
  * @throws HttpRefusal 404 if there is no such path, 405 if it has no such method, 400 if a name in it is not
  * encoded correctly
  */
@@ -75,6 +81,7 @@ export function findRoute(
   routes: readonly Route[],
   method: string,
   path: string,
+  isOwnClient: boolean,
 ): { readonly route: Route; readonly names: PathNames } {
   const segments = path.split('/');
   const matching = routes.filter((route) => hasPath(route, segments));
@@ -85,7 +92,7 @@ export function findRoute(
     const allow = matching.map((candidate) => candidate.method).join(', ');
     throw new HttpRefusal(405, 'Method Not Allowed', { allow });
   }
-  return { route, names: namesIn(route, segments) };
+  return { route, names: namesIn(route, segments, isOwnClient) };
 }
 
 function hasPath({ path }: Route, segments: readonly string[]): boolean {
@@ -98,11 +105,16 @@ function hasPath({ path }: Route, segments: readonly string[]): boolean {
   );
 }
 
-function namesIn({ path }: Route, segments: readonly string[]): PathNames {
+function namesIn(
+  { path }: Route,
+  segments: readonly string[],
+  isOwnClient: boolean,
+): PathNames {
   const names = { appName: '', userId: '', sessionId: '' };
   for (const [index, part] of path.split('/').entries()) {
-    if (part.startsWith('{'))
-      names[part.slice(1, -1) as keyof PathNames] = decode(segments[index]!);
+    if (!part.startsWith('{')) continue;
+    const name = decode(segments[index]!);
+    names[part.slice(1, -1) as keyof PathNames] = isOwnClient ? fromPathName(name) : name;
   }
   return names;
 }

@@ -3,9 +3,10 @@ import type { CreateSessionRequest, Session, SessionChanges } from '../../model/
 import { toMilliseconds, toSeconds } from '../../python/time.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { numberIn, secondsIn, wordIn } from '../http/query.js';
+import { numberIn, timeIn, wordIn } from '../http/query.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
 import { sessionToJson } from './event_json.js';
+import { answerSession, revisionsOf } from './served_session.js';
 
 /** Sessions of a page if the request does not say how many, and at most. */
 const DEFAULT_LIMIT = 100;
@@ -22,9 +23,18 @@ export const SESSION_ROUTES: readonly Route[] = [
     action: 'createSession',
     summary:
       'Creates a session, with a fresh id unless one is given, and with its events if there are any.',
-    body: ['sessionId', 'state', 'events', 'title', 'labels'],
+    body: [
+      'sessionId',
+      'state',
+      'events',
+      'title',
+      'labels',
+      'stateDelta',
+      'lastUpdateTime',
+      'sharedState',
+    ],
     response: 'Session',
-    run: async (call) => sessionToJson(await call.service.createSession(newSession(call))),
+    run: async (call) => answerSession(call, await call.service.createSession(newSession(call))),
   },
   {
     method: 'POST',
@@ -35,7 +45,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     response: 'Session',
     run: async (call) => {
       const state = stateIn(call, call.body, 'body');
-      return sessionToJson(await call.service.createSession({ ...keyOf(call), state }));
+      return answerSession(call, await call.service.createSession({ ...keyOf(call), state }));
     },
   },
   {
@@ -47,7 +57,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     response: 'Session',
     run: async (call) => {
       const state = stateIn(call, call.body.state, 'state');
-      return sessionToJson(await call.service.getOrCreateSession({ ...keyOf(call), state }));
+      return answerSession(call, await call.service.getOrCreateSession({ ...keyOf(call), state }));
     },
   },
   {
@@ -58,12 +68,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     query: ['numRecentEvents', 'afterTimestamp'],
     response: 'Session',
     run: async (call) => {
-      const seconds = secondsIn(call.query, 'afterTimestamp');
+      const time = timeIn(call.query, 'afterTimestamp');
       const config = {
         numRecentEvents: numberIn(call.query, 'numRecentEvents'),
-        afterTimestamp: seconds === undefined ? undefined : toMilliseconds(seconds),
+        afterTimestamp: call.isOwnClient ? time : time && toMilliseconds(time),
       };
-      return sessionToJson(await readSession(call, config));
+      return answerSession(call, await readSession(call, config));
     },
   },
   {
@@ -76,7 +86,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     run: async (call) => {
       const stateDelta = deltaIn(call);
       await call.service.updateState({ ...keyOf(call), stateDelta });
-      return sessionToJson(await readSession(call, {}));
+      return answerSession(call, await readSession(call, {}));
     },
   },
   {
@@ -127,7 +137,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     run: async (call) => {
       const { appName, userId, signal } = call;
       const { sessions } = await call.service.listSessions({ appName, userId, signal });
-      return sessions.map(sessionToJson);
+      return sessions.map((session) => sessionToJson(session, call.isOwnClient));
     },
   },
   {
@@ -150,7 +160,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     ],
     response: 'SessionsPage',
     run: async (call) => {
-      const { appName, query, signal } = call;
+      const { appName, query, signal, isOwnClient } = call;
       const limit = numberIn(query, 'limit') ?? DEFAULT_LIMIT;
       if (limit > MAX_LIMIT) throw invalid('limit', `must be at most ${MAX_LIMIT}; it is ${limit}`);
       const withTotal = wordIn(query, 'withTotal', ['true', 'false']);
@@ -169,7 +179,11 @@ export const SESSION_ROUTES: readonly Route[] = [
         stateKeys: query.has('stateKeys') ? query.getAll('stateKeys') : undefined,
         signal,
       });
-      return { ...page, sessions: page.sessions.map(sessionToJson) };
+      return {
+        ...page,
+        sessions: page.sessions.map((session) => sessionToJson(session, isOwnClient)),
+        ...(isOwnClient && { revisions: page.sessions.map((session) => revisionsOf(call, session)) }),
+      };
     },
   },
   {
@@ -220,14 +234,18 @@ function labelsIn(labels: readonly string[]): Record<string, string> {
 
 function newSession(call: RouteCall) {
   const { appName, userId, body, signal } = call;
-  const { sessionId, state, events, title, labels } = body as Partial<CreateSessionRequest>;
+  const { sessionId, state, events, title, labels, stateDelta, lastUpdateTime, sharedState } =
+    body as Partial<CreateSessionRequest>;
   return {
     appName,
     userId,
-    // The service checks these three.
+    // The service checks these.
     sessionId,
     title,
     labels,
+    sharedState,
+    lastUpdateTime: call.isOwnClient ? lastUpdateTime : lastUpdateTime && toMilliseconds(lastUpdateTime),
+    stateDelta: stateIn(call, stateDelta, 'stateDelta'),
     state: stateIn(call, state, 'state'),
     ...(events !== undefined && { events: eventsIn(call) }),
     signal,

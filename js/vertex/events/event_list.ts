@@ -1,5 +1,5 @@
 /** Reads a session's events, page by page. */
-import { hasStatus } from '../rest/rest_errors.js';
+import { hasStatus } from '../../http/http_errors.js';
 import { apiTime, fromEventResource, type PostedEvent } from './event_resource.js';
 import { listPages } from '../rest/list_pages.js';
 import type { NewestFirstSupport } from './newest_first.js';

@@ -3,7 +3,7 @@ import { kindOf, messageOf } from '../../errors/describe.js';
 import { invalid } from '../../errors/invalid.js';
 import { SessionError } from '../../errors/errors.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
-import { makeMask } from './mask.js';
+import { makeMask } from '../../http/mask.js';
 
 /**
  * An OAuth 2 access token with the scope `https://www.googleapis.com/auth/cloud-platform`, or a function that

@@ -1,9 +1,10 @@
 /** Waits for the operations that create and delete requests return. */
 import type { SessionError } from '../../errors/errors.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import { hasStatus, statusError, timeoutError } from './rest_errors.js';
+import { hasStatus, timeoutError } from '../../http/http_errors.js';
+import { Retries } from '../../http/retries.js';
+import { statusError, VERTEX_AI } from './rest_errors.js';
 import type { Rest } from './rest.js';
-import { Retries } from './retries.js';
 
 /** The name of an operation. No segment may consist of dots alone, which would lead elsewhere in a URL's path. */
 const OPERATION_NAME = /^(?:(?!\.+\/)[\w.:~-]+\/)*operations\/(?!\.+$)[\w.:~-]+$/;
@@ -59,5 +60,5 @@ export function unfinishedError(timeoutMs: number): SessionError {
   const message =
     `Vertex AI did not finish within ${timeoutMs} ms, but may still do so. ` +
     'Look for the session, or try again.';
-  return timeoutError(message);
+  return timeoutError(VERTEX_AI, message);
 }

@@ -3,17 +3,12 @@ import type { SessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { Access, Credentials } from './access.js';
-import type { CallLimit } from './call_limit.js';
-import type { CloseTimeout } from './close_timeout.js';
-import {
-  connectionError,
-  malformedResponse,
-  statusError,
-  timeoutError,
-  timeoutReason,
-  unconfirmedError,
-} from './rest_errors.js';
-import { Retries } from './retries.js';
+import type { CallLimit } from '../../http/call_limit.js';
+import type { CloseTimeout } from '../../http/close_timeout.js';
+import { exchange, type HttpRequest, type HttpResponse } from '../../http/exchange.js';
+import { timeoutError } from '../../http/http_errors.js';
+import { Retries } from '../../http/retries.js';
+import { malformedResponse, statusError, unconfirmedError, VERTEX_AI } from './rest_errors.js';
 
 /** The parameters of a URL's query; `undefined` ones are left out. */
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -24,19 +19,6 @@ export interface Connection {
   readonly closeTimeout: CloseTimeout;
   /** Timeout in milliseconds of a request, and of getting its access token. */
   readonly timeoutMs: number;
-}
-
-interface HttpRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly body: string | undefined;
-}
-
-interface HttpResponse {
-  readonly status: number;
-  readonly isOk: boolean;
-  readonly text: string;
-  readonly retryAfter: string | null;
 }
 
 /** The requests of one call. */
@@ -100,8 +82,10 @@ export class Rest {
         response = await this.#fetch(request, fresh);
       }
     }
-    const { status, isOk, text, retryAfter } = response;
-    if (!isOk) throw statusError(status, this.mask(text), retryAfter);
+    const { status, text, headers } = response;
+    if (status < 200 || status > 299) {
+      throw statusError(status, this.mask(text), headers.get('retry-after'));
+    }
     closeTimeout.restart();
     // The response to a write may be empty.
     const json = method !== 'GET' && text.trim() === '' ? {} : parsed(text);
@@ -114,37 +98,9 @@ export class Rest {
     return malformedResponse(200, this.mask(JSON.stringify(response)));
   }
 
-  async #fetch(
-    { method, url, body }: HttpRequest,
-    credentials: Credentials,
-  ): Promise<HttpResponse> {
-    const { timeoutMs } = this;
-    const { headers, mask: mask } = credentials;
+  #fetch(request: HttpRequest, { headers, mask }: Credentials): Promise<HttpResponse> {
     this.mask = mask;
-    if (method !== 'GET') this.limit.beginWrite();
-    try {
-      return await this.limit.runPart(timeoutMs, timeoutReason, async (signal) => {
-        // `fetch` would read inherited members as well.
-        const request = ownMembers({
-          method,
-          headers:
-            body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-          signal,
-          // The API does not redirect, and no other server may receive the credentials.
-          redirect: 'manual' as const,
-          ...(body !== undefined && { body }),
-        });
-        const response = await fetch(url, request);
-        return {
-          status: response.status,
-          isOk: response.ok,
-          text: await response.text(),
-          retryAfter: response.headers.get('retry-after'),
-        };
-      });
-    } catch (cause) {
-      throw connectionError(cause, timeoutMs);
-    }
+    return exchange(VERTEX_AI, this.limit, this.timeoutMs, { ...request, headers });
   }
 
   /**
@@ -155,7 +111,7 @@ export class Rest {
     const { timeoutMs } = this;
     const tokenTimeoutError = (): unknown => {
       const message = `The access token did not come within ${timeoutMs} ms`;
-      return timeoutError(`${message}. Check the function that provides it, or try again.`);
+      return timeoutError(VERTEX_AI, `${message}. Check the function that provides it, or try again.`);
     };
     try {
       return await this.limit.runPart(timeoutMs, tokenTimeoutError, () => token);

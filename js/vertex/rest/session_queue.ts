@@ -1,4 +1,4 @@
-import type { CallLimit } from './call_limit.js';
+import type { CallLimit } from '../../http/call_limit.js';
 
 /**
  * Runs the writes to one session one after another. The server has no transactions: two writes that both read

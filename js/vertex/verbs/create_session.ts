@@ -11,7 +11,7 @@ import type { StorageKey } from '../../storage/rows.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
 import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { unfinishedError, waitForOperation } from '../rest/operation.js';
-import { Retries } from '../rest/retries.js';
+import { Retries } from '../../http/retries.js';
 import { isSameValue } from '../events/same_value.js';
 import { NO_DESCRIPTION } from '../../model/description.js';
 import { descriptionFields } from './describe_session.js';

@@ -1,4 +1,4 @@
-import { hasStatus } from '../rest/rest_errors.js';
+import { hasStatus } from '../../http/http_errors.js';
 import { idFromName } from '../events/foreign_event.js';
 import { sessionPages } from './list_sessions.js';
 import { waitForOperation } from '../rest/operation.js';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json/rules.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { Description, Expiry } from '../../model/description.js';
 import { ownMembers } from '../../members/own.js';
-import { hasStatus } from '../rest/rest_errors.js';
+import { hasStatus } from '../../http/http_errors.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/rules.js';
 import type { StorageKey } from '../../storage/rows.js';
 import type { EngineAddresses } from '../rest/engine_address.js';
 import { EventList } from '../events/event_list.js';
-import { hasStatus } from '../rest/rest_errors.js';
+import { hasStatus } from '../../http/http_errors.js';
 import type { NewestFirstSupport } from '../events/newest_first.js';
 import type { Rest } from '../rest/rest.js';
 import type { SeenEvents } from '../events/seen_events.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { makeMask } from '../../../js/vertex/rest/mask.js';
+import { makeMask } from '../../../js/http/mask.js';
 
 const SECRET = 'ya29.a0/Ab+c=="\\<&~s3cret';
 

@@ -1,12 +1,13 @@
 /** Ends a waiting call: at its timeout, by the caller's signal, or when the service closes. */
-import type { StorageCall } from '../../model/diagnostic.js';
-import type { HostAbortSignal } from '../../model/host.js';
-import { abortedError, requireNotAborted } from '../../call/call.js';
-import { onAbort } from '../../call/on_abort.js';
-import { timeoutError } from './rest_errors.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import type { HostAbortSignal } from '../model/host.js';
+import { abortedError, requireNotAborted } from '../call/call.js';
+import { onAbort } from '../call/on_abort.js';
+import { type HttpServer, timeoutError } from './http_errors.js';
 
 /** The conditions that may end a call. */
 export interface CallLimitOptions extends StorageCall {
+  readonly server: HttpServer;
   readonly timeoutMs: number;
   /** Fires, with an error as its reason, when the closing service stops waiting. */
   readonly closed: HostAbortSignal;
@@ -34,12 +35,13 @@ export class CallLimit {
     options: CallLimitOptions,
     work: (limit: CallLimit) => Promise<T>,
   ): Promise<T> {
-    const { timeoutMs, signal, closed } = options;
+    const { server, timeoutMs, signal, closed } = options;
     requireNotAborted(signal);
     closed.throwIfAborted();
     const limit = new CallLimit(options);
     const controller = limit.#controller;
-    const timer = setTimeout(() => controller.abort(callTimeoutError(timeoutMs)), timeoutMs);
+    const timeOut = (): void => controller.abort(callTimeoutError(server, timeoutMs));
+    const timer = setTimeout(timeOut, timeoutMs);
     const ignoreClose = onAbort(closed, () => controller.abort(closed.reason));
     try {
       return await work(limit);
@@ -127,9 +129,10 @@ async function raceSignal<T>(signal: HostAbortSignal, work: Promise<T>): Promise
   }
 }
 
-function callTimeoutError(timeoutMs: number): unknown {
+function callTimeoutError(server: HttpServer, timeoutMs: number): unknown {
   return timeoutError(
-    `Vertex AI did not finish the call within ${timeoutMs} ms. ` +
+    server,
+    `${server.name} did not finish the call within ${timeoutMs} ms. ` +
       'Try again: a stored event is not stored twice.',
   );
 }

@@ -1,9 +1,9 @@
-import { backoff } from '../../call/backoff.js';
+import { backoff } from '../call/backoff.js';
 import type { CallLimit } from './call_limit.js';
-import { isTransient, retryAfterOf } from './rest_errors.js';
+import { isTransient, retryAfterOf } from './http_errors.js';
 
 /** Five retries take about two seconds: short enough for a turn, long enough for a server to be replaced. */
-const MAX_RETRIES = 5;
+export const MAX_RETRIES = 5;
 /** First pause between attempts, in milliseconds. */
 const FIRST_PAUSE = 100;
 /** Longest pause between attempts, in milliseconds. */
@@ -13,14 +13,17 @@ const LONGEST_PAUSE = 1600;
 export class Retries {
   readonly #limit: CallLimit;
   readonly #end: number;
+  readonly #maxCount: number;
   #count = 0;
 
   /**
    * @param timeoutMs time for all attempts, in milliseconds; `Infinity`: only the call's own limit counts
+   * @param maxCount the most repetitions of a failed request
    */
-  constructor(limit: CallLimit, timeoutMs = Infinity) {
+  constructor(limit: CallLimit, timeoutMs = Infinity, maxCount = MAX_RETRIES) {
     this.#limit = limit;
     this.#end = Date.now() + timeoutMs;
+    this.#maxCount = maxCount;
   }
 
   /**
@@ -28,8 +31,8 @@ export class Retries {
    *
    * @throws the failure itself, if a repetition would not help or fit into the time
    */
-  async afterFailure(failure: unknown): Promise<void> {
-    if (this.#count === MAX_RETRIES || !isTransient(failure)) throw failure;
+  async afterFailure(failure: unknown, mayHelp = isTransient(failure)): Promise<void> {
+    if (this.#count >= this.#maxCount || !mayHelp) throw failure;
     await this.#pause(failure, retryAfterOf(failure));
     this.#limit.onRetry?.();
   }

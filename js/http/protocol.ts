@@ -1,0 +1,39 @@
+/**
+ * The protocol between the HTTP handler and the remote client. It is the REST interface of `adk api_server` and more.
+ *
+ * A request with {@link PROTOCOL_HEADER} comes from the remote client. Its times are milliseconds, and its names
+ * are those of this package, so that nothing is lost on the way. The responses have the same form.
+ */
+
+/**
+ * Version of the protocol: a change that the other side has to know raises the first number. Each side ignores
+ * members that it does not know.
+ */
+export const PROTOCOL_VERSION = '1.0';
+/** Each response of the handler has it. Its absence tells a client that the server is not the handler. */
+export const PROTOCOL_HEADER = 'adk-session-protocol';
+/** The revision at which the session of a response was created. */
+export const CREATED_HEADER = 'adk-session-created';
+/** The revision of the session of a response. */
+export const REVISION_HEADER = 'adk-session-revision';
+
+/** Tells a client what answers. */
+export const VERSION_PATH = '/version';
+
+/** Returns whether the other side speaks this version, or another one with the same first number. */
+export function isCompatible(version: string): boolean {
+  return version.split('.')[0] === PROTOCOL_VERSION.split('.')[0];
+}
+
+/**
+ * Returns a name as it stands in a path, not yet encoded. URLs drop the segments `.` and `..`, however these are
+ * encoded, so names that begin with a dot get a `~`.
+ */
+export function toPathName(name: string): string {
+  return /^[.~]/.test(name) ? `~${name}` : name;
+}
+
+/** Returns the name that {@link toPathName} was called with. */
+export function fromPathName(name: string): string {
+  return name.startsWith('~') ? name.slice(1) : name;
+}

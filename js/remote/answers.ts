@@ -1,0 +1,99 @@
+/** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
+import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
+import { isPlainObject, type JsonObject } from '../json/rules.js';
+import type { Event } from '../model/event.js';
+import { isTime } from '../model/snapshot.js';
+import { isEvent } from '../read/stored_events.js';
+import { isRevision } from '../storage/checked_rows.js';
+import type { ReadEvents, ReadSession } from '../storage/session_store.js';
+import { type AppendAnswer, APPENDED } from '../wasm/protocol.js';
+
+/** A session of a response, with times in milliseconds. */
+export interface RemoteSession {
+  readonly id: string;
+  readonly userId: string;
+  readonly state: JsonObject;
+  readonly events: Event[];
+  readonly lastUpdateTime: number;
+  readonly title: string | undefined;
+  /** JSON text. */
+  readonly labels: string | undefined;
+}
+
+export function sessionIn(json: unknown): RemoteSession | undefined {
+  if (!isPlainObject(json)) return undefined;
+  const { id, userId, state, events, lastUpdateTime, title, labels } = json;
+  const isSession =
+    typeof id === 'string' &&
+    typeof userId === 'string' &&
+    isPlainObject(state) &&
+    isEventList(events) &&
+    isTime(lastUpdateTime);
+  if (!isSession) return undefined;
+  return {
+    ...{ id, userId, state, events, lastUpdateTime },
+    title: typeof title === 'string' ? title : undefined,
+    labels: isPlainObject(labels) ? JSON.stringify(labels) : undefined,
+  };
+}
+
+export function isEventList(value: unknown): value is Event[] {
+  return Array.isArray(value) && value.every(isEvent);
+}
+
+/** Returns a session for a handle. Without revisions, the handle's last event tells how current it is. */
+export function readSessionIn(json: unknown, headers: Headers): ReadSession | undefined {
+  const session = sessionIn(json);
+  const [created, revision] = [CREATED_HEADER, REVISION_HEADER].map((name) => {
+    return Number(headers.get(name) ?? NaN);
+  });
+  return session && readSession(session, created, revision);
+}
+
+export function readSession(
+  { state, events, lastUpdateTime, title, labels }: RemoteSession,
+  created = NaN,
+  revision = NaN,
+): ReadSession {
+  const head = isRevision(created) && isRevision(revision) ? [created, revision] : [NaN, 0];
+  const [createdRevision, ownRevision] = head as [number, number];
+  const text = JSON.stringify(state);
+  return [createdRevision, ownRevision, lastUpdateTime, text, [events], title, labels];
+}
+
+/** Absent values at the end of an answer are `null` in JSON. */
+export function appendAnswerIn(json: unknown): AppendAnswer | undefined {
+  if (!Array.isArray(json) || !json.slice(0, APPENDED.unchanged).every(isRevisionOrTime)) return undefined;
+  const answer = json.map((part: unknown) => part ?? undefined);
+  const { [APPENDED.unchanged]: unchanged, [APPENDED.missed]: missed, [APPENDED.state]: state } = answer;
+  const isAnswer =
+    answer.length >= APPENDED.unchanged &&
+    isListOf(unchanged, isUnchanged) &&
+    isListOf(missed, isMissed) &&
+    (state === undefined || typeof state === 'string');
+  return isAnswer ? (answer as AppendAnswer) : undefined;
+}
+
+export function readEventsIn(json: unknown): ReadEvents | undefined {
+  if (!Array.isArray(json)) return undefined;
+  const [created, events, ...rest] = json.map((part: unknown) => part ?? undefined);
+  if (!isRevision(created)) return undefined;
+  if (events === undefined) return [created];
+  if (!isEventList(events)) return undefined;
+  return [created, [events], ...rest] as unknown as ReadEvents;
+}
+
+function isRevisionOrTime(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0;
+}
+
+function isListOf(value: unknown, isItem: (item: readonly unknown[]) => boolean): boolean {
+  if (value === undefined) return true;
+  return Array.isArray(value) && value.every((item) => Array.isArray(item) && isItem(item));
+}
+
+const isUnchanged = ([position, revision]: readonly unknown[]): boolean =>
+  isRevision(position) && isRevision(revision);
+
+const isMissed = ([seq, revision, text]: readonly unknown[]): boolean =>
+  isRevision(seq) && isRevision(revision) && typeof text === 'string';

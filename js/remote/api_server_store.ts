@@ -1,0 +1,174 @@
+import { SessionError } from '../errors/errors.js';
+import { isPlainObject } from '../json/rules.js';
+import { convertTimes, toMilliseconds } from '../python/time.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import { sortList } from '../storage/list_place.js';
+import type { StorageDeleteRequest } from '../storage/adapter.js';
+import type { StorageKey } from '../storage/rows.js';
+import type {
+  AppendRequest,
+  CreatedSession,
+  CreateRequest,
+  PageRequest,
+  ReadPage,
+  ReadSession,
+} from '../storage/session_store.js';
+import { checkWindow, pageNumbers } from '../wasm/core.js';
+import type { AppendAnswer } from '../wasm/protocol.js';
+import { readSession, type RemoteSession, sessionIn } from './answers.js';
+import { type Connection, pathOf } from './connection.js';
+import { createBody, type ServerStore } from './server_store.js';
+import { SharedKeys } from './shared_keys.js';
+
+/**
+ * Stores through `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
+ * fetch everything, and what it lacks fails with `unsupported`.
+ */
+export class ApiServerStore implements ServerStore {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
+    const { key, events, delta, description, lastUpdateTime, sharesState } = request;
+    const { title, labels } = description;
+    const isPlain = events.length === 0 && delta === '{}' && !title && !labels && sharesState;
+    if (!isPlain || lastUpdateTime !== undefined) {
+      throw unsupported('creates sessions with nothing but an id and a state');
+    }
+    const session = await this.#connection.request(
+      {
+        method: 'POST',
+        path: sessionsPath(key),
+        body: createBody(request),
+        isIdempotent: ifAbsent,
+        ...(ifAbsent && { none: 'already_exists' }),
+      },
+      request,
+      pythonSession,
+    );
+    if (session === undefined) return undefined;
+    const [created, revision, time, state, fragments] = readSession(session);
+    return [created, revision, time, state, fragments, 0, 0];
+  }
+
+  async get(
+    key: Required<StorageKey>,
+    last: number | undefined,
+    after: number | undefined,
+    call: StorageCall,
+  ): Promise<ReadSession | undefined> {
+    checkWindow(last, after);
+    const path = sessionPath(key);
+    const request = { method: 'GET', path, isIdempotent: true, none: 'not_found' } as const;
+    const session = await this.#connection.request(request, call, pythonSession);
+    if (session === undefined) return undefined;
+    const { events: all } = session;
+    const later = after === undefined ? all : all.filter(({ timestamp }) => timestamp >= after);
+    const events = last === undefined ? later : later.slice(Math.max(0, later.length - last));
+    return readSession({ ...session, events });
+  }
+
+  async list(
+    appName: string,
+    userId: string | undefined,
+    descending: boolean,
+    { limit, offset, page, after }: PageRequest,
+    call: StorageCall,
+  ): Promise<ReadPage> {
+    const wanted = pageNumbers(limit, offset, page, 0);
+    if (userId === undefined) throw unsupported('lists only the sessions of one user');
+    const path = sessionsPath({ appName, userId });
+    const request = { method: 'GET', path, isIdempotent: true } as const;
+    const all = (await this.#connection.request(request, call, (json) => {
+      const sessions = Array.isArray(json) ? json.map(pythonSession) : [undefined];
+      const isWhole = (given: typeof sessions): given is RemoteSession[] => !given.includes(undefined);
+      return isWhole(sessions) ? sessions : undefined;
+    }))!;
+    const places = all.map((session) => ({ ...session, sessionId: session.id }));
+    const order = descending ? 'desc' : 'asc';
+    const end = wanted.limit === undefined ? undefined : wanted.offset + wanted.limit;
+    const sorted = sortList(places, { order, after }).slice(wanted.offset, end);
+    const shared = new SharedKeys();
+    const sessions = sorted.map((session) => shared.takeOut({ ...session, created: 0, revision: 0 }));
+    const numbers = pageNumbers(limit, offset, page, all.length);
+    return [sessions, numbers.page, numbers.items, all.length, numbers.pages, shared.states];
+  }
+
+  /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */
+  async append({ key, position, events, compute, ...call }: AppendRequest): Promise<AppendAnswer> {
+    const [event] = events;
+    if (position.created !== -1 || compute !== undefined || event === undefined) {
+      throw unsupported('has no route to append events: only its agents append, see run');
+    }
+    const body = `{"stateDelta":${event.deltaText}}`;
+    const request = { method: 'PATCH', path: sessionPath(key), body, isIdempotent: false } as const;
+    const { lastUpdateTime } = (await this.#connection.request(request, call, pythonSession))!;
+    return [0, 0, lastUpdateTime, 0, 0, 0];
+  }
+
+  async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {
+    if (what !== 'session') throw unsupported('deletes only sessions');
+    const request = { method: 'DELETE', path: sessionPath(key), isIdempotent: true } as const;
+    await this.#connection.request(request, call, () => true);
+  }
+
+  describe(): Promise<never> {
+    return Promise.reject(unsupported('keeps no titles and no labels'));
+  }
+
+  page(): Promise<never> {
+    return Promise.reject(unsupported('has no pages of events; use getSession'));
+  }
+
+  update(): Promise<never> {
+    return Promise.reject(unsupported('changes state only through a session; give a sessionId'));
+  }
+
+  sharedState(): Promise<never> {
+    return Promise.reject(unsupported('shows states only through a session'));
+  }
+
+  deleteUnchanged(): Promise<never> {
+    return Promise.reject(unsupported('has no revisions'));
+  }
+}
+
+function sessionsPath({ appName, userId }: { appName: string; userId: string }): string {
+  return pathOf('apps', requireSegment(appName), 'users', requireSegment(userId), 'sessions');
+}
+
+function sessionPath(key: Required<StorageKey>): string {
+  return `${sessionsPath(key)}${pathOf(requireSegment(key.sessionId))}`;
+}
+
+/** The server has no escape for names that `pathOf` escapes for the handler. */
+function requireSegment(name: string): string {
+  if (!/^[.~]/.test(name)) return name;
+  throw unsupported('has no names that begin with . or ~');
+}
+
+function pythonSession(json: unknown): RemoteSession | undefined {
+  if (!isPlainObject(json) || !Array.isArray(json.events)) return undefined;
+  const events = json.events.map((event: unknown) => {
+    return isPlainObject(event) ? eventOfPython(event) : event;
+  });
+  return sessionIn({ ...json, events, lastUpdateTime: milliseconds(json.lastUpdateTime) });
+}
+
+/** Returns an event with its times in milliseconds. */
+export function eventOfPython(event: Record<string, unknown>): Record<string, unknown> {
+  return convertTimes(event, milliseconds) as Record<string, unknown>;
+}
+
+function milliseconds(time: unknown): unknown {
+  return typeof time === 'number' ? toMilliseconds(time) : time;
+}
+
+function unsupported(what: string): SessionError {
+  return new SessionError('unsupported', `The server is adk api_server, which ${what}.`, {
+    storage: 'remote',
+  });
+}

@@ -1,0 +1,193 @@
+import { isSessionError, SessionError, type SessionErrorCode } from '../errors/errors.js';
+import { kindOf, messageOf } from '../errors/describe.js';
+import { CallLimit } from '../http/call_limit.js';
+import type { CloseTimeout } from '../http/close_timeout.js';
+import { exchange, type HttpRequest } from '../http/exchange.js';
+import { timeoutError } from '../http/http_errors.js';
+import { makeMask } from '../http/mask.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../http/protocol.js';
+import { Retries } from '../http/retries.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import { malformedResponse, refusalOf, SERVER } from './response_error.js';
+
+type MaybeAsync<T> = T | Promise<T>;
+
+/** Checked options of a connection. */
+export interface ConnectionOptions {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly getAccessToken: (() => MaybeAsync<string>) | undefined;
+  readonly fetch: typeof fetch | undefined;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly closeTimeout: CloseTimeout;
+}
+
+/** A request, relative to the URL of the server. */
+export interface RemoteRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** The segments of the path, as {@link pathOf} makes them. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** JSON text. */
+  readonly body?: string | undefined;
+  /** Whether a second request changes nothing that the first one has not changed. */
+  readonly isIdempotent: boolean;
+  /** The code of a refusal that is an answer: there is nothing. */
+  readonly none?: SessionErrorCode;
+}
+
+/**
+ * Takes what the request is for from the JSON of a response with status 200. Returns `undefined` if it is not of
+ * the protocol.
+ */
+export type ReadResponse<T> = (json: unknown, headers: Headers) => T | undefined;
+
+/** The headers of one request, and the function that removes their secrets from a text. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly token: string | undefined;
+  readonly mask: (text: string) => string;
+}
+
+/** Returns the path of names, of which each is encoded. */
+export function pathOf(...segments: readonly string[]): string {
+  return segments.map((segment) => `/${encodeURIComponent(toPathName(segment))}`).join('');
+}
+
+/** Sends requests to one server. No error shows a token or the value of a header. */
+export class Connection {
+  readonly options: ConnectionOptions;
+  readonly #maskHeaders: readonly ((text: string) => string)[];
+
+  constructor(options: ConnectionOptions) {
+    this.options = options;
+    const secrets = Object.values(options.headers).flatMap((value) => value.split(' '));
+    // Shorter ones would be found in texts that hold no secret.
+    this.#maskHeaders = secrets.filter(({ length }) => length >= 6).map(makeMask);
+  }
+
+  urlOf({ path, query = {} }: Pick<RemoteRequest, 'path' | 'query'>): string {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = given.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
+    return `${this.options.url}${path}${search === '' ? '' : `?${search}`}`;
+  }
+
+  /** @throws SessionError `storage_unavailable` if there is no token */
+  async credentials(): Promise<Credentials> {
+    const { headers: given, getAccessToken } = this.options;
+    const headers = { ...given, [PROTOCOL_HEADER]: PROTOCOL_VERSION };
+    const masks = [...this.#maskHeaders];
+    const mask = (text: string): string => masks.reduce((masked, one) => one(masked), text);
+    if (getAccessToken === undefined) return { headers, token: undefined, mask };
+    let token: unknown;
+    try {
+      token = await getAccessToken();
+    } catch (cause) {
+      if (isSessionError(cause)) throw cause;
+      throw noToken(`threw: ${messageOf(cause)}`, cause);
+    }
+    // `fetch` would refuse other characters with an error that shows the token.
+    if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+      const actual = typeof token === 'string' ? 'text with other characters' : kindOf(token);
+      throw noToken(`must give printable ASCII text; it gave ${actual}`);
+    }
+    masks.push(makeMask(token));
+    return { headers: { ...headers, authorization: `Bearer ${token}` }, token, mask };
+  }
+
+  /**
+   * Sends a request, and repeats it if that may help and can do no harm.
+   *
+   * @returns `undefined` if there is nothing, see {@link RemoteRequest.none}
+   * @throws SessionError `remote`, `connection_lost`, `storage_unavailable`, or the code of the response
+   */
+  async request<T>(
+    request: RemoteRequest,
+    { signal, onRetry }: StorageCall,
+    read: ReadResponse<T>,
+  ): Promise<T | undefined> {
+    const { timeoutMs, closeTimeout, retries: maxRetries } = this.options;
+    const limits = { server: SERVER, timeoutMs, signal, onRetry, closed: closeTimeout.signal };
+    return CallLimit.run(limits, async (limit) => {
+      const retries = new Retries(limit, timeoutMs, maxRetries);
+      /** The first error after which a write may be stored. A later refusal does not tell. */
+      let doubt: unknown;
+      for (;;) {
+        const attempt = { mayHelp: false };
+        try {
+          return await this.#attempt(limit, request, read, attempt);
+        } catch (failure) {
+          const isWrite = request.method !== 'GET';
+          if (isWrite && isSessionError(failure, 'connection_lost')) doubt ??= failure;
+          await retries.afterFailure(failure, attempt.mayHelp).catch((error: unknown) => {
+            throw doubt ?? error;
+          });
+        }
+      }
+    });
+  }
+
+  /** @param attempt gets whether a repetition may help */
+  async #attempt<T>(
+    limit: CallLimit,
+    request: RemoteRequest,
+    read: ReadResponse<T>,
+    attempt: { mayHelp: boolean },
+  ): Promise<T | undefined> {
+    const { timeoutMs, closeTimeout, fetch, getAccessToken } = this.options;
+    const { method, body, isIdempotent, none } = request;
+    const tokenTimeout = (): unknown =>
+      timeoutError(SERVER, `getAccessToken did not answer within ${timeoutMs} ms.`);
+    const getCredentials = () => limit.runPart(timeoutMs, tokenTimeout, () => this.credentials());
+    let credentials = await getCredentials();
+    const send = () => {
+      const { headers } = credentials;
+      const http: HttpRequest = { method, url: this.urlOf(request), body, headers, fetch };
+      return exchange(SERVER, limit, timeoutMs, http).catch((error: unknown) => {
+        attempt.mayHelp = isIdempotent && !isTimeout(error);
+        throw error;
+      });
+    };
+    let response = await send();
+    if (response.status === 401 && getAccessToken !== undefined) {
+      const { token } = credentials;
+      credentials = await getCredentials();
+      if (credentials.token !== token) response = await send();
+    }
+    const { status, headers } = response;
+    const text = credentials.mask(response.text);
+    if (status < 200 || status > 299) {
+      const refusal = refusalOf({ status, retryAfter: headers.get('retry-after'), text });
+      if (refusal.error.code === none) return undefined;
+      // Status 429 says that the request was not processed.
+      attempt.mayHelp = refusal.isTransient && (isIdempotent || status === 429);
+      throw refusal.error;
+    }
+    closeTimeout.restart();
+    const value = read(parsed(response.text), headers);
+    if (value !== undefined) return value;
+    attempt.mayHelp = isIdempotent;
+    throw malformedResponse(status, text, method !== 'GET');
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A request that timed out is not repeated. */
+function isTimeout(error: unknown): boolean {
+  const { cause } = Object(error) as { cause?: { name?: unknown } };
+  return cause?.name === 'TimeoutError';
+}
+
+function noToken(problem: string, cause?: unknown): SessionError {
+  const message = `getAccessToken ${problem}.`;
+  return new SessionError('storage_unavailable', message, { storage: SERVER.storage, cause });
+}

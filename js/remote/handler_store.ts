@@ -1,0 +1,249 @@
+import { SessionError } from '../errors/errors.js';
+import { PROTOCOL_HEADER } from '../http/protocol.js';
+import { isPlainObject, type JsonObject } from '../json/rules.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import { listCursor } from '../read/session_lists.js';
+import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../storage/adapter.js';
+import { isRevision } from '../storage/checked_rows.js';
+import type { ListPlace } from '../storage/list_place.js';
+import type { StorageKey } from '../storage/rows.js';
+import type { StateOwner } from '../storage/scopes.js';
+import type {
+  AppendRequest,
+  CreatedSession,
+  CreateRequest,
+  DescribeRequest,
+  EventPageRequest,
+  ListedTuple,
+  PageRequest,
+  ReadEvents,
+  ReadPage,
+  ReadSession,
+} from '../storage/session_store.js';
+import { pageNumbers } from '../wasm/core.js';
+import { type AppendAnswer, type SharedRevisions, STALE_POLICIES } from '../wasm/protocol.js';
+import { appendAnswerIn, readEventsIn, readSessionIn, sessionIn } from './answers.js';
+import { type Connection, pathOf } from './connection.js';
+import { createBody, type ServerStore } from './server_store.js';
+import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
+
+/** The sessions that are asked for at once, the most that the handler gives. */
+const CHUNK = 1000;
+
+const POLICIES = Object.keys(STALE_POLICIES);
+
+/** Stores through the handler of `adk-session-wasm/server`, which runs the rules. */
+export class HandlerStore implements ServerStore {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
+    const { appName, userId } = request.key;
+    const created = await this.#connection.request(
+      {
+        method: 'POST',
+        path: pathOf('apps', appName, 'users', userId, 'sessions'),
+        body: createBody(request),
+        // The session of a lost response is read instead.
+        isIdempotent: ifAbsent,
+        ...(ifAbsent && { none: 'already_exists' }),
+      },
+      request,
+      readSessionIn,
+    );
+    if (created === undefined) return undefined;
+    const [createdRevision, revision, lastUpdateTime, state, fragments] = created;
+    return [createdRevision, revision, lastUpdateTime, state, fragments, 0, 0];
+  }
+
+  async describe({ key, title, labels, ...call }: DescribeRequest): Promise<boolean> {
+    // An empty text removes.
+    const body = JSON.stringify({
+      title: title === '' ? null : title,
+      labels: labels === '' ? null : labels && (JSON.parse(labels) as unknown),
+    });
+    const path = `${sessionPath(key)}/description`;
+    const request = { method: 'PATCH', path, body, isIdempotent: false, none: 'not_found' } as const;
+    return (await this.#connection.request(request, call, () => true)) ?? false;
+  }
+
+  get(
+    key: Required<StorageKey>,
+    last: number | undefined,
+    after: number | undefined,
+    call: StorageCall,
+  ): Promise<ReadSession | undefined> {
+    const query = { numRecentEvents: last, afterTimestamp: timeText(after) };
+    const path = sessionPath(key);
+    const request = { method: 'GET', path, query, isIdempotent: true, none: 'not_found' } as const;
+    return this.#connection.request(request, call, readSessionIn);
+  }
+
+  page(
+    key: Required<StorageKey>,
+    { isForward, eventId, limit, withCount }: EventPageRequest,
+    call: StorageCall,
+  ): Promise<ReadEvents | undefined> {
+    const direction = isForward ? 'after' : 'before';
+    const query = { direction, eventId, limit, withCount };
+    const path = `${sessionPath(key)}/handle/events`;
+    const request = { method: 'GET', path, query, isIdempotent: true, none: 'not_found' } as const;
+    return this.#connection.request(request, call, readEventsIn);
+  }
+
+  async list(
+    appName: string,
+    userId: string | undefined,
+    descending: boolean,
+    { limit, offset, page, withTotal, after }: PageRequest,
+    call: StorageCall,
+  ): Promise<ReadPage> {
+    const wanted = pageNumbers(limit, offset, page, 0);
+    const order = descending ? 'desc' : 'asc';
+    const list = [appName, userId, order, undefined, undefined] as const;
+    const most = wanted.limit ?? Infinity;
+    const path = `${pathOf('apps', appName)}/sessions`;
+    const sessions: ListedTuple[] = [];
+    const shared = new SharedKeys();
+    let total = 0;
+    let place: ListPlace | undefined = after;
+    for (;;) {
+      const isFirst = sessions.length === 0;
+      const size = Math.min(CHUNK, most - sessions.length);
+      const start = place ? { cursor: listCursor(list, 0, place) } : { offset: wanted.offset };
+      const query = { userId, order, limit: size, withTotal: withTotal && isFirst, ...start };
+      const chunk = await this.#get(path, query, call, listedIn);
+      if (isFirst) total = chunk.total;
+      sessions.push(...chunk.sessions.map((session) => shared.takeOut(session)));
+      const lastListed = chunk.sessions.at(-1);
+      if (lastListed === undefined || chunk.sessions.length < size || sessions.length >= most) break;
+      const { id: sessionId, lastUpdateTime, userId: owner } = lastListed;
+      place = { lastUpdateTime, sessionId, userId: owner };
+    }
+    const numbers = pageNumbers(limit, offset, page, total);
+    return [sessions, numbers.page, numbers.items, total, numbers.pages, shared.states];
+  }
+
+  async append(request: AppendRequest): Promise<AppendAnswer> {
+    const { key, position, policy, expectedRevision, events, firstTitle } = request;
+    requireNoFunction(request.compute);
+    const { created, revision, lastEventId } = position;
+    const body = [
+      `{"events":[${events.map(({ text }) => text).join()}]`,
+      JSON.stringify({
+        created: Number.isNaN(created) ? null : created,
+        revision,
+        lastEventId,
+        stale: POLICIES[policy],
+        expectedRevision,
+        firstTitle,
+      }).slice(1),
+    ].join();
+    const path = `${sessionPath(key)}/handle/events`;
+    // The ids of the events tell the handler what is stored already.
+    const post = { method: 'POST', path, body, isIdempotent: true } as const;
+    return (await this.#connection.request(post, request, appendAnswerIn))!;
+  }
+
+  async update(
+    appName: string,
+    userId: string | undefined,
+    delta: string | object,
+    call: StorageCall,
+  ): Promise<SharedRevisions> {
+    requireNoFunction(delta);
+    const path = statePath({ appName, userId });
+    const body = `{"stateDelta":${String(delta)}}`;
+    const request = { method: 'PATCH', path, body, isIdempotent: false } as const;
+    await this.#connection.request(request, call, () => true);
+    return [0, 0];
+  }
+
+  async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
+    const state = await this.#get(statePath(owner), {}, call, (json) =>
+      isPlainObject(json) ? json : undefined,
+    );
+    return JSON.stringify(state);
+  }
+
+  async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {
+    const { appName, userId = '', sessionId = '' }: StorageKey = key;
+    const paths = {
+      session: () => sessionPath({ appName, userId, sessionId }),
+      user: () => pathOf('apps', appName, 'users', userId),
+      userState: () => statePath({ appName, userId }),
+      appState: () => statePath({ appName, userId: undefined }),
+    };
+    const request = { method: 'DELETE', path: paths[what](), isIdempotent: true } as const;
+    await this.#connection.request(request, call, () => true);
+  }
+
+  async deleteUnchanged({
+    key,
+    revision,
+    labels,
+    ...call
+  }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: undefined } | undefined> {
+    const body = JSON.stringify({ revision, labelsText: labels });
+    const path = `${sessionPath(key)}/handle`;
+    const request = { method: 'DELETE', path, body, isIdempotent: false } as const;
+    const isDeleted = await this.#connection.request(request, call, (json) =>
+      typeof json === 'boolean' ? json : undefined,
+    );
+    return isDeleted === true ? { floor: undefined } : undefined;
+  }
+
+  async #get<T>(
+    path: string,
+    query: JsonObject,
+    call: StorageCall,
+    read: (json: unknown, headers: Headers) => T | undefined,
+  ): Promise<T> {
+    const given = query as Record<string, string | undefined>;
+    const request = { method: 'GET', path, query: given, isIdempotent: true } as const;
+    return (await this.#connection.request(request, call, read))!;
+  }
+}
+
+function sessionPath({ appName, userId, sessionId }: Required<StorageKey>): string {
+  return pathOf('apps', appName, 'users', userId, 'sessions', sessionId);
+}
+
+function statePath({ appName, userId }: StateOwner): string {
+  const user = userId === undefined ? '' : pathOf('users', userId);
+  return `${pathOf('apps', appName)}${user}/state`;
+}
+
+/** Times are never negative, so an earlier time admits all events. */
+function timeText(time: number | undefined): string | undefined {
+  if (time === undefined || time <= 0) return undefined;
+  return Math.min(time, 1e15 - 1).toFixed(9);
+}
+
+interface ListedPart {
+  readonly sessions: readonly ListedRemoteSession[];
+  readonly total: number;
+}
+
+function listedIn(json: unknown): ListedPart | undefined {
+  if (!isPlainObject(json)) return undefined;
+  const { sessions: given, revisions, totalItems = 0 } = json;
+  if (!Array.isArray(given) || !Array.isArray(revisions) || !isRevision(totalItems)) return undefined;
+  const sessions: ListedRemoteSession[] = [];
+  for (const [index, item] of given.entries()) {
+    const session = sessionIn(item);
+    const [created, revision] = (revisions[index] ?? []) as readonly unknown[];
+    if (session === undefined || !isRevision(created) || !isRevision(revision)) return undefined;
+    sessions.push({ ...session, created, revision });
+  }
+  return { sessions, total: totalItems };
+}
+
+function requireNoFunction(delta: unknown): void {
+  if (delta === undefined || typeof delta === 'string') return;
+  const message = 'A remote service cannot run a function in the transaction of the server; give stateDelta as an object.';
+  throw new SessionError('unsupported', message, { key: 'stateDelta' });
+}

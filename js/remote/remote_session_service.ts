@@ -1,0 +1,147 @@
+import { invalid, invalidValue } from '../errors/invalid.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { CloseTimeout } from '../http/close_timeout.js';
+import { MAX_RETRIES } from '../http/retries.js';
+import { isPlainObject } from '../json/rules.js';
+import { ServiceCore } from '../service/service_core.js';
+import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import { StoredSessionService } from '../service/stored_session_service.js';
+import type { StateShape } from '../state/state_shape.js';
+import { Connection } from './connection.js';
+import { RemoteFeed } from './remote_feed.js';
+import { RemoteStore } from './remote_store.js';
+import { SERVER } from './response_error.js';
+
+/**
+ * Options of a {@link RemoteSessionService}: the server, the credentials, and the options of every service.
+ *
+ * @example
+ * ```ts
+ * import type { RemoteSessionOptions } from 'adk-session-wasm/remote';
+ *
+ * const options: RemoteSessionOptions = {
+ *   url: 'https://chat.example/api/sessions',
+ *   getAccessToken: async () => (await fetch('/token')).text(),
+ * };
+ * ```
+ */
+export interface RemoteSessionOptions<S extends object = StateShape>
+  extends Omit<SessionServiceOptions<S>, 'retention'> {
+  /** URL of the server, with the handler's `basePath`. In a page it may be a path. */
+  url: string;
+  /** Headers of each request, for example credentials. Their values are shown in no error. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Returns the token for the header `authorization: Bearer …`. It is called before each request, and once more
+   * if the server answers with status 401.
+   */
+  getAccessToken?: (() => string | Promise<string>) | undefined;
+  /** Sends the requests. Default: the global `fetch`. */
+  fetch?: typeof fetch | undefined;
+  /** Timeout in whole milliseconds of a call with all of its repetitions. Default 60 000. */
+  timeoutMs?: number | undefined;
+  /** The most repetitions of a request that failed and can be repeated without harm. Default 5. */
+  retries?: number | undefined;
+}
+
+const { retention: _, ...CORE_OPTIONS } = SERVICE_OPTIONS;
+
+const REMOTE_OPTIONS: KnownOptions<RemoteSessionOptions> = {
+  ...CORE_OPTIONS,
+  url: true,
+  headers: true,
+  getAccessToken: true,
+  fetch: true,
+  timeoutMs: true,
+  retries: true,
+};
+
+const TIMEOUT_MS = 60_000;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/**
+ * Keeps sessions on a server: on one with the handler of `adk-session-wasm/server`, or on `adk api_server` of
+ * google-adk for Python. The first call asks the server which of the two it is.
+ *
+ * Over the handler it does what the service behind the handler does. Over `adk api_server` it reads, lists,
+ * creates and deletes sessions and changes their state; that server has no route to append events.
+ *
+ * Requests that can be repeated without harm are repeated. An append whose response is lost is one of them: it is
+ * stored once.
+ *
+ * @example
+ * ```ts
+ * import { RemoteSessionService } from 'adk-session-wasm/remote';
+ *
+ * const service = new RemoteSessionService({ url: 'https://chat.example/api/sessions' });
+ * await service.close();
+ * ```
+ */
+export class RemoteSessionService<S extends object = StateShape> extends StoredSessionService<S> {
+  /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
+  constructor(options: RemoteSessionOptions<S>) {
+    const taken = takeOptions(options, REMOTE_OPTIONS);
+    const connection = new Connection(takeConnectionOptions(taken));
+    const { closeTimeout } = connection.options;
+    const feed = new RemoteFeed(connection);
+    const parts = {
+      storage: { kind: 'remote', durable: true },
+      openStore: (onConnectionLost: ((error: unknown) => void) | undefined) => {
+        feed.onError = onConnectionLost;
+        return new RemoteStore(connection);
+      },
+      closing: (timeoutMs: number | undefined) => closeTimeout.start(timeoutMs),
+      closeStorage: () => closeTimeout.stop(),
+      feed,
+    };
+    super(new ServiceCore(parts, taken));
+  }
+}
+
+function takeConnectionOptions(options: RemoteSessionOptions<object>) {
+  const { headers = {}, getAccessToken, fetch, timeoutMs = TIMEOUT_MS, retries = MAX_RETRIES } = options;
+  for (const [key, value] of Object.entries({ getAccessToken, fetch })) {
+    if (value !== undefined && typeof value !== 'function') {
+      throw invalidValue(key, 'must be a function', value);
+    }
+  }
+  requireWhole('timeoutMs', timeoutMs, 1);
+  requireWhole('retries', retries, 0);
+  return {
+    url: takeUrl(options.url),
+    headers: takeHeaders(headers),
+    getAccessToken,
+    fetch,
+    timeoutMs,
+    retries,
+    closeTimeout: new CloseTimeout(SERVER),
+  };
+}
+
+/** An invalid URL is not shown: it may hold a password. */
+function takeUrl(url: unknown): string {
+  const { location } = globalThis as { location?: { href?: string } };
+  const rule = 'must be the http or https URL of the server, without credentials, query and fragment';
+  if (typeof url !== 'string' || !URL.canParse(url, location?.href)) throw invalid('url', rule);
+  const { protocol, username, password, search, hash, href } = new URL(url, location?.href);
+  if (!/^https?:$/.test(protocol) || username || password || search || hash) throw invalid('url', rule);
+  return href.replace(/\/+$/, '');
+}
+
+function takeHeaders(headers: unknown): Record<string, string> {
+  if (!isPlainObject(headers)) throw invalidValue('headers', 'must be an object', headers);
+  const taken: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    // `fetch` would refuse other characters with an error that shows the value.
+    if (!/^[\w-]+$/.test(name) || typeof value !== 'string' || !/^[\x20-\x7e]*$/.test(value)) {
+      throw invalid('headers', 'must be names and printable ASCII texts');
+    }
+    taken[name] = value;
+  }
+  return taken;
+}
+
+function requireWhole(key: string, value: number, least: number): void {
+  if (Number.isInteger(value) && value >= least && value <= MAX_TIMEOUT_MS) return;
+  throw invalidValue(key, `must be a whole number from ${least} to ${MAX_TIMEOUT_MS}`, value);
+}

@@ -1,0 +1,75 @@
+import { SessionError } from '../errors/errors.js';
+import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
+import { isPlainObject } from '../json/rules.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import type { SessionStore } from '../storage/session_store.js';
+import { ApiServerStore } from './api_server_store.js';
+import type { Connection } from './connection.js';
+import { HandlerStore } from './handler_store.js';
+import type { ServerStore } from './server_store.js';
+
+/** Stores at whatever server there is: asks it once what it is. */
+export class RemoteStore implements SessionStore {
+  readonly #connection: Connection;
+  #server: Promise<ServerStore> | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Asks the server anew. */
+  async open(call: StorageCall): Promise<void> {
+    await this.#probe(call);
+  }
+
+  readonly create = this.#verb('create');
+  readonly describe = this.#verb('describe');
+  readonly get = this.#verb('get');
+  readonly page = this.#verb('page');
+  readonly list = this.#verb('list');
+  readonly append = this.#verb('append');
+  readonly update = this.#verb('update');
+  readonly sharedState = this.#verb('sharedState');
+  readonly delete = this.#verb('delete');
+  readonly deleteUnchanged = this.#verb('deleteUnchanged');
+
+  free(): void {
+    // It holds nothing in the wasm.
+  }
+
+  #verb<Name extends keyof ServerStore>(name: Name): ServerStore[Name] {
+    const run = async (...parameters: unknown[]): Promise<unknown> => {
+      const store = await this.#store();
+      return Reflect.apply(store[name], store, parameters) as unknown;
+    };
+    return run as ServerStore[Name];
+  }
+
+  /** Without the signal of a call, because other calls wait for the same answer. */
+  #store(): Promise<ServerStore> {
+    this.#server ??= this.#probe({}).catch((error: unknown) => {
+      this.#server = undefined;
+      throw error;
+    });
+    return this.#server;
+  }
+
+  async #probe(call: StorageCall): Promise<ServerStore> {
+    const request = { method: 'GET', path: VERSION_PATH, isIdempotent: true } as const;
+    const store = await this.#connection.request(request, call, (json, headers) => {
+      const version = headers.get(PROTOCOL_HEADER);
+      if (version === null) {
+        const isApiServer = isPlainObject(json) && json.language === 'python';
+        return isApiServer ? new ApiServerStore(this.#connection) : undefined;
+      }
+      if (!isCompatible(version)) throw otherVersion(version);
+      return new HandlerStore(this.#connection);
+    });
+    return store!;
+  }
+}
+
+function otherVersion(version: string): SessionError {
+  const message = `The server speaks version ${version.slice(0, 20)} of the protocol, and this client ${PROTOCOL_VERSION}; update the older side.`;
+  return new SessionError('unsupported', message);
+}

@@ -1,0 +1,98 @@
+/** Makes the errors of responses. */
+import { SESSION_ERROR_CODES, SessionError, type SessionErrorCode } from '../errors/errors.js';
+import { type HttpServer, noteRetryAfter } from '../http/http_errors.js';
+import { isPlainObject } from '../json/rules.js';
+
+/** The server, as errors name it. */
+export const SERVER: HttpServer = { name: 'The session server', storage: 'remote' };
+
+/** Maximum length of the response text that an error shows, in characters. */
+const MAX_SHOWN_BODY = 500;
+
+/** Codes that mean something else on this side of the connection. */
+const TRANSLATED: Partial<Record<SessionErrorCode, SessionErrorCode>> = {
+  // Another signal than the caller's ended the request: the server's time limit.
+  aborted: 'connection_lost',
+  closed: 'storage_unavailable',
+  internal: 'remote',
+  not_loaded: 'remote',
+  wasm_unavailable: 'remote',
+  readonly: 'remote',
+};
+
+/** Statuses of requests that may succeed when they are sent again. */
+const TRANSIENT: readonly number[] = [408, 429, 500, 502, 503, 504];
+
+const ADVICE: Readonly<Record<number, string>> = {
+  0: 'It redirects; give the url that it redirects to.',
+  401: 'Check headers and getAccessToken.',
+  403: 'The server does not allow this.',
+  404: 'Check the url.',
+};
+
+/** A response with an error status. */
+export interface ErrorResponse {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  /** Without credentials. */
+  readonly text: string;
+}
+
+/** The error of a response, and whether the same request may succeed later. */
+export interface Refusal {
+  readonly error: SessionError;
+  readonly isTransient: boolean;
+}
+
+/** Makes the error for a response with an error status: with its `code` and fields if it has them. */
+export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal {
+  const { detail, code, ...fields } = parsed(text);
+  const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
+  const known = SESSION_ERROR_CODES.find((candidate) => candidate === code) ?? codeOf(status, reason);
+  const translated = known === undefined ? 'remote' : (TRANSLATED[known] ?? known);
+  const message =
+    translated === known && status < 500
+      ? reason
+      : `${SERVER.name} refused with status ${status}: ${reason || 'no reason given.'} ${ADVICE[status] ?? ''}`;
+  const error = new SessionError(translated, message.trim(), {
+    ...(known !== undefined && fields),
+    ...(translated === 'remote' && { status, body: text.slice(0, MAX_SHOWN_BODY) }),
+    ...(status >= 500 && { storage: SERVER.storage }),
+  });
+  noteRetryAfter(error, retryAfter);
+  // With a code, status 500 is a fault that does not pass.
+  const isTransient = TRANSIENT.includes(status) && !(status === 500 && known !== undefined);
+  return { error, isTransient };
+}
+
+/** Returns the code of an error that `adk api_server` and the handler send without one. */
+function codeOf(status: number, detail: string): SessionErrorCode | undefined {
+  if (status === 404 && detail === 'Session not found') return 'not_found';
+  if (status === 409 && detail.startsWith('Session already exists')) return 'already_exists';
+  return undefined;
+}
+
+/**
+ * Makes the error for a response that is not of the protocol: another server, or incomplete.
+ *
+ * @param isWrite whether the change may be stored
+ */
+export function malformedResponse(status: number, text: string, isWrite: boolean): SessionError {
+  const message = `${SERVER.name} responded with something else than it should; check the url and proxies.`;
+  if (isWrite) {
+    const advice = 'The change may be stored; a stored event is not stored twice.';
+    return new SessionError('connection_lost', `${message} ${advice}`, { storage: SERVER.storage });
+  }
+  const body = text.slice(0, MAX_SHOWN_BODY);
+  return new SessionError('remote', message, { status, body, storage: SERVER.storage });
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isPlainObject(json) ? json : {};
+  } catch {
+    // For example a proxy's error page.
+    return {};
+  }
+}

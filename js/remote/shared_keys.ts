@@ -1,0 +1,36 @@
+import { defineMember } from '../members/member.js';
+import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
+import type { ListedTuple, SharedStates } from '../storage/session_store.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { RemoteSession } from './answers.js';
+
+/** A session in a list, with its revisions. */
+export interface ListedRemoteSession extends RemoteSession {
+  readonly created: number;
+  readonly revision: number;
+}
+
+/** The states of the users and the app of a list. A server sends them within the state of each session. */
+export class SharedKeys {
+  readonly #users = new Map<string, StateShape>();
+  readonly #app: StateShape = {};
+
+  /** Returns the session as a storage lists it: without the shared keys. */
+  takeOut(session: ListedRemoteSession): ListedTuple {
+    const { id, userId, created, revision, lastUpdateTime, title, labels } = session;
+    const user = this.#users.get(userId) ?? {};
+    this.#users.set(userId, user);
+    const own: StateShape = {};
+    for (const [key, value] of Object.entries(session.state)) {
+      if (key.startsWith(APP_PREFIX)) defineMember(this.#app, key.slice(APP_PREFIX.length), value);
+      else if (key.startsWith(USER_PREFIX)) defineMember(user, key.slice(USER_PREFIX.length), value);
+      else defineMember(own, key, value);
+    }
+    return [id, userId, created, revision, lastUpdateTime, JSON.stringify(own), title, labels];
+  }
+
+  get states(): SharedStates {
+    const pairs = [...this.#users].flatMap(([userId, state]) => [userId, JSON.stringify(state)]);
+    return [JSON.stringify(this.#app), ...pairs];
+  }
+}

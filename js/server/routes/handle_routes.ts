@@ -1,0 +1,97 @@
+import { policyOf, setAppendRules } from '../../append/append_rules.js';
+import { orderedWriter } from '../../append/state_writer.js';
+import { SessionError } from '../../errors/errors.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
+import { takeDescription } from '../../model/description.js';
+import { isRevision } from '../../storage/checked_rows.js';
+import type { HandlePosition } from '../../wasm/appends.js';
+import type { AppendAnswer } from '../../wasm/protocol.js';
+import { eventsIn } from './call_body.js';
+import { numberIn, wordIn } from '../http/query.js';
+import { keyOf, type Route, type RouteCall } from './route.js';
+import { requireCore } from './served_session.js';
+
+const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
+
+/**
+ * The routes of the remote client. It holds handles and updates them itself, so it gets what the storage answers.
+ */
+export const HANDLE_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: `${HANDLE}/events`,
+    action: 'appendEvents',
+    summary: 'Appends events through a handle that the client holds, and returns what the handle lacks.',
+    body: ['events', 'created', 'revision', 'lastEventId', 'stale', 'expectedRevision', 'firstTitle'],
+    response: 'AppendAnswer',
+    run: append,
+  },
+  {
+    method: 'GET',
+    path: `${HANDLE}/events`,
+    action: 'listEvents',
+    summary: 'Returns a page of the events beside an event, and what the session says about itself.',
+    query: ['direction', 'eventId', 'limit', 'withCount'],
+    response: 'StoredEventsPage',
+    run: async (call) => {
+      const { query } = call;
+      const { pages } = requireCore(call);
+      const page = {
+        isForward: wordIn(query, 'direction', ['before', 'after']) === 'after',
+        eventId: query.get('eventId') ?? undefined,
+        limit: numberIn(query, 'limit'),
+        withCount: wordIn(query, 'withCount', ['true', 'false']) !== 'false',
+      };
+      const [created, fragments, ...rest] = await pages.read(keyOf(call), page, call);
+      const events = fragments && pages.parse(fragments, call.sessionId, false);
+      return [created, events, ...rest];
+    },
+  },
+  {
+    method: 'DELETE',
+    path: HANDLE,
+    action: 'deleteSession',
+    summary: 'Deletes a session if it still has this revision and these labels; returns whether it did.',
+    body: ['revision', 'labelsText'],
+    response: 'Whether',
+    run: (call) => {
+      const { appName, userId, sessionId, signal, body } = call;
+      const { revision, labelsText } = body as { revision?: number; labelsText?: string };
+      // Of a listed session only these count.
+      const listed = { userId, sessionId, revision, labels: labelsText, lastUpdateTime: 0 };
+      return Promise.resolve(requireCore(call).walked.deleteUnchanged(appName, listed, { signal }));
+    },
+  },
+];
+
+async function append(call: RouteCall): Promise<AppendAnswer> {
+  const { appName, userId, sessionId, service, body, signal } = call;
+  const events = eventsIn(call);
+  // The service checks that it is a number.
+  const expectedRevision = body.expectedRevision as number | undefined;
+  const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
+  const session = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
+  let answer: AppendAnswer | undefined;
+  setAppendRules(session, {
+    policy: policyOf(body.stale),
+    writer: orderedWriter,
+    remote: { position: positionIn(call), firstTitle, receive: (given) => (answer = given) },
+  });
+  await service.appendEvents({ session, events, expectedRevision, signal });
+  if (answer !== undefined) return answer;
+  if (events.length === 0) throw invalid('events', 'is empty');
+  const message = 'The server serves a service that does not pass the handle of an append on.';
+  throw new SessionError('unsupported', message);
+}
+
+function positionIn({ body }: RouteCall): HandlePosition {
+  const { created = null, revision = 0, lastEventId } = body;
+  if (created !== null && created !== -1 && !isRevision(created)) {
+    throw invalidValue('created', 'must be a revision, -1 or null', created);
+  }
+  if (!isRevision(revision)) throw invalidValue('revision', 'must be a revision', revision);
+  if (lastEventId !== undefined && typeof lastEventId !== 'string') {
+    throw invalidValue('lastEventId', 'must be a string', lastEventId);
+  }
+  return { created: created ?? NaN, revision, lastEventId };
+}

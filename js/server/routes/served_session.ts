@@ -1,0 +1,38 @@
+import { CREATED_HEADER, REVISION_HEADER } from '../../http/protocol.js';
+import type { JsonObject } from '../../json/rules.js';
+import type { Session } from '../../model/session.js';
+import { SessionError } from '../../errors/errors.js';
+import { CORE, type ServiceCore } from '../../service/service_core.js';
+import { sessionToJson } from './event_json.js';
+import type { RouteCall, ServedService } from './route.js';
+
+/** Returns the session for the response, with its revisions in the headers. */
+export function answerSession(call: RouteCall, session: Session): JsonObject {
+  const [created, revision] = revisionsOf(call, session);
+  if (created !== undefined) call.headers[CREATED_HEADER] = String(created);
+  if (revision !== undefined) call.headers[REVISION_HEADER] = String(revision);
+  return sessionToJson(session, call.isOwnClient);
+}
+
+/** Returns the revision at which a session was created, and its own; neither for a service of a user's own. */
+export function revisionsOf(
+  { service }: RouteCall,
+  { state }: Session,
+): [created?: number, revision?: number] {
+  const created = coreOf(service)?.handles.createdRevisionOf(state, NaN);
+  const revision = service.revisionOf({ state });
+  if (created === undefined || Number.isNaN(created) || revision === undefined) return [];
+  return [created, revision];
+}
+
+/** @throws SessionError `unsupported` for a service of a user's own */
+export function requireCore({ service }: RouteCall): ServiceCore {
+  const core = coreOf(service);
+  if (core !== undefined) return core;
+  const message = 'The server does not serve a service of adk-session-wasm itself, but one around it.';
+  throw new SessionError('unsupported', message);
+}
+
+function coreOf(service: ServedService): ServiceCore | undefined {
+  return (service as { [CORE]?: ServiceCore })[CORE];
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import type { SessionServiceOptions } from '../../../js/index.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
+import type { ServedService } from '../../../js/server/index.js';
+import type { Case } from '../../../js/testing/case.js';
+import { runCase } from '../../../js/testing/run_case.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from './fixture.js';
+
+const file = new URL('../../../src/conformance/cases.json', import.meta.url);
+const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
+
+/** What differs on purpose, by the error of the case. */
+const DIFFERENCES: readonly (readonly [outcome: RegExp, ...names: string[]])[] = [
+  [
+    // A function cannot run in a transaction of another process.
+    /ended with unsupported/,
+    'count: concurrent functions of an app, a user and a session lose nothing',
+    'count: a function of a session is stored as an event by the user',
+    'count: a function that changes nothing or fails writes nothing',
+    'count: keys of scopes that are not named, and a missing session, are refused',
+  ],
+];
+
+type Open = (options: Pick<SessionServiceOptions, 'clock'>) => ServedService | Promise<ServedService>;
+
+/** Runs the suite over a remote service on a handler over the service that `open` returns. */
+export function conforms(title: string, open: Open): void {
+  describe(`a remote service on a handler over ${title}`, { concurrency: 8 }, () => {
+    for (const testCase of cases) {
+      it(testCase.name, async () => {
+        const served: ServedService[] = [];
+        const run = runCase(testCase, async ({ clock, ...options }) => {
+          const service = await open({ clock });
+          served.push(service);
+          const fetch = fetchFrom(handlerOn(service, { maxEvents: 10_000 }));
+          return new RemoteSessionService({ ...options, clock, url: URL_OF_SERVER, fetch });
+        });
+        const difference = DIFFERENCES.find(([, ...names]) => names.includes(testCase.name));
+        if (difference === undefined) await run;
+        else await assert.rejects(run, { message: difference[0] });
+        await Promise.all(served.map((service) => service.close()));
+      });
+    }
+  });
+}
