@@ -2,6 +2,7 @@ import { loadWasm } from '../wasm/core.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import type { Event, NewEvent } from '../model/event.js';
 import { titleOf } from '../model/auto_title.js';
+import { memberOf } from '../members/own.js';
 import { optionalCount } from '../model/ids.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -221,13 +222,13 @@ export class Appender implements AppendStore {
   prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
     const { clock, feed } = this.#parts;
-    const { writer, policy, remote } = rules;
+    const { writer, policy } = rules;
+    const remote = memberOf(rules, 'remote');
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
     const { createdRevision: created, revision } = record;
     const reduced = withoutSuperseded(session, events, writer);
-    const firstTitle =
-      events.find(({ title }) => title !== undefined)?.title ?? remote?.firstTitle;
+    const firstTitle = events.find(({ title }) => title !== undefined)?.title ?? remote?.firstTitle;
     return {
       request: {
         key,

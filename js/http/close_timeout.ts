@@ -25,7 +25,10 @@ export class CloseTimeout {
   start(timeoutMs = CLOSE_TIMEOUT_MS): void {
     clearTimeout(this.#timer);
     this.#timeoutMs = Math.min(this.#timeoutMs, timeoutMs);
-    this.#timer = setTimeout(() => this.#controller.abort(closedError(this.#server)), this.#timeoutMs);
+    this.#timer = setTimeout(
+      () => this.#controller.abort(closedError(this.#server)),
+      this.#timeoutMs,
+    );
   }
 
   /** Restarts the countdown after a successful response, if the service is closing. */

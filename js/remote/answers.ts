@@ -63,9 +63,14 @@ export function readSession(
 
 /** Absent values at the end of an answer are `null` in JSON. */
 export function appendAnswerIn(json: unknown): AppendAnswer | undefined {
-  if (!Array.isArray(json) || !json.slice(0, APPENDED.unchanged).every(isRevisionOrTime)) return undefined;
+  if (!Array.isArray(json) || !json.slice(0, APPENDED.unchanged).every(isRevisionOrTime))
+    return undefined;
   const answer = json.map((part: unknown) => part ?? undefined);
-  const { [APPENDED.unchanged]: unchanged, [APPENDED.missed]: missed, [APPENDED.state]: state } = answer;
+  const {
+    [APPENDED.unchanged]: unchanged,
+    [APPENDED.missed]: missed,
+    [APPENDED.state]: state,
+  } = answer;
   const isAnswer =
     answer.length >= APPENDED.unchanged &&
     isListOf(unchanged, isUnchanged) &&

@@ -84,7 +84,8 @@ export class ApiServerStore implements ServerStore {
     const request = { method: 'GET', path, isIdempotent: true } as const;
     const all = (await this.#connection.request(request, call, (json) => {
       const sessions = Array.isArray(json) ? json.map(pythonSession) : [undefined];
-      const isWhole = (given: typeof sessions): given is RemoteSession[] => !given.includes(undefined);
+      const isWhole = (given: typeof sessions): given is RemoteSession[] =>
+        !given.includes(undefined);
       return isWhole(sessions) ? sessions : undefined;
     }))!;
     const places = all.map((session) => ({ ...session, sessionId: session.id }));
@@ -92,7 +93,9 @@ export class ApiServerStore implements ServerStore {
     const end = wanted.limit === undefined ? undefined : wanted.offset + wanted.limit;
     const sorted = sortList(places, { order, after }).slice(wanted.offset, end);
     const shared = new SharedKeys();
-    const sessions = sorted.map((session) => shared.takeOut({ ...session, created: 0, revision: 0 }));
+    const sessions = sorted.map((session) =>
+      shared.takeOut({ ...session, created: 0, revision: 0 }),
+    );
     const numbers = pageNumbers(limit, offset, page, all.length);
     return [sessions, numbers.page, numbers.items, all.length, numbers.pages, shared.states];
   }
@@ -160,7 +163,7 @@ function pythonSession(json: unknown): RemoteSession | undefined {
 
 /** Returns an event with its times in milliseconds. */
 export function eventOfPython(event: Record<string, unknown>): Record<string, unknown> {
-  return convertTimes(event, milliseconds) as Record<string, unknown>;
+  return convertTimes(event, milliseconds);
 }
 
 function milliseconds(time: unknown): unknown {

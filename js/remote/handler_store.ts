@@ -1,5 +1,4 @@
 import { SessionError } from '../errors/errors.js';
-import { PROTOCOL_HEADER } from '../http/protocol.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { listCursor } from '../read/session_lists.js';
@@ -21,7 +20,12 @@ import type {
   ReadSession,
 } from '../storage/session_store.js';
 import { pageNumbers } from '../wasm/core.js';
-import { type AppendAnswer, type SharedRevisions, STALE_POLICIES } from '../wasm/protocol.js';
+import {
+  type AppendAnswer,
+  type Compute,
+  type SharedRevisions,
+  STALE_POLICIES,
+} from '../wasm/protocol.js';
 import { appendAnswerIn, readEventsIn, readSessionIn, sessionIn } from './answers.js';
 import { type Connection, pathOf } from './connection.js';
 import { createBody, type ServerStore } from './server_store.js';
@@ -66,7 +70,13 @@ export class HandlerStore implements ServerStore {
       labels: labels === '' ? null : labels && (JSON.parse(labels) as unknown),
     });
     const path = `${sessionPath(key)}/description`;
-    const request = { method: 'PATCH', path, body, isIdempotent: false, none: 'not_found' } as const;
+    const request = {
+      method: 'PATCH',
+      path,
+      body,
+      isIdempotent: false,
+      none: 'not_found',
+    } as const;
     return (await this.#connection.request(request, call, () => true)) ?? false;
   }
 
@@ -119,7 +129,8 @@ export class HandlerStore implements ServerStore {
       if (isFirst) total = chunk.total;
       sessions.push(...chunk.sessions.map((session) => shared.takeOut(session)));
       const lastListed = chunk.sessions.at(-1);
-      if (lastListed === undefined || chunk.sessions.length < size || sessions.length >= most) break;
+      if (lastListed === undefined || chunk.sessions.length < size || sessions.length >= most)
+        break;
       const { id: sessionId, lastUpdateTime, userId: owner } = lastListed;
       place = { lastUpdateTime, sessionId, userId: owner };
     }
@@ -129,7 +140,7 @@ export class HandlerStore implements ServerStore {
 
   async append(request: AppendRequest): Promise<AppendAnswer> {
     const { key, position, policy, expectedRevision, events, firstTitle } = request;
-    requireNoFunction(request.compute);
+    if (request.compute !== undefined) throw noFunctions();
     const { created, revision, lastEventId } = position;
     const body = [
       `{"events":[${events.map(({ text }) => text).join()}]`,
@@ -151,12 +162,12 @@ export class HandlerStore implements ServerStore {
   async update(
     appName: string,
     userId: string | undefined,
-    delta: string | object,
+    delta: string | Compute,
     call: StorageCall,
   ): Promise<SharedRevisions> {
-    requireNoFunction(delta);
+    if (typeof delta !== 'string') throw noFunctions();
     const path = statePath({ appName, userId });
-    const body = `{"stateDelta":${String(delta)}}`;
+    const body = `{"stateDelta":${delta}}`;
     const request = { method: 'PATCH', path, body, isIdempotent: false } as const;
     await this.#connection.request(request, call, () => true);
     return [0, 0];
@@ -187,9 +198,10 @@ export class HandlerStore implements ServerStore {
     labels,
     ...call
   }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: undefined } | undefined> {
-    const body = JSON.stringify({ revision, labelsText: labels });
+    const body = `{"revision":${revision},"labels":${labels ?? '{}'}}`;
     const path = `${sessionPath(key)}/handle`;
-    const request = { method: 'DELETE', path, body, isIdempotent: false } as const;
+    const verb = { method: 'DELETE', none: 'not_found' } as const;
+    const request = { ...verb, path, body, isIdempotent: false };
     const isDeleted = await this.#connection.request(request, call, (json) =>
       typeof json === 'boolean' ? json : undefined,
     );
@@ -231,7 +243,8 @@ interface ListedPart {
 function listedIn(json: unknown): ListedPart | undefined {
   if (!isPlainObject(json)) return undefined;
   const { sessions: given, revisions, totalItems = 0 } = json;
-  if (!Array.isArray(given) || !Array.isArray(revisions) || !isRevision(totalItems)) return undefined;
+  if (!Array.isArray(given) || !Array.isArray(revisions) || !isRevision(totalItems))
+    return undefined;
   const sessions: ListedRemoteSession[] = [];
   for (const [index, item] of given.entries()) {
     const session = sessionIn(item);
@@ -242,8 +255,8 @@ function listedIn(json: unknown): ListedPart | undefined {
   return { sessions, total: totalItems };
 }
 
-function requireNoFunction(delta: unknown): void {
-  if (delta === undefined || typeof delta === 'string') return;
-  const message = 'A remote service cannot run a function in the transaction of the server; give stateDelta as an object.';
-  throw new SessionError('unsupported', message, { key: 'stateDelta' });
+function noFunctions(): SessionError {
+  const message =
+    'The server cannot run a function in its transaction; give stateDelta as an object.';
+  return new SessionError('unsupported', message, { key: 'stateDelta' });
 }

@@ -23,12 +23,13 @@ const SILENCE_MS = 45_000;
 export class RemoteFeed extends Feed {
   readonly #connection: Connection;
   readonly #subscriptions = new Map<string, Subscription>();
-  /** Gets the errors of feeds. */
-  onError: ((error: unknown) => void) | undefined;
+  readonly #onError: (error: unknown) => void;
 
-  constructor(connection: Connection) {
+  /** @param onError gets the errors of feeds */
+  constructor(connection: Connection, onError: (error: unknown) => void) {
     super();
     this.#connection = connection;
+    this.#onError = onError;
   }
 
   override get hasReceivers(): boolean {
@@ -44,7 +45,7 @@ export class RemoteFeed extends Feed {
     const name = JSON.stringify([appName, userId, sessionId]);
     let subscription = this.#subscriptions.get(name);
     if (subscription === undefined) {
-      subscription = new Subscription(this.#connection, watcher, (error) => this.onError?.(error));
+      subscription = new Subscription(this.#connection, watcher, this.#onError);
       this.#subscriptions.set(name, subscription);
     }
     const { watchers } = subscription;
@@ -116,8 +117,9 @@ class Subscription {
         redirect: 'manual',
       });
       if (response.status !== 200) throw await feedRefusal(response, mask);
+      silence.signal.throwIfAborted();
       onOpen();
-      for await (const data of serverSentEvents(response)) {
+      for await (const data of serverSentEvents(response, silence.signal)) {
         heard();
         if (data !== undefined) this.#deliver(data);
       }
@@ -142,10 +144,17 @@ class Subscription {
 }
 
 /** A refusal that may pass is a lost connection. */
-async function feedRefusal(response: Response, mask: (text: string) => string): Promise<SessionError> {
+async function feedRefusal(
+  response: Response,
+  mask: (text: string) => string,
+): Promise<SessionError> {
   const { status, headers } = response;
   const retryAfter = headers.get('retry-after');
-  const { error, isTransient } = refusalOf({ status, retryAfter, text: mask(await response.text()) });
+  const { error, isTransient } = refusalOf({
+    status,
+    retryAfter,
+    text: mask(await response.text()),
+  });
   if (!isTransient) return error;
   const lost = connectionError(SERVER, new Error(error.message), SILENCE_MS);
   noteRetryAfter(lost, retryAfter);

@@ -1,4 +1,6 @@
+import { kindOf } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
+import { Diagnostics } from '../call/diagnostics.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { CloseTimeout } from '../http/close_timeout.js';
 import { MAX_RETRIES } from '../http/retries.js';
@@ -25,8 +27,9 @@ import { SERVER } from './response_error.js';
  * };
  * ```
  */
-export interface RemoteSessionOptions<S extends object = StateShape>
-  extends Omit<SessionServiceOptions<S>, 'retention'> {
+export interface RemoteSessionOptions<
+  S extends object = StateShape,
+> extends SessionServiceOptions<S> {
   /** URL of the server, with the handler's `basePath`. In a page it may be a path. */
   url: string;
   /** Headers of each request, for example credentials. Their values are shown in no error. */
@@ -44,10 +47,8 @@ export interface RemoteSessionOptions<S extends object = StateShape>
   retries?: number | undefined;
 }
 
-const { retention: _, ...CORE_OPTIONS } = SERVICE_OPTIONS;
-
 const REMOTE_OPTIONS: KnownOptions<RemoteSessionOptions> = {
-  ...CORE_OPTIONS,
+  ...SERVICE_OPTIONS,
   url: true,
   headers: true,
   getAccessToken: true,
@@ -83,13 +84,12 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const taken = takeOptions(options, REMOTE_OPTIONS);
     const connection = new Connection(takeConnectionOptions(taken));
     const { closeTimeout } = connection.options;
-    const feed = new RemoteFeed(connection);
+    const storage = { kind: 'remote', durable: true };
+    const diagnostics = Diagnostics.of(taken, storage);
+    const feed = new RemoteFeed(connection, (error) => diagnostics?.tell('connection', error));
     const parts = {
-      storage: { kind: 'remote', durable: true },
-      openStore: (onConnectionLost: ((error: unknown) => void) | undefined) => {
-        feed.onError = onConnectionLost;
-        return new RemoteStore(connection);
-      },
+      storage,
+      openStore: () => new RemoteStore(connection),
       closing: (timeoutMs: number | undefined) => closeTimeout.start(timeoutMs),
       closeStorage: () => closeTimeout.stop(),
       feed,
@@ -99,10 +99,16 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
 }
 
 function takeConnectionOptions(options: RemoteSessionOptions<object>) {
-  const { headers = {}, getAccessToken, fetch, timeoutMs = TIMEOUT_MS, retries = MAX_RETRIES } = options;
+  const {
+    headers = {},
+    getAccessToken,
+    fetch,
+    timeoutMs = TIMEOUT_MS,
+    retries = MAX_RETRIES,
+  } = options;
   for (const [key, value] of Object.entries({ getAccessToken, fetch })) {
     if (value !== undefined && typeof value !== 'function') {
-      throw invalidValue(key, 'must be a function', value);
+      throw invalid(key, `must be a function; it is ${kindOf(value)}`);
     }
   }
   requireWhole('timeoutMs', timeoutMs, 1);
@@ -121,15 +127,18 @@ function takeConnectionOptions(options: RemoteSessionOptions<object>) {
 /** An invalid URL is not shown: it may hold a password. */
 function takeUrl(url: unknown): string {
   const { location } = globalThis as { location?: { href?: string } };
-  const rule = 'must be the http or https URL of the server, without credentials, query and fragment';
+  const rule =
+    'must be the http or https URL of the server, without credentials, query and fragment';
   if (typeof url !== 'string' || !URL.canParse(url, location?.href)) throw invalid('url', rule);
   const { protocol, username, password, search, hash, href } = new URL(url, location?.href);
-  if (!/^https?:$/.test(protocol) || username || password || search || hash) throw invalid('url', rule);
+  if (!/^https?:$/.test(protocol) || username || password || search || hash)
+    throw invalid('url', rule);
   return href.replace(/\/+$/, '');
 }
 
 function takeHeaders(headers: unknown): Record<string, string> {
-  if (!isPlainObject(headers)) throw invalidValue('headers', 'must be an object', headers);
+  if (!isPlainObject(headers))
+    throw invalid('headers', `must be an object; it is ${kindOf(headers)}`);
   const taken: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     // `fetch` would refuse other characters with an error that shows the value.

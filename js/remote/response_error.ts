@@ -48,7 +48,8 @@ export interface Refusal {
 export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal {
   const { detail, code, ...fields } = parsed(text);
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
-  const known = SESSION_ERROR_CODES.find((candidate) => candidate === code) ?? codeOf(status, reason);
+  const known =
+    SESSION_ERROR_CODES.find((candidate) => candidate === code) ?? codeOf(status, reason);
   const translated = known === undefined ? 'remote' : (TRANSLATED[known] ?? known);
   const message =
     translated === known && status < 500

@@ -1,3 +1,6 @@
+import { onAbort } from '../call/on_abort.js';
+import type { HostAbortSignal } from '../model/host.js';
+
 /** The most characters of an event that is not complete: a server that never ends one must not fill the memory. */
 const MAX_PENDING = 2 ** 26;
 
@@ -5,13 +8,16 @@ const MAX_PENDING = 2 ** 26;
  * Yields the data of the server-sent events in a response, and `undefined` for each comment, which shows that the
  * server is still there.
  *
+ * @param signal ends the reading; not every `fetch` of a user's own ends the body
  * @throws an error if an event is too long; and what reading the body throws
  */
 export async function* serverSentEvents(
   response: Response,
+  signal: HostAbortSignal,
 ): AsyncGenerator<string | undefined, void, undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
+  const ignoreSignal = onAbort(signal, () => void reader.cancel().catch(() => undefined));
   const decoder = new TextDecoder();
   let data: string[] = [];
   let pending = '';
@@ -33,6 +39,7 @@ export async function* serverSentEvents(
       }
     }
   } finally {
+    ignoreSignal();
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -23,7 +23,8 @@ export class SharedKeys {
     const own: StateShape = {};
     for (const [key, value] of Object.entries(session.state)) {
       if (key.startsWith(APP_PREFIX)) defineMember(this.#app, key.slice(APP_PREFIX.length), value);
-      else if (key.startsWith(USER_PREFIX)) defineMember(user, key.slice(USER_PREFIX.length), value);
+      else if (key.startsWith(USER_PREFIX))
+        defineMember(user, key.slice(USER_PREFIX.length), value);
       else defineMember(own, key, value);
     }
     return [id, userId, created, revision, lastUpdateTime, JSON.stringify(own), title, labels];

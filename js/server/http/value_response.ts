@@ -13,7 +13,8 @@ export async function valueResponse(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const text = JSON.stringify(value);
-  if (request.method !== 'GET' && request.method !== 'HEAD') return textResponse(text, 200, headers);
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return textResponse(text, 200, headers);
   const etag = await etagOf(text);
   if (hasTag(request.headers.get('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...headers, etag } });

@@ -2,13 +2,14 @@ import { policyOf, setAppendRules } from '../../append/append_rules.js';
 import { orderedWriter } from '../../append/state_writer.js';
 import { SessionError } from '../../errors/errors.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
+import { isSameJson } from '../../wasm/core.js';
 import { takeDescription } from '../../model/description.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
 import type { AppendAnswer } from '../../wasm/protocol.js';
 import { eventsIn } from './call_body.js';
 import { numberIn, wordIn } from '../http/query.js';
-import { keyOf, type Route, type RouteCall } from './route.js';
+import type { Route, RouteCall } from './route.js';
 import { requireCore } from './served_session.js';
 
 const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
@@ -21,8 +22,17 @@ export const HANDLE_ROUTES: readonly Route[] = [
     method: 'POST',
     path: `${HANDLE}/events`,
     action: 'appendEvents',
-    summary: 'Appends events through a handle that the client holds, and returns what the handle lacks.',
-    body: ['events', 'created', 'revision', 'lastEventId', 'stale', 'expectedRevision', 'firstTitle'],
+    summary:
+      'Appends events through a handle that the client holds, and returns what the handle lacks.',
+    body: [
+      'events',
+      'created',
+      'revision',
+      'lastEventId',
+      'stale',
+      'expectedRevision',
+      'firstTitle',
+    ],
     response: 'AppendAnswer',
     run: append,
   },
@@ -30,11 +40,12 @@ export const HANDLE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: `${HANDLE}/events`,
     action: 'listEvents',
-    summary: 'Returns a page of the events beside an event, and what the session says about itself.',
+    summary:
+      'Returns a page of the events beside an event, and what the session says about itself.',
     query: ['direction', 'eventId', 'limit', 'withCount'],
     response: 'StoredEventsPage',
     run: async (call) => {
-      const { query } = call;
+      const { query, appName, userId, sessionId } = call;
       const { pages } = requireCore(call);
       const page = {
         isForward: wordIn(query, 'direction', ['before', 'after']) === 'after',
@@ -42,8 +53,12 @@ export const HANDLE_ROUTES: readonly Route[] = [
         limit: numberIn(query, 'limit'),
         withCount: wordIn(query, 'withCount', ['true', 'false']) !== 'false',
       };
-      const [created, fragments, ...rest] = await pages.read(keyOf(call), page, call);
-      const events = fragments && pages.parse(fragments, call.sessionId, false);
+      const [created, fragments, ...rest] = await pages.read(
+        { appName, userId, sessionId },
+        page,
+        call,
+      );
+      const events = fragments && pages.parse(fragments, sessionId, false);
       return [created, events, ...rest];
     },
   },
@@ -51,18 +66,26 @@ export const HANDLE_ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: HANDLE,
     action: 'deleteSession',
-    summary: 'Deletes a session if it still has this revision and these labels; returns whether it did.',
-    body: ['revision', 'labelsText'],
+    summary:
+      'Deletes a session if it still has this revision and these labels; returns whether it did.',
+    body: ['revision', 'labels'],
     response: 'Whether',
-    run: (call) => {
-      const { appName, userId, sessionId, signal, body } = call;
-      const { revision, labelsText } = body as { revision?: number; labelsText?: string };
-      // Of a listed session only these count.
-      const listed = { userId, sessionId, revision, labels: labelsText, lastUpdateTime: 0 };
-      return Promise.resolve(requireCore(call).walked.deleteUnchanged(appName, listed, { signal }));
-    },
+    run: deleteUnchanged,
   },
 ];
+
+async function deleteUnchanged(call: RouteCall): Promise<boolean> {
+  const { appName, userId, sessionId, signal, body } = call;
+  const { revision, labels: expected } = body as { revision?: number; labels?: unknown };
+  const { pages, walked } = requireCore(call);
+  const head = { isForward: false, eventId: undefined, limit: 1, withCount: false };
+  const [, , , , , , , , , , labels] = await pages.read({ appName, userId, sessionId }, head, call);
+  // A database prints the text of labels in its own way, and compares that.
+  if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
+  // Of a listed session only these members count.
+  const listed = { userId, sessionId, revision, labels, lastUpdateTime: 0 };
+  return walked.deleteUnchanged(appName, listed, { signal });
+}
 
 async function append(call: RouteCall): Promise<AppendAnswer> {
   const { appName, userId, sessionId, service, body, signal } = call;

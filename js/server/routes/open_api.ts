@@ -100,7 +100,6 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   lastEventId: TEXT,
   stale: { enum: ['merge', 'append', 'reject'] },
   firstTitle: TEXT,
-  labelsText: TEXT,
   lastUpdateTime: SECONDS,
   sharedState: { enum: ['apply', 'keep'] },
 };

@@ -105,11 +105,7 @@ function hasPath({ path }: Route, segments: readonly string[]): boolean {
   );
 }
 
-function namesIn(
-  { path }: Route,
-  segments: readonly string[],
-  isOwnClient: boolean,
-): PathNames {
+function namesIn({ path }: Route, segments: readonly string[], isOwnClient: boolean): PathNames {
   const names = { appName: '', userId: '', sessionId: '' };
   for (const [index, part] of path.split('/').entries()) {
     if (!part.startsWith('{')) continue;

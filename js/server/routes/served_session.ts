@@ -29,7 +29,8 @@ export function revisionsOf(
 export function requireCore({ service }: RouteCall): ServiceCore {
   const core = coreOf(service);
   if (core !== undefined) return core;
-  const message = 'The server does not serve a service of adk-session-wasm itself, but one around it.';
+  const message =
+    'The server does not serve a service of adk-session-wasm itself, but one around it.';
   throw new SessionError('unsupported', message);
 }
 

@@ -182,7 +182,9 @@ export const SESSION_ROUTES: readonly Route[] = [
       return {
         ...page,
         sessions: page.sessions.map((session) => sessionToJson(session, isOwnClient)),
-        ...(isOwnClient && { revisions: page.sessions.map((session) => revisionsOf(call, session)) }),
+        ...(isOwnClient && {
+          revisions: page.sessions.map((session) => revisionsOf(call, session)),
+        }),
       };
     },
   },
@@ -195,7 +197,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     query: ['userId', 'olderThan', 'label'],
     response: 'Deleted',
     run: async ({ service, appName, query, signal }) => {
-      const olderThan = secondsIn(query, 'olderThan');
+      const olderThan = timeIn(query, 'olderThan');
       const request = {
         appName,
         userId: query.get('userId') ?? undefined,
@@ -244,7 +246,9 @@ function newSession(call: RouteCall) {
     title,
     labels,
     sharedState,
-    lastUpdateTime: call.isOwnClient ? lastUpdateTime : lastUpdateTime && toMilliseconds(lastUpdateTime),
+    lastUpdateTime: call.isOwnClient
+      ? lastUpdateTime
+      : lastUpdateTime && toMilliseconds(lastUpdateTime),
     stateDelta: stateIn(call, stateDelta, 'stateDelta'),
     state: stateIn(call, state, 'state'),
     ...(events !== undefined && { events: eventsIn(call) }),

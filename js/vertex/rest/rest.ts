@@ -111,7 +111,10 @@ export class Rest {
     const { timeoutMs } = this;
     const tokenTimeoutError = (): unknown => {
       const message = `The access token did not come within ${timeoutMs} ms`;
-      return timeoutError(VERTEX_AI, `${message}. Check the function that provides it, or try again.`);
+      return timeoutError(
+        VERTEX_AI,
+        `${message}. Check the function that provides it, or try again.`,
+      );
     };
     try {
       return await this.limit.runPart(timeoutMs, tokenTimeoutError, () => token);

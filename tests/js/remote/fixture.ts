@@ -14,7 +14,7 @@ export const URL_OF_SERVER = 'http://localhost/api';
 
 /** Sends requests to the handler as `fetch` would. */
 export function fetchFrom(handler: SessionHandler): typeof fetch {
-  return (input, init) => handler(new Request(input as string, init));
+  return (input, init) => handler(new Request(input, init));
 }
 
 /** Serves a service under {@link URL_OF_SERVER}. Everything is allowed, also `app:` state. */

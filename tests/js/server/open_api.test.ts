@@ -34,6 +34,23 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/info', `${SESSION}/info`],
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/events', `${SESSION}/events`],
+  [
+    'post',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle/events',
+    `${SESSION}/handle/events`,
+    { events: [eventJson('e2')], created: -1, stale: 'append' },
+  ],
+  [
+    'get',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle/events',
+    `${SESSION}/handle/events`,
+  ],
+  [
+    'delete',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle',
+    `${SESSION}/handle`,
+    { revision: 0 },
+  ],
   ['get', '/apps/{appName}/users/{userId}/sessions', SESSIONS],
   ['get', '/apps/{appName}/sessions', '/apps/shop/sessions?limit=1'],
   ['delete', '/apps/{appName}/sessions', '/apps/shop/sessions?olderThan=1&label=a:1'],

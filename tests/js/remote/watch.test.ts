@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { Diagnostic, Notice, Notices } from '../../../js/index.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
+import { fetchFrom, handlerOn, KEY, openRemote, URL_OF_SERVER } from './fixture.js';
+
+const nextOf = async (notices: Notices): Promise<Notice> => {
+  const { value } = await notices.next();
+  assert.ok(value);
+  return value;
+};
+
+/** Yields feeds that the test writes, and counts the requests for them. */
+function writtenFeeds() {
+  const feeds: ReadableStreamDefaultController<Uint8Array>[] = [];
+  const opened = openRemote();
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    if (!(input as string).includes('/changes')) return fetchFrom(opened.handler)(input, init);
+    const body = new ReadableStream<Uint8Array>({ start: (feed) => void feeds.push(feed) });
+    return Promise.resolve(new Response(body));
+  };
+  const write = (index: number, text: string) =>
+    feeds[index]?.enqueue(new TextEncoder().encode(text));
+  return { remote: openRemote({ fetch }).remote, feeds, write };
+}
+
+describe('The watchers of a remote service', () => {
+  it('begin with resync, and get the changes of others and their own once', async () => {
+    const { remote, service } = openRemote();
+    const notices = remote.watch({ appName: 'shop', userId: 'ada' });
+    assert.equal((await nextOf(notices)).type, 'resync');
+    const session = await remote.createSession(KEY);
+    assert.equal((await nextOf(notices)).type, 'created');
+    await service.updateState({ appName: 'shop', stateDelta: { 'app:a': 1 } });
+    assert.equal((await nextOf(notices)).type, 'stateChanged');
+    await remote.appendEvent({ session, event: { author: 'user', invocationId: 'i' } });
+    const appended = await nextOf(notices);
+    assert.equal(appended.type, 'appended');
+    assert.equal('revision' in appended && appended.revision, remote.revisionOf(session));
+    await remote.deleteSession(KEY);
+    assert.equal((await nextOf(notices)).type, 'deleted');
+    const rest = notices.next();
+    await remote.close();
+    assert.equal((await rest).done, true);
+  });
+
+  it('share one feed for the same request, and end it with the last of them', async () => {
+    const { service } = openRemote();
+    const handler = handlerOn(service, { maxFeeds: 1 });
+    const fetch = fetchFrom(handler);
+    const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
+    const watches = [1, 2].map(() => remote.watch({ appName: 'shop' }));
+    for (const watch of watches) assert.equal((await nextOf(watch)).type, 'resync');
+    for (const watch of watches) await watch.return();
+    const other = remote.watch({ appName: 'other' });
+    assert.equal((await nextOf(other)).type, 'resync');
+    await remote.close();
+  });
+
+  it('get resync when a broken feed is open again', async () => {
+    const { remote, feeds, write } = writtenFeeds();
+    const notices = remote.watch({ appName: 'shop' });
+    while (feeds.length === 0) await new Promise(setImmediate);
+    write(0, ': connected\n\ndata: {"type":"updated","appName":"shop","userId":"ada","sess');
+    write(0, 'ionId":"s1"}\r\n\r\n');
+    assert.equal((await nextOf(notices)).type, 'updated');
+    feeds[0]?.error(new Error('broken'));
+    const again = nextOf(notices);
+    while (feeds.length === 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    write(1, 'id: 1\ndata: {"type":"resync"}\n\n');
+    assert.equal((await again).type, 'resync');
+    await remote.close();
+  });
+
+  it('ignore notices that they do not know, and open a garbled feed again', async () => {
+    const { remote, feeds, write } = writtenFeeds();
+    const notices = remote.watch({ appName: 'shop' });
+    while (feeds.length === 0) await new Promise(setImmediate);
+    for (const data of [
+      '{"type":"made up"}',
+      'null',
+      '{"type":"appended","appName":"shop"}',
+      '7',
+    ]) {
+      write(0, `data: ${data}\n\n`);
+    }
+    write(0, 'data: {"type":\n\n');
+    const next = nextOf(notices);
+    while (feeds.length === 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    write(1, 'data: {"type":"resync"}\n\n');
+    assert.equal((await next).type, 'resync');
+    await remote.close();
+  });
+
+  it('end if the server does not allow the feed, and a diagnostic says why', async () => {
+    const { service } = openRemote();
+    const seen: Diagnostic[] = [];
+    const fetch = fetchFrom(
+      handlerOn(service, { authorize: (_, { action }) => action !== 'watch' }),
+    );
+    const onDiagnostic = (diagnostic: Diagnostic) => seen.push(diagnostic);
+    const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch, onDiagnostic });
+    const notices = remote.watch({ appName: 'shop' });
+    assert.equal((await notices.next()).done, true);
+    assert.deepEqual(
+      seen.map(({ kind, code }) => [kind, code]),
+      [['connection', 'remote']],
+    );
+    await remote.close();
+  });
+});
