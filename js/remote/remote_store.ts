@@ -3,7 +3,6 @@ import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '.
 import { isPlainObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { SessionStore } from '../storage/session_store.js';
-import { ApiServerStore } from './api_server_store.js';
 import type { Connection } from './connection.js';
 import { HandlerStore } from './handler_store.js';
 import type { ServerStore } from './server_store.js';
@@ -56,18 +55,26 @@ export class RemoteStore implements SessionStore {
 
   async #probe(call: StorageCall): Promise<ServerStore> {
     const request = { method: 'GET', path: VERSION_PATH, isIdempotent: true } as const;
-    const store = await this.#connection.request(request, call, (json, headers) => {
+    const open = await this.#connection.request<OpenStore>(request, call, (json, headers) => {
       const version = headers.get(PROTOCOL_HEADER);
       if (version === null) {
         const isApiServer = isPlainObject(json) && json.language === 'python';
-        return isApiServer ? new ApiServerStore(this.#connection) : undefined;
+        return isApiServer ? openApiServerStore : undefined;
       }
       if (!isCompatible(version)) throw otherVersion(version);
-      return new HandlerStore(this.#connection);
+      return (connection) => new HandlerStore(connection);
     });
-    return store!;
+    return open!(this.#connection);
   }
 }
+
+type OpenStore = (connection: Connection) => ServerStore | Promise<ServerStore>;
+
+/** Loads the store on demand: most pages never need it. */
+const openApiServerStore: OpenStore = async (connection) => {
+  const { ApiServerStore } = await import('./api_server_store.js');
+  return new ApiServerStore(connection);
+};
 
 function otherVersion(version: string): SessionError {
   const message = `The server speaks version ${version.slice(0, 20)} of the protocol, and this client ${PROTOCOL_VERSION}; update the older side.`;

@@ -23,13 +23,6 @@ const TRANSLATED: Partial<Record<SessionErrorCode, SessionErrorCode>> = {
 /** Statuses of requests that may succeed when they are sent again. */
 const TRANSIENT: readonly number[] = [408, 429, 500, 502, 503, 504];
 
-const ADVICE: Readonly<Record<number, string>> = {
-  0: 'It redirects; give the url that it redirects to.',
-  401: 'Check headers and getAccessToken.',
-  403: 'The server does not allow this.',
-  404: 'Check the url.',
-};
-
 /** A response with an error status. */
 export interface ErrorResponse {
   readonly status: number;
@@ -54,7 +47,7 @@ export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal 
   const message =
     translated === known && status < 500
       ? reason
-      : `${SERVER.name} refused with status ${status}: ${reason || 'no reason given.'} ${ADVICE[status] ?? ''}`;
+      : `${SERVER.name} refused with status ${status}: ${reason || 'no reason given.'}`;
   const error = new SessionError(translated, message.trim(), {
     ...(known !== undefined && fields),
     ...(translated === 'remote' && { status, body: text.slice(0, MAX_SHOWN_BODY) }),

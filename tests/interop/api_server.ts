@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { python } from './python.js';
 
 export interface ApiServer {
+  readonly url: string;
   /** The response to a request. The method is GET by default, or POST with a body. */
   ask(path: string, given?: { method?: string; body?: unknown }): Promise<ApiAnswer>;
   end(): Promise<void>;
@@ -44,6 +45,7 @@ export async function startApiServer(url: string): Promise<ApiServer> {
     return { status: response.status, body: await response.json() };
   };
   return {
+    url: `http://127.0.0.1:${port}`,
     ask,
     async end() {
       const ended = once(child, 'exit');

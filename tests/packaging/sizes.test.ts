@@ -54,3 +54,18 @@ it('a page with the slim entry loads no more, including the wasm', async (t) => 
   t.diagnostic(`${size.toFixed(1)} KB, of which JavaScript ${script.toFixed(1)} KB`);
   assert.ok(size <= 154, `${size} KB`);
 });
+
+/** Loaded on demand, by few pages: the store over `adk api_server`, and what a watch needs. */
+const CHUNKS_OF_REMOTE = ['./api_server_store.js', './subscription.js'];
+
+it('the remote client adds at most 6 KB to a page', async (t) => {
+  const core = main('adk-session-wasm');
+  const remote = `${core}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
+  const sizeOf = async (name: string, text: string): Promise<number> => {
+    const folder = write(name, { 'main.js': text });
+    return gzipped(...scripts(await bundleWithEsbuild(folder, { external: CHUNKS_OF_REMOTE })));
+  };
+  const size = (await sizeOf('size-remote', remote)) - (await sizeOf('size-core', core));
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 6, `${size} KB`);
+});

@@ -1,0 +1,128 @@
+import { backoff } from '../call/backoff.js';
+import { isSessionError, type SessionError } from '../errors/errors.js';
+import { connectionError, noteRetryAfter, retryAfterOf } from '../http/http_errors.js';
+import { isPlainObject } from '../json/rules.js';
+import type { HostAbortSignal } from '../model/host.js';
+import type { WatchRequest } from '../watch/notice.js';
+import { decodeNotice } from '../watch/tab_message.js';
+import type { Watcher } from '../watch/watcher.js';
+import { type Connection, pathOf } from './connection.js';
+import { refusalOf, SERVER } from './response_error.js';
+import { serverSentEvents } from './server_sent_events.js';
+
+/** First and longest pause before a feed is opened again, in milliseconds. */
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 30_000;
+/** Milliseconds without a sign of the server, which sends one every 15 seconds. */
+const SILENCE_MS = 45_000;
+
+/** What a connection to the change feed is for. */
+export interface Subscription {
+  readonly connection: Connection;
+  readonly request: Readonly<WatchRequest>;
+  readonly watchers: ReadonlySet<Watcher>;
+  readonly onError: (error: unknown) => void;
+  /** Ends the subscription. */
+  readonly signal: HostAbortSignal;
+}
+
+/**
+ * Reads the change feed, and opens it again when it breaks, until the signal fires.
+ *
+ * @throws SessionError (as a rejection) if the server refuses the feed for good
+ */
+export async function runSubscription(subscription: Subscription): Promise<void> {
+  const { signal, onError } = subscription;
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    let atLeast = 0;
+    try {
+      await readFeed(subscription, () => (attempt = -1));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isSessionError(error, 'connection_lost')) throw error;
+      onError(error);
+      atLeast = retryAfterOf(error);
+    }
+    await pause(Math.max(backoff(attempt + 1, FIRST_PAUSE, LONGEST_PAUSE), atLeast), signal);
+  }
+}
+
+/** Reads one response to its end. */
+async function readFeed(
+  { connection, request, watchers, signal }: Subscription,
+  onOpen: () => void,
+): Promise<void> {
+  const { appName, userId, sessionId } = request;
+  const path = `${pathOf('apps', appName)}/changes`;
+  const url = connection.urlOf({ path, query: { userId, sessionId } });
+  const silence = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const heard = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(new Error('it is silent')), SILENCE_MS);
+  };
+  const end = (): void => silence.abort(signal.reason);
+  signal.addEventListener('abort', end);
+  try {
+    heard();
+    const { headers, mask } = await connection.credentials();
+    const { fetch: send = fetch } = connection.options;
+    const response = await send(url, {
+      // The server begins with `resync`.
+      headers: { ...headers, 'last-event-id': '0' },
+      signal: silence.signal,
+      redirect: 'manual',
+    });
+    silence.signal.throwIfAborted();
+    if (response.status !== 200) throw await feedRefusal(response, mask);
+    onOpen();
+    for await (const data of serverSentEvents(response, silence.signal)) {
+      heard();
+      if (data !== undefined) deliver(watchers, data);
+    }
+  } catch (cause) {
+    throw connectionError(SERVER, cause, SILENCE_MS);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/** Ignores notices that this version does not know. */
+function deliver(watchers: ReadonlySet<Watcher>, data: string): void {
+  const given: unknown = JSON.parse(data);
+  const isResync = isPlainObject(given) && given.type === 'resync';
+  const notice = decodeNotice(given);
+  for (const watcher of watchers) {
+    if (isResync) watcher.resync();
+    else if (notice !== undefined) watcher.push([notice]);
+  }
+}
+
+/** A refusal that may pass is a lost connection. */
+async function feedRefusal(
+  response: Response,
+  mask: (text: string) => string,
+): Promise<SessionError> {
+  const { status, headers } = response;
+  const retryAfter = headers.get('retry-after');
+  const { error, isTransient } = refusalOf({
+    status,
+    retryAfter,
+    text: mask(await response.text()),
+  });
+  if (!isTransient) return error;
+  const lost = connectionError(SERVER, new Error(error.message), SILENCE_MS);
+  noteRetryAfter(lost, retryAfter);
+  return lost;
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
