@@ -132,7 +132,8 @@ class Handler {
     if (path === VERSION_PATH) return jsonResponse({ protocol: PROTOCOL_VERSION });
     const isOwnClient = comesFromOwnClient(request);
     const { route, names } = findRoute(ROUTES, request.method, path, isOwnClient);
-    requireKnownParameters(query, route.query ?? []);
+    // Our own client may be of a later version.
+    if (!isOwnClient) requireKnownParameters(query, route.query ?? []);
     const mayWriteAppState = await this.#permit(request, route, names, query);
     if (route === WATCH_ROUTE) return this.#watch(request, names, query);
     return this.#run(request, route, { ...names, query, mayWriteAppState, isOwnClient });
@@ -164,7 +165,12 @@ class Handler {
       const body =
         route.body === undefined
           ? {}
-          : await readJsonObject(request, maxBodyBytes, route.body, signal);
+          : await readJsonObject(
+              request,
+              maxBodyBytes,
+              parts.isOwnClient ? 'any' : route.body,
+              signal,
+            );
       const service = this.#service;
       const headers: Record<string, string> = {};
       const call = { service, ...parts, body, maxEvents, signal, headers };
