@@ -12,10 +12,11 @@ const USER = { appName: 'shop', userId: 'ada' };
 const KEY = { ...USER, sessionId: 's1' };
 
 describe('The remote client over adk api_server', () => {
+  const newDatabase = sqliteFiles();
   let server: ApiServer;
   let remote: RemoteSessionService;
   before(async () => {
-    server = await startApiServer((await sqliteFiles()()).python);
+    server = await startApiServer((await newDatabase()).python);
     remote = new RemoteSessionService({ url: server.url });
   });
   after(async () => {

@@ -73,6 +73,7 @@ const offered = [
   'adk/index.ts',
   'database/index.ts',
   'files/index.ts',
+  'remote/index.ts',
   'server/index.ts',
   'testing/index.ts',
   'uri/index.ts',
