@@ -2,7 +2,6 @@ import { loadWasm } from '../wasm/core.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import type { Event, NewEvent } from '../model/event.js';
 import { titleOf } from '../model/auto_title.js';
-import { memberOf } from '../members/own.js';
 import { optionalCount } from '../model/ids.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -223,7 +222,7 @@ export class Appender implements AppendStore {
     const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
     const { clock, feed } = this.#parts;
     const { writer, policy } = rules;
-    const remote = memberOf(rules, 'remote');
+    const remote = Object.hasOwn(rules, 'remote') ? rules.remote : undefined;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
     const { createdRevision: created, revision } = record;

@@ -7,7 +7,18 @@ import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const js = fileURLToPath(new URL('../../js', import.meta.url));
-const ENTRIES = ['index', 'slim', 'adk', 'database', 'files', 'remote', 'server', 'testing', 'uri', 'vertex'];
+const ENTRIES = [
+  'index',
+  'slim',
+  'adk',
+  'database',
+  'files',
+  'remote',
+  'server',
+  'testing',
+  'uri',
+  'vertex',
+];
 
 interface PublicName {
   readonly name: string;
