@@ -26,7 +26,7 @@ import type { ReaderParts } from './session_reader.js';
 const CHUNK = 1000;
 
 /** A place is the number of the page that ends there, and the session's time in the list, id and user. */
-const CURSOR: CursorKind = {
+export const LIST_CURSOR: CursorKind = {
   version: 'l2',
   owner: 'list',
   isPlace: ([page, time, sessionId, userId]) =>
@@ -46,7 +46,7 @@ type SessionList = readonly [
   title: string | undefined,
 ];
 
-/** The place of a cursor, see {@link CURSOR}. */
+/** The place of a cursor, see {@link LIST_CURSOR}. */
 type Boundary = [page: number, time: number, sessionId: string, userId: string];
 
 /** Lists sessions. */
@@ -70,7 +70,8 @@ export class SessionLists {
     const offset = optionalNumber('offset', request.offset);
     const page = optionalNumber('page', request.page);
     const { cursor } = request;
-    const boundary = cursor === undefined ? undefined : readPlace('cursor', CURSOR, list, cursor);
+    const boundary =
+      cursor === undefined ? undefined : readPlace('cursor', LIST_CURSOR, list, cursor);
     const [lastPage = 0, time = 0, sessionId = '', userId = ''] = (boundary ??
       []) as Partial<Boundary>;
     const after = boundary && { [orderBy]: time, sessionId, userId };
@@ -193,7 +194,7 @@ export async function* walkSessions<S extends object>(
 
 function listCursor(list: SessionList, page: number, place: TimedPlace): string {
   const { sessionId, userId, [list[3]]: time } = place;
-  return cursorText(CURSOR, list, [page, time, sessionId, userId]);
+  return cursorText(LIST_CURSOR, list, [page, time, sessionId, userId]);
 }
 
 function takeList(

@@ -75,11 +75,12 @@ export class ApiServerStore implements ServerStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, after }: PageRequest,
+    { limit, offset, page, orderBy, after }: PageRequest,
     call: StorageCall,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
     if (userId === undefined) throw unsupported('lists only the sessions of one user');
+    if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });
     const request = { method: 'GET', path, isIdempotent: true } as const;
     const all = (await this.#connection.request(request, call, (json) => {
@@ -94,7 +95,7 @@ export class ApiServerStore implements ServerStore {
     const sorted = sortList(places, { order, after }).slice(wanted.offset, end);
     const shared = new SharedKeys();
     const sessions = sorted.map((session) =>
-      shared.takeOut({ ...session, created: 0, revision: 0 }),
+      shared.takeOut({ ...session, created: 0, revision: 0, createTime: undefined }),
     );
     const numbers = pageNumbers(limit, offset, page, all.length);
     return [sessions, numbers.page, numbers.items, all.length, numbers.pages, shared.states];

@@ -1,10 +1,10 @@
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { listCursor } from '../read/session_lists.js';
+import { cursorText, readPlace } from '../read/cursor.js';
+import { LIST_CURSOR } from '../read/session_lists.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { ListPlace } from '../storage/list_place.js';
 import type { StorageKey } from '../storage/rows.js';
 import type { StateOwner } from '../storage/scopes.js';
 import type {
@@ -108,32 +108,29 @@ export class HandlerStore implements ServerStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, after }: PageRequest,
+    { limit, offset, page, withTotal, orderBy, after }: PageRequest,
     call: StorageCall,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
     const order = descending ? 'desc' : 'asc';
-    const list = [appName, userId, order, undefined, undefined] as const;
+    const list = [appName, userId, order, orderBy, undefined, undefined] as const;
     const most = wanted.limit ?? Infinity;
     const path = `${pathOf('apps', appName)}/sessions`;
     const sessions: ListedTuple[] = [];
     const shared = new SharedKeys();
     let total = 0;
-    let place: ListPlace | undefined = after;
-    for (;;) {
+    let cursor =
+      after && cursorText(LIST_CURSOR, list, [0, after[orderBy], after.sessionId, after.userId]);
+    do {
       const isFirst = sessions.length === 0;
-      const size = Math.min(CHUNK, most - sessions.length);
-      const start = place ? { cursor: listCursor(list, 0, place) } : { offset: wanted.offset };
-      const query = { userId, order, limit: size, withTotal: withTotal && isFirst, ...start };
-      const chunk = await this.#get(path, query, call, listedIn);
+      const limit = Math.min(CHUNK, most - sessions.length);
+      const start = cursor === undefined ? { offset: wanted.offset } : { cursor };
+      const query = { userId, order, orderBy, limit, withTotal: withTotal && isFirst, ...start };
+      const chunk = await this.#get(path, query, call, (json) => listedIn(json, list));
       if (isFirst) total = chunk.total;
       sessions.push(...chunk.sessions.map((session) => shared.takeOut(session)));
-      const lastListed = chunk.sessions.at(-1);
-      if (lastListed === undefined || chunk.sessions.length < size || sessions.length >= most)
-        break;
-      const { id: sessionId, lastUpdateTime, userId: owner } = lastListed;
-      place = { lastUpdateTime, sessionId, userId: owner };
-    }
+      cursor = chunk.nextCursor;
+    } while (cursor !== undefined && sessions.length < most);
     const numbers = pageNumbers(limit, offset, page, total);
     return [sessions, numbers.page, numbers.items, total, numbers.pages, shared.states];
   }
@@ -238,21 +235,36 @@ function timeText(time: number | undefined): string | undefined {
 interface ListedPart {
   readonly sessions: readonly ListedRemoteSession[];
   readonly total: number;
+  readonly nextCursor: string | undefined;
 }
 
-function listedIn(json: unknown): ListedPart | undefined {
+/** @param list the owner of the cursor */
+function listedIn(json: unknown, list: readonly unknown[]): ListedPart | undefined {
   if (!isPlainObject(json)) return undefined;
-  const { sessions: given, revisions, totalItems = 0 } = json;
+  const { sessions: given, revisions, totalItems = 0, nextCursor } = json;
   if (!Array.isArray(given) || !Array.isArray(revisions) || !isRevision(totalItems))
     return undefined;
+  if (nextCursor !== undefined && typeof nextCursor !== 'string') return undefined;
   const sessions: ListedRemoteSession[] = [];
   for (const [index, item] of given.entries()) {
     const session = sessionIn(item);
     const [created, revision] = (revisions[index] ?? []) as readonly unknown[];
     if (session === undefined || !isRevision(created) || !isRevision(revision)) return undefined;
-    sessions.push({ ...session, created, revision });
+    // Of a list by createTime, only the place of the last session is known, and needed.
+    const isLast = index === given.length - 1;
+    const createTime = isLast ? timeOf(nextCursor, list) : undefined;
+    sessions.push({ ...session, created, revision, createTime });
   }
-  return { sessions, total: totalItems };
+  return { sessions, total: totalItems, nextCursor };
+}
+
+/** Returns the time of a cursor's place. A garbled cursor has none; the server refuses it. */
+function timeOf(cursor: string | undefined, list: readonly unknown[]): number | undefined {
+  try {
+    return readPlace('nextCursor', LIST_CURSOR, list, cursor)[1] as number;
+  } catch {
+    return undefined;
+  }
 }
 
 function noFunctions(): SessionError {

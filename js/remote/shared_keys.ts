@@ -8,6 +8,7 @@ import type { RemoteSession } from './answers.js';
 export interface ListedRemoteSession extends RemoteSession {
   readonly created: number;
   readonly revision: number;
+  readonly createTime: number | undefined;
 }
 
 /** The states of the users and the app of a list. A server sends them within the state of each session. */
@@ -17,7 +18,7 @@ export class SharedKeys {
 
   /** Returns the session as a storage lists it: without the shared keys. */
   takeOut(session: ListedRemoteSession): ListedTuple {
-    const { id, userId, created, revision, lastUpdateTime, title, labels } = session;
+    const { id, userId, created, revision, lastUpdateTime, createTime, title, labels } = session;
     const user = this.#users.get(userId) ?? {};
     this.#users.set(userId, user);
     const own: StateShape = {};
@@ -27,7 +28,17 @@ export class SharedKeys {
         defineMember(user, key.slice(USER_PREFIX.length), value);
       else defineMember(own, key, value);
     }
-    return [id, userId, created, revision, lastUpdateTime, JSON.stringify(own), title, labels];
+    return [
+      id,
+      userId,
+      created,
+      revision,
+      lastUpdateTime,
+      JSON.stringify(own),
+      createTime,
+      title,
+      labels,
+    ];
   }
 
   get states(): SharedStates {
