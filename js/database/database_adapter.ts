@@ -68,7 +68,8 @@ import type { Waits } from './transactions/waits.js';
 import { sessionStatements } from './verbs/session_statements.js';
 import type { Database } from './tables/tables.js';
 import { type Mode, retried, type Runner } from './transactions/transaction.js';
-import { write, type WriteContext } from './verbs/write.js';
+import { write } from './verbs/write.js';
+import type { WriteContext } from './verbs/write_context.js';
 import { writeStatements } from './verbs/write_statements.js';
 
 /** The parts that an adapter is made of. */

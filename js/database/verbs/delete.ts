@@ -10,7 +10,7 @@ import { revisionOf } from '../tables/rows.js';
 import { type Key, keyOf, standingColumns } from './session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
 import { millisecondsToMicros, parseTime } from '../../python/micros.js';
-import type { Statements, WriteContext } from './write.js';
+import type { Statements, WriteContext } from './write_context.js';
 
 /** The scopes of the states that a request deletes alone. */
 const SCOPES_OF_STATES: Readonly<

@@ -3,7 +3,7 @@ import type { Engine } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
 import { detailsColumns, IS_DETAILS, type Key, keyOf } from './session_statements.js';
-import type { Statements } from './write.js';
+import type { Statements } from './write_context.js';
 
 /** The details of a session. Their key is `null` if the session has none. */
 interface DetailsColumns {

@@ -1,13 +1,13 @@
 import { SHARED_SCOPES, type SharedScope, type StoredScope } from '../../state/scope.js';
 import type { Changes, EventRow, SharedRow } from '../../storage/rows.js';
 import { exactChunks } from './statement_sizes.js';
-import type { CurrentRows } from './current_rows.js';
+import type { CurrentRows, DecidedWrite } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from './lookup.js';
 import type { Query } from '../transactions/prepared.js';
 import { type Key, ownerName } from './session_statements.js';
-import type { WriteContext } from './write.js';
+import type { WriteContext } from './write_context.js';
 import type { EventValues, SessionValues } from './write_statements.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 
@@ -20,12 +20,6 @@ interface SharedChange {
   readonly row: SharedRow;
   /** Whether the tables have a row for it. */
   readonly isStored: boolean;
-}
-
-/** The rows and the changes of a write that changes something. */
-export interface DecidedWrite {
-  readonly rows: CurrentRows;
-  readonly changes: Changes;
 }
 
 /** Collects the changes of a group of writes, and makes the queries that write them. */

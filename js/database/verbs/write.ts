@@ -2,28 +2,12 @@
 import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Changes, Found } from '../../storage/rows.js';
 import { NO_ROWS } from '../../storage/own_adapter.js';
-import { readCurrentRows, type ReadContext } from './current_rows.js';
-import type { CurrentRowsStatements } from './current_rows_statements.js';
+import { readCurrentRows } from './current_rows.js';
 import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
-import type { LastWrites } from './last_writes.js';
 import type { Steps } from '../transactions/prepared.js';
-import type { SessionStatements } from './session_statements.js';
-import type { writeStatements } from './write_statements.js';
+import type { WriteContext } from './write_context.js';
 import { millisecondsToMicros } from '../../python/micros.js';
-
-export type Statements = SessionStatements &
-  CurrentRowsStatements &
-  ReturnType<typeof writeStatements>;
-
-/** What a write needs. */
-export interface WriteContext extends ReadContext {
-  readonly statements: Statements;
-  /** Only if the connection can tell whether others have written since. */
-  readonly lastWrites?: LastWrites | undefined;
-  /** Returns milliseconds since 1970. */
-  readonly clock: () => number;
-}
 
 /**
  * Runs a write, or a group of appends to different sessions, in one transaction: reads the rows of all
