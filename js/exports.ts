@@ -6,8 +6,8 @@ export {
   isSessionError,
 } from './errors/errors.js';
 export type { MissingVariable, SessionErrorCode, SessionErrorFields } from './errors/errors.js';
-export { createEvent, createEventActions } from './model/create_event.js';
-export { finalResponseText, isFinalResponse } from './model/final_response.js';
+export { createEvent, createEventActions } from './model/event/create_event.js';
+export { finalResponseText, isFinalResponse } from './model/event/final_response.js';
 export type {
   AppendedEvent,
   AuthConfig,
@@ -17,7 +17,7 @@ export type {
   NewEvent,
   NodeInfo,
   ToolConfirmation,
-} from './model/event.js';
+} from './model/event/event.js';
 export type {
   CodeExecutionResult,
   Content,
@@ -27,8 +27,8 @@ export type {
   FunctionResponse,
   InlineData,
   Part,
-} from './model/content.js';
-export type { CreateEventActionsParams, CreateEventParams } from './model/create_event.js';
+} from './model/event/content.js';
+export type { CreateEventActionsParams, CreateEventParams } from './model/event/create_event.js';
 export type {
   AdkLoadArtifactRequest,
   AdkReadonlyContext,

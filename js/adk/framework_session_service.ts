@@ -21,7 +21,7 @@ import type {
   SessionsPage,
 } from '../model/session_list.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
-import type { AppendedEvent, NewEvent } from '../model/event.js';
+import type { AppendedEvent, NewEvent } from '../model/event/event.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { StateShape } from '../state/state_shape.js';
 import type {

@@ -1,7 +1,7 @@
 import type { BaseSessionService } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
-import { createEventActions } from '../model/create_event.js';
-import type { Event } from '../model/event.js';
+import { createEventActions } from '../model/event/create_event.js';
+import type { Event } from '../model/event/event.js';
 import { type PendingEvent, type StateWriter, valueFor, writeKey } from '../append/state_writer.js';
 import type { Session } from '../model/session.js';
 

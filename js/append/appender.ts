@@ -1,6 +1,6 @@
 import { loadWasm } from '../wasm/core.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
-import type { Event, NewEvent } from '../model/event.js';
+import type { Event, NewEvent } from '../model/event/event.js';
 import { titleOf } from '../model/auto_title.js';
 import { optionalCount } from '../model/ids.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
@@ -20,7 +20,7 @@ import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { CallFacts } from '../call/diagnostics.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
-import { type EventSnapshot, isPartial, snapshotEvent } from '../model/snapshot.js';
+import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import type { SessionReader } from '../read/session_reader.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';

@@ -1,5 +1,5 @@
-import type { Event } from '../model/event.js';
-import type { EventSnapshot } from '../model/snapshot.js';
+import type { Event } from '../model/event/event.js';
+import type { EventSnapshot } from '../model/event/snapshot.js';
 import type { PendingEvent } from './state_writer.js';
 
 /** An event taken at the call, with the caller's object that it was taken from. */

@@ -1,8 +1,8 @@
 /** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import { setMember } from '../members/member.js';
 import type { Session } from '../model/session.js';
-import { applySnapshot, type EventSnapshot } from '../model/snapshot.js';
+import { applySnapshot, type EventSnapshot } from '../model/event/snapshot.js';
 import { type AppendAnswer, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
 import { hasUnstoredWrite } from '../state/write_order.js';
 import { positionOf, putEvent } from '../handle/event_index.js';

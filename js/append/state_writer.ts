@@ -1,9 +1,9 @@
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import { copyJson } from '../json/copy.js';
 import { defineMember } from '../members/member.js';
 import { REMOVED } from '../state/scope.js';
 import type { Session } from '../model/session.js';
-import type { EventSnapshot } from '../model/snapshot.js';
+import type { EventSnapshot } from '../model/event/snapshot.js';
 import {
   hasNewerWrite,
   isSuperseded,

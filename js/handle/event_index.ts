@@ -1,4 +1,4 @@
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import { idOfLastEvent } from './handle.js';
 
 interface PositionIndex {

@@ -2,7 +2,7 @@ import { kindOf } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/ids.js';
 import type { Session } from '../model/session.js';
 

@@ -1,4 +1,4 @@
-import type { Part } from '../model/content.js';
+import type { Part } from '../model/event/content.js';
 import type { CompositeSessionKey } from '../model/session.js';
 
 /**

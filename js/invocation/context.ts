@@ -1,7 +1,7 @@
 import { SessionError } from '../errors/errors.js';
-import type { Content, Part } from '../model/content.js';
-import { createEventActions } from '../model/create_event.js';
-import type { EventActions } from '../model/event.js';
+import type { Content, Part } from '../model/event/content.js';
+import { createEventActions } from '../model/event/create_event.js';
+import type { EventActions } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { tryDefineMember, type ReadableState, type State, watchValues } from '../state/state.js';

@@ -1,14 +1,14 @@
 import { invalid } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
-import type { Content } from '../model/content.js';
+import type { Content } from '../model/event/content.js';
 import {
   type CreateEventParams,
   createEventActions,
   newEventId,
   requireEvent,
-} from '../model/create_event.js';
-import type { Event } from '../model/event.js';
-import { finalResponseText } from '../model/final_response.js';
+} from '../model/event/create_event.js';
+import type { Event } from '../model/event/event.js';
+import { finalResponseText } from '../model/event/final_response.js';
 import { plainObjectKeys } from '../state/delta.js';
 import { isTemp } from '../state/scope.js';
 import type { HostAbortSignal } from '../model/host.js';

@@ -1,4 +1,4 @@
-import type { Content } from '../model/content.js';
+import type { Content } from '../model/event/content.js';
 import type { Session } from '../model/session.js';
 import type { StateSchema } from '../state/state_schema.js';
 import type { ArtifactService } from './artifact_service.js';

@@ -3,7 +3,7 @@ import { SessionError } from '../errors/errors.js';
 import { invalidValue } from '../errors/invalid.js';
 import { ownMembers } from '../members/own.js';
 import { isPlainObject } from '../json/rules.js';
-import type { Event } from './event.js';
+import type { Event } from './event/event.js';
 
 /** The most code points of such a title. */
 const MAX_TITLE = 60;

@@ -1,4 +1,4 @@
-import type { Event } from './event.js';
+import type { Event } from './event/event.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { Abortable, CompositeSessionKey, Session } from './session.js';
 

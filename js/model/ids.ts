@@ -1,6 +1,6 @@
 import { invalidValue } from '../errors/invalid.js';
 import { fitsUtf8, isWellFormed } from '../json/text.js';
-import { ID_RULE, MAX_ID_BYTES, MAX_TIMESTAMP, TIME_RULE } from './snapshot.js';
+import { ID_RULE, MAX_ID_BYTES, MAX_TIMESTAMP, TIME_RULE } from './event/snapshot.js';
 
 /** Returns whether `id` is a valid id of an app, a user or a session. */
 export function isId(id: unknown): id is string {

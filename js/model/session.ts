@@ -1,5 +1,5 @@
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
-import type { Event, NewEvent } from './event.js';
+import type { Event, NewEvent } from './event/event.js';
 import type { HostAbortSignal } from './host.js';
 
 /**

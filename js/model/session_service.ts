@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { SessionErrorCode } from '../errors/errors.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from './deletion.js';
-import type { AppendedEvent, NewEvent } from './event.js';
+import type { AppendedEvent, NewEvent } from './event/event.js';
 import type {
   AppendEventRequest,
   AppendEventsRequest,

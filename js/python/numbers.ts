@@ -5,7 +5,7 @@
  * may be `NaN`, `Infinity` or `-Infinity`, which `JSON.parse` refuses. Newer JavaScript engines pass the source of each
  * number to a reviver, but older ones that we support do not.
  */
-import { newEventId } from '../model/create_event.js';
+import { newEventId } from '../model/event/create_event.js';
 import { stringEnd } from '../json/string_end.js';
 import { replaceLoneSurrogates } from '../json/text.js';
 

@@ -4,7 +4,7 @@
  */
 import { defineMember } from '../members/member.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
-import { isTime } from '../model/snapshot.js';
+import { isTime } from '../model/event/snapshot.js';
 import { REMOVED } from '../state/scope.js';
 import { digitsOf } from './numbers.js';
 import { isPythonAuthConfig } from './python_auth.js';

@@ -6,7 +6,7 @@
  * not: 1741218414.968405 * 1000 is 1741218414968.4048.
  */
 import { isPlainObject } from '../json/rules.js';
-import { MAX_TIMESTAMP } from '../model/snapshot.js';
+import { MAX_TIMESTAMP } from '../model/event/snapshot.js';
 
 /**
  * The unit of a time since 1970.

@@ -2,7 +2,7 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';

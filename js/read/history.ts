@@ -1,5 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import type { Session } from '../model/session.js';
 import { after, type MaybePromise } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';

@@ -9,8 +9,8 @@
  * - The window holds all events that the framework itself looks at to resume a run or to leave out
  *   events.
  */
-import type { Event } from '../model/event.js';
-import type { Part } from '../model/content.js';
+import type { Event } from '../model/event/event.js';
+import type { Part } from '../model/event/content.js';
 
 /** The fields of an event that decide. Stored JSON may hold any value in them. */
 interface StoredEvent extends Event {

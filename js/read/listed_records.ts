@@ -10,7 +10,7 @@ import { APP_PREFIX, isShared, type SharedScope, USER_PREFIX } from '../state/sc
 import { setDescription } from '../model/description.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { isTime } from '../model/snapshot.js';
+import { isTime } from '../model/event/snapshot.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { ListedSession, ListedTuple, SharedStates } from '../storage/session_store.js';
 import type { Handles } from '../handle/handle.js';

@@ -3,7 +3,7 @@ import { memberOf } from '../members/own.js';
 import { isPlainObject } from '../json/rules.js';
 import { utf8Length } from '../json/text.js';
 import { setDescription } from '../model/description.js';
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import type { SessionInfo, TokenUsage } from '../model/session_info.js';
 import type { ReadEvents } from '../storage/session_store.js';
 

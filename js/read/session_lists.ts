@@ -9,7 +9,7 @@ import type {
   SessionsPage,
   SessionsRequest,
 } from '../model/session_list.js';
-import { isTime } from '../model/snapshot.js';
+import { isTime } from '../model/event/snapshot.js';
 import type { ListTime, TimedPlace } from '../storage/list_place.js';
 import type {
   ListedSession,

@@ -1,6 +1,6 @@
 import { setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import { isId, optionalNumber, requireId } from '../model/ids.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';

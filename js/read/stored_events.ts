@@ -1,5 +1,5 @@
 import { SessionError } from '../errors/errors.js';
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import type { EventRow } from '../storage/rows.js';
 import type { Fragments } from '../storage/session_store.js';
 

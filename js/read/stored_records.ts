@@ -2,7 +2,7 @@
  * Parses the events of a read from IndexedDB records. A record holds one event, or a sealed page of
  * many events whose texts are joined by commas. `src/wasm/indexed_db/` writes the records.
  */
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import { type EventRecord, MARKS } from '../indexed_db/layout.js';
 import { BATCH_CHARACTERS, corruptRecord, isEvent, parseEventText } from './stored_events.js';
 

@@ -1,8 +1,8 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
-import type { Event } from '../model/event.js';
-import { isTime } from '../model/snapshot.js';
+import type { Event } from '../model/event/event.js';
+import { isTime } from '../model/event/snapshot.js';
 import { isEvent } from '../read/stored_events.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { ReadEvents, ReadSession } from '../storage/session_store.js';

@@ -10,7 +10,7 @@ import {
   snapshotDelta,
   snapshotEvent,
   snapshotState,
-} from '../model/snapshot.js';
+} from '../model/event/snapshot.js';
 import { isShared, REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';

@@ -2,7 +2,7 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import { memberOf } from '../members/own.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageAdapter } from '../storage/adapter.js';
-import { AdapterStore } from '../storage/adapter_store.js';
+import { AdapterStore } from '../storage/driver/adapter_store.js';
 import type { OwnAdapter } from '../storage/own_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { ServiceCore } from './service_core.js';

@@ -1,6 +1,6 @@
 import { invalidValue } from '../errors/invalid.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
-import type { AppendedEvent, Event, NewEvent } from '../model/event.js';
+import type { AppendedEvent, Event, NewEvent } from '../model/event/event.js';
 import type {
   EventsPage,
   EventsRequest,

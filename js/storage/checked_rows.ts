@@ -5,7 +5,7 @@
 import { kindOf } from '../errors/describe.js';
 import { SessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';
-import { isTime } from '../model/snapshot.js';
+import { isTime } from '../model/event/snapshot.js';
 import type { SharedScope } from '../state/scope.js';
 import type { EventRow, SessionRow, SharedRow, SharedRows } from './rows.js';
 

@@ -1,6 +1,6 @@
 import type { SessionError } from '../errors/errors.js';
 import type { Description } from '../model/description.js';
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type {
   StorageAdapter,

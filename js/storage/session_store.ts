@@ -5,7 +5,7 @@
 import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Description } from '../model/description.js';
-import type { Event } from '../model/event.js';
+import type { Event } from '../model/event/event.js';
 import type { Append, NewSession } from '../wasm/appends.js';
 import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';

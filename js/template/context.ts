@@ -3,7 +3,7 @@
  */
 
 import { SessionError } from '../errors/errors.js';
-import type { Part } from '../model/content.js';
+import type { Part } from '../model/event/content.js';
 import { REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { peekState, State } from '../state/state.js';

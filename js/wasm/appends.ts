@@ -1,6 +1,6 @@
 import type { CompositeSessionKey } from '../model/session.js';
 import type { Description } from '../model/description.js';
-import type { EventSnapshot } from '../model/snapshot.js';
+import type { EventSnapshot } from '../model/event/snapshot.js';
 import { requireRoom } from './core.js';
 import { STALE_POLICIES } from './protocol.js';
 

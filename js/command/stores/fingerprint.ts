@@ -3,7 +3,7 @@ import { digitsOf, parseExactly } from '../../python/numbers.js';
 import { millisecondsToTimeText } from '../../python/micros.js';
 import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
-import type { Event } from '../../model/event.js';
+import type { Event } from '../../model/event/event.js';
 import { sessionFromFile, sessionToFile } from '../../files/format/session_file.js';
 import { toSessionCopy, type SessionCopy } from './session_copy.js';
 

@@ -10,7 +10,7 @@ import { malformedFile } from '../../files/format/malformed_file.js';
 import { setDescription, takeDescription } from '../../model/description.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { snapshotEvent, snapshotState } from '../../model/snapshot.js';
+import { snapshotEvent, snapshotState } from '../../model/event/snapshot.js';
 import type { StorageKey } from '../../storage/rows.js';
 
 export interface EventCopy {

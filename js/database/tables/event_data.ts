@@ -13,14 +13,14 @@
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { toMilliseconds, convertTimes } from '../../python/time.js';
-import { createEventActions } from '../../model/create_event.js';
-import type { Event } from '../../model/event.js';
+import { createEventActions } from '../../model/event/create_event.js';
+import type { Event } from '../../model/event/event.js';
 import { copyJson } from '../../json/copy.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
 import { parseEventText } from '../../read/stored_events.js';
-import { isTime } from '../../model/snapshot.js';
+import { isTime } from '../../model/event/snapshot.js';
 import { pythonJsonToJson, parseExactly, writeExactly } from '../../python/numbers.js';
 import { selectForPython } from '../../python/python_event.js';
 

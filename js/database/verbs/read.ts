@@ -1,6 +1,6 @@
 import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
-import type { Event } from '../../model/event.js';
-import { MAX_TIMESTAMP } from '../../model/snapshot.js';
+import type { Event } from '../../model/event/event.js';
+import { MAX_TIMESTAMP } from '../../model/event/snapshot.js';
 import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
 import type { PageRows, Rows, SharedRow, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS, type OwnRows } from '../../storage/own_adapter.js';

@@ -1,5 +1,5 @@
 /** Computes states from the deltas of events. */
-import type { Event } from '../../model/event.js';
+import type { Event } from '../../model/event/event.js';
 import { isTemp, REMOVED } from '../../state/scope.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';

@@ -1,11 +1,11 @@
 import { kindOf } from '../../errors/describe.js';
-import { createEventActions } from '../../model/create_event.js';
+import { createEventActions } from '../../model/event/create_event.js';
 import { takeDescription } from '../../model/description.js';
 import { isId } from '../../model/ids.js';
 import type { SessionChanges } from '../../model/session.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
-import { MAX_ID_BYTES } from '../../model/snapshot.js';
+import { MAX_ID_BYTES } from '../../model/event/snapshot.js';
 import { malformedFile } from './malformed_file.js';
 
 /** A session file with a checked structure. Its times are still as the file has them. */

@@ -2,7 +2,7 @@ import { invalidValue } from '../../errors/invalid.js';
 import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
-import type { Event } from '../../model/event.js';
+import type { Event } from '../../model/event/event.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';

@@ -3,7 +3,7 @@ import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import { requireService } from '../../call/require_service.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { snapshotDelta, snapshotState } from '../../model/snapshot.js';
+import { snapshotDelta, snapshotState } from '../../model/event/snapshot.js';
 import { isShared } from '../../state/scope.js';
 import {
   type ReadSessionOptions,

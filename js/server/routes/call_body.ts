@@ -1,6 +1,6 @@
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import type { NewEvent } from '../../model/event.js';
+import type { NewEvent } from '../../model/event/event.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { eventFromJson } from './event_json.js';
 import type { RouteCall } from './route.js';

@@ -1,7 +1,7 @@
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { convertTimes, toMilliseconds, toSeconds } from '../../python/time.js';
-import type { Event, NewEvent } from '../../model/event.js';
+import type { Event, NewEvent } from '../../model/event/event.js';
 import { sessionToFile } from '../../files/format/session_file.js';
 import type { Session } from '../../model/session.js';
 import type { JsonObject } from '../../json/rules.js';

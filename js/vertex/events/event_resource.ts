@@ -13,11 +13,11 @@ import { microsToTimeText, parseTime } from '../../python/micros.js';
 import { selectForPython } from '../../python/python_event.js';
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { createEventActions } from '../../model/create_event.js';
+import { createEventActions } from '../../model/event/create_event.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { REMOVED } from '../../state/scope.js';
-import { isTime } from '../../model/snapshot.js';
+import { isTime } from '../../model/event/snapshot.js';
 import { membersOrEmpty, readForeignEvent, withoutNulls } from './foreign_event.js';
 
 /** The key of this package's data in `customMetadata`. */

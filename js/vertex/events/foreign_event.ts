@@ -7,7 +7,10 @@
 import { readNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { toMilliseconds, convertTimes } from '../../python/time.js';
-import { createEventActions, type CreateEventActionsParams } from '../../model/create_event.js';
+import {
+  createEventActions,
+  type CreateEventActionsParams,
+} from '../../model/event/create_event.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { ownMembers } from '../../members/own.js';
 

@@ -8,8 +8,8 @@
  */
 import { SessionError } from '../../errors/errors.js';
 import { isShared, REMOVED } from '../../state/scope.js';
-import type { Event } from '../../model/event.js';
-import { type EventSnapshot, snapshotEvent } from '../../model/snapshot.js';
+import type { Event } from '../../model/event/event.js';
+import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
 import type { CreatedSession, CreateRequest, SessionStore } from '../../storage/session_store.js';
 import { STALE_POLICIES } from '../../wasm/protocol.js';
 

@@ -1,4 +1,4 @@
-import { newEventId } from '../../model/create_event.js';
+import { newEventId } from '../../model/event/create_event.js';
 import type { SessionServiceOptions } from '../../service/service_options.js';
 
 /** Returns whether the server accepts this session id. It refuses other ids even in reads. */

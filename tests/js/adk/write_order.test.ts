@@ -22,7 +22,7 @@ import {
 import { FrameworkStateWriter } from '../../../js/adk/framework_state_writer.js';
 import { isSessionError } from '../../../js/errors/errors.js';
 import { REMOVED } from '../../../js/state/scope.js';
-import { snapshotEvent } from '../../../js/model/snapshot.js';
+import { snapshotEvent } from '../../../js/model/event/snapshot.js';
 import { failNextAppend, failure } from '../service/fixture.js';
 import { MapStorage } from '../service/map_storage.js';
 

@@ -7,8 +7,8 @@ import {
   createEvent,
   createEventActions,
   type CreateEventParams,
-} from '../../../js/model/create_event.js';
-import type { Event } from '../../../js/model/event.js';
+} from '../../../js/model/event/create_event.js';
+import type { Event } from '../../../js/model/event/event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
 import { MapStorage } from '../service/map_storage.js';
 import { failure, invoke, newFixture, storedDeltas, text } from './fixture.js';

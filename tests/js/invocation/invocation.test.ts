@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { createEvent } from '../../../js/model/create_event.js';
+import { createEvent } from '../../../js/model/event/create_event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
 import type { StateShape } from '../../../js/state/state_shape.js';
 import { MapStorage } from '../service/map_storage.js';

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as adk from '@google/adk';
 import fc from 'fast-check';
-import { createEvent, createEventActions, newEventId } from '../../../js/model/create_event.js';
-import { finalResponseText, isFinalResponse } from '../../../js/model/final_response.js';
-import type { Event, EventActions } from '../../../js/model/event.js';
-import type { Part } from '../../../js/model/content.js';
+import {
+  createEvent,
+  createEventActions,
+  newEventId,
+} from '../../../js/model/event/create_event.js';
+import { finalResponseText, isFinalResponse } from '../../../js/model/event/final_response.js';
+import type { Event, EventActions } from '../../../js/model/event/event.js';
+import type { Part } from '../../../js/model/event/content.js';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { isSessionError } from '../../../js/errors/errors.js';
-import type { Part } from '../../../js/model/content.js';
+import type { Part } from '../../../js/model/event/content.js';
 import { injectSessionState } from '../../../js/template/template.js';
 
 /** The same file drives the Rust implementation. */

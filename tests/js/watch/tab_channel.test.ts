@@ -9,7 +9,7 @@ import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import type { Notice, SharedScope, StorageAdapter } from '../../../js/index.js';
 import { ServiceCore } from '../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
-import { AdapterStore } from '../../../js/storage/adapter_store.js';
+import { AdapterStore } from '../../../js/storage/driver/adapter_store.js';
 import { Feed } from '../../../js/watch/feed.js';
 import { feedOfDatabase } from '../../../js/watch/shared_feeds.js';
 import { TabChannel } from '../../../js/watch/tab_channel.js';

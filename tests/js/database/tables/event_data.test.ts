@@ -4,7 +4,7 @@ import fc from 'fast-check';
 
 import { fromEventData, toEventData } from '../../../../js/database/tables/event_data.js';
 import { PYTHON_EVENT } from '../../../../js/python/python_models.js';
-import { createEvent } from '../../../../js/model/create_event.js';
+import { createEvent } from '../../../../js/model/event/create_event.js';
 import { REMOVED } from '../../../../js/state/scope.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
 

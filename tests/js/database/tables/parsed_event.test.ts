@@ -10,7 +10,7 @@ import {
 import { PYTHON_EVENT } from '../../../../js/python/python_models.js';
 import { writeNames } from '../../../../js/python/casing.js';
 import { EVENT } from '../../../../js/python/fields.js';
-import { createEvent } from '../../../../js/model/create_event.js';
+import { createEvent } from '../../../../js/model/event/create_event.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
 
 const ROW = { id: 'e', invocationId: 'of the column', timeMicros: 1_500_250 };

@@ -3,7 +3,11 @@ import test from 'node:test';
 import vm from 'node:vm';
 import fc from 'fast-check';
 
-import { applySnapshot, snapshotDelta, snapshotState } from '../../../../js/model/snapshot.js';
+import {
+  applySnapshot,
+  snapshotDelta,
+  snapshotState,
+} from '../../../../js/model/event/snapshot.js';
 import { REMOVED } from '../../../../js/state/scope.js';
 import { oddValue, revokedProxy } from '../../json/values.js';
 import { refused, snapshotOf, textOf, withDelta } from './snapshots.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { createEvent } from '../../../../js/model/create_event.js';
-import type { Event } from '../../../../js/model/event.js';
-import { applySnapshot, snapshotEvent } from '../../../../js/model/snapshot.js';
+import { createEvent } from '../../../../js/model/event/create_event.js';
+import type { Event } from '../../../../js/model/event/event.js';
+import { applySnapshot, snapshotEvent } from '../../../../js/model/event/snapshot.js';
 import { complete, NOW, refused, snapshotOf, textOf, withDelta } from './snapshots.js';
 
 test('a missing id and timestamp are filled in, on the event too', () => {

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { isSessionError } from '../../../../js/errors/errors.js';
-import { MAX_TIMESTAMP, snapshotDelta, snapshotState } from '../../../../js/model/snapshot.js';
+import {
+  MAX_TIMESTAMP,
+  snapshotDelta,
+  snapshotState,
+} from '../../../../js/model/event/snapshot.js';
 import { explosive, nested, revokedProxy } from '../../json/values.js';
 import { complete, refused, snapshotOf, withDelta } from './snapshots.js';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 
 import { isSessionError, type SessionErrorCode } from '../../../../js/errors/errors.js';
-import { createEvent } from '../../../../js/model/create_event.js';
-import type { Event } from '../../../../js/model/event.js';
-import { type EventSnapshot, snapshotEvent } from '../../../../js/model/snapshot.js';
+import { createEvent } from '../../../../js/model/event/create_event.js';
+import type { Event } from '../../../../js/model/event/event.js';
+import { type EventSnapshot, snapshotEvent } from '../../../../js/model/event/snapshot.js';
 
 export const NOW = 1795155122530;
 

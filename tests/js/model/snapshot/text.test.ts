@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 
-import { createEvent } from '../../../../js/model/create_event.js';
-import type { Event, EventActions } from '../../../../js/model/event.js';
-import { applySnapshot, snapshotDelta } from '../../../../js/model/snapshot.js';
+import { createEvent } from '../../../../js/model/event/create_event.js';
+import type { Event, EventActions } from '../../../../js/model/event/event.js';
+import { applySnapshot, snapshotDelta } from '../../../../js/model/event/snapshot.js';
 import { jsonValue, oddValue } from '../../json/values.js';
 import { complete, refused, snapshotOf, textOf, withDelta } from './snapshots.js';
 

@@ -1,7 +1,7 @@
-import { abortedError } from '../call/call.js';
-import { onAbort } from '../call/on_abort.js';
-import type { Decide, StorageAdapter, StorageWriteRequest } from './adapter.js';
-import type { Changes, Found } from './rows.js';
+import { abortedError } from '../../call/call.js';
+import { onAbort } from '../../call/on_abort.js';
+import type { Decide, StorageAdapter, StorageWriteRequest } from '../adapter.js';
+import type { Changes, Found } from '../rows.js';
 
 /** One write of a group, with its outcome. */
 interface Member {

@@ -1,16 +1,16 @@
-import { type AdapterWrite, callCore, toSessionError } from '../wasm/core.js';
-import { type MaybePromise, requireNotAborted } from '../call/call.js';
-import type { SessionError } from '../errors/errors.js';
-import type { StorageCall } from '../model/diagnostic.js';
-import type { EventSnapshot } from '../model/snapshot.js';
-import type { NewSession } from '../wasm/appends.js';
-import { PLANNED } from '../wasm/protocol.js';
-import type { StorageAdapter, StorageWriteRequest } from './adapter.js';
+import { type AdapterWrite, callCore, toSessionError } from '../../wasm/core.js';
+import { type MaybePromise, requireNotAborted } from '../../call/call.js';
+import type { SessionError } from '../../errors/errors.js';
+import type { StorageCall } from '../../model/diagnostic.js';
+import type { EventSnapshot } from '../../model/event/snapshot.js';
+import type { NewSession } from '../../wasm/appends.js';
+import { PLANNED } from '../../wasm/protocol.js';
+import type { StorageAdapter, StorageWriteRequest } from '../adapter.js';
 import { adapterError, requestOf } from './adapter_calls.js';
-import { contractViolation } from './checked_rows.js';
+import { contractViolation } from '../checked_rows.js';
 import { decide } from './decide.js';
-import type { Found, StorageKey } from './rows.js';
-import { scopesOf, storageKey } from './scopes.js';
+import type { Found, StorageKey } from '../rows.js';
+import { scopesOf, storageKey } from '../scopes.js';
 
 /** The verbs that write. */
 export type WriteVerb = 'create' | 'append';

@@ -1,11 +1,11 @@
-import { kindOf } from '../errors/describe.js';
-import { type AdapterWrite, callCore, requireRoom } from '../wasm/core.js';
-import { memberOf } from '../members/own.js';
-import { NO_DESCRIPTION } from '../model/description.js';
-import type { EventSnapshot } from '../model/snapshot.js';
-import { ABSENT, DECIDED, SCOPES } from '../wasm/protocol.js';
-import type { NewSession } from '../wasm/appends.js';
-import type { Changes, EventRow, Found, SharedRow, StorageKey } from './rows.js';
+import { kindOf } from '../../errors/describe.js';
+import { type AdapterWrite, callCore, requireRoom } from '../../wasm/core.js';
+import { memberOf } from '../../members/own.js';
+import { NO_DESCRIPTION } from '../../model/description.js';
+import type { EventSnapshot } from '../../model/event/snapshot.js';
+import { ABSENT, DECIDED, SCOPES } from '../../wasm/protocol.js';
+import type { NewSession } from '../../wasm/appends.js';
+import type { Changes, EventRow, Found, SharedRow, StorageKey } from '../rows.js';
 import {
   type EventTuple,
   eventTuple,
@@ -15,7 +15,7 @@ import {
   sessionTuple,
   sharedTuples,
   requireCounter,
-} from './checked_rows.js';
+} from '../checked_rows.js';
 
 /** The parts of a write that its rows are made of; see `WriteParts`. */
 interface DecidedParts {

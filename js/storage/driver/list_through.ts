@@ -1,7 +1,7 @@
-import { SessionError } from '../errors/errors.js';
-import { memberOf, ownMembers } from '../members/own.js';
-import type { StorageCall } from '../model/diagnostic.js';
-import type { StorageAdapter } from './adapter.js';
+import { SessionError } from '../../errors/errors.js';
+import { memberOf, ownMembers } from '../../members/own.js';
+import type { StorageCall } from '../../model/diagnostic.js';
+import type { StorageAdapter } from '../adapter.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
 import {
   optionalTuple,
@@ -11,11 +11,11 @@ import {
   requireString,
   sessionTuple,
   sharedTuple,
-} from './checked_rows.js';
-import { type ListPlace, sortList } from './list_place.js';
-import type { OwnListRequest } from './own_adapter.js';
-import type { Listing } from './rows.js';
-import type { ListedTuple, SharedStates } from './session_store.js';
+} from '../checked_rows.js';
+import { type ListPlace, sortList } from '../list_place.js';
+import type { OwnListRequest } from '../own_adapter.js';
+import type { Listing } from '../rows.js';
+import type { ListedTuple, SharedStates } from '../session_store.js';
 
 /** Sessions that an adapter listed. */
 interface Listed {

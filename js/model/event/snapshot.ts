@@ -5,20 +5,20 @@
  * Nothing here stores anything or touches a handle. A snapshot changes the caller's event only by
  * setting a missing `id` and `timestamp`. {@link applySnapshot} does the rest after the commit.
  */
-import { kindOf } from '../errors/describe.js';
-import { invalid, invalidValue } from '../errors/invalid.js';
+import { kindOf } from '../../errors/describe.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
 import { createEventActions, requireEvent } from './create_event.js';
 import type { Event, EventActions } from './event.js';
-import { isSessionError, type SessionError } from '../errors/errors.js';
-import { isTooLong, tooLongError } from '../json/too_long.js';
-import { checkEvent } from '../json/check.js';
-import { makeDeltaSnapshot, type DeltaSnapshot } from '../state/delta.js';
-import { defineMember, setMember } from '../members/member.js';
-import { unserializable } from '../json/rules.js';
-import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from '../json/text.js';
-import { tooLargeProblem, writeJson } from '../json/write.js';
+import { isSessionError, type SessionError } from '../../errors/errors.js';
+import { isTooLong, tooLongError } from '../../json/too_long.js';
+import { checkEvent } from '../../json/check.js';
+import { makeDeltaSnapshot, type DeltaSnapshot } from '../../state/delta.js';
+import { defineMember, setMember } from '../../members/member.js';
+import { unserializable } from '../../json/rules.js';
+import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from '../../json/text.js';
+import { tooLargeProblem, writeJson } from '../../json/write.js';
 
-export type { DeltaSnapshot } from '../state/delta.js';
+export type { DeltaSnapshot } from '../../state/delta.js';
 
 /**
  * The latest timestamp: the last millisecond of the year 9999, where the dates of databases end.

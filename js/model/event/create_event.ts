@@ -1,5 +1,5 @@
-import { invalidValue } from '../errors/invalid.js';
-import { ownMembers } from '../members/own.js';
+import { invalidValue } from '../../errors/invalid.js';
+import { ownMembers } from '../../members/own.js';
 import type { Event, EventActions } from './event.js';
 
 /**

@@ -1,10 +1,10 @@
 /** Calls of an adapter's verbs: their requests, their errors, and the end of waiting. */
-import { messageOf } from '../errors/describe.js';
-import { abortedError, type MaybePromise, requireNotAborted } from '../call/call.js';
-import { onAbort } from '../call/on_abort.js';
-import { ownMembers } from '../members/own.js';
-import type { StorageCall } from '../model/diagnostic.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
+import { messageOf } from '../../errors/describe.js';
+import { abortedError, type MaybePromise, requireNotAborted } from '../../call/call.js';
+import { onAbort } from '../../call/on_abort.js';
+import { ownMembers } from '../../members/own.js';
+import type { StorageCall } from '../../model/diagnostic.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
 
 /** Runs a verb of the adapter. Whatever it throws becomes a `SessionError`. */
 export async function settled<T>(

@@ -1,4 +1,4 @@
-import { kindOf } from '../errors/describe.js';
+import { kindOf } from '../../errors/describe.js';
 import {
   AdapterWrite,
   callCore,
@@ -7,13 +7,13 @@ import {
   mergeStates,
   pageNumbers,
   requireRoom,
-} from '../wasm/core.js';
-import { SessionError } from '../errors/errors.js';
-import { memberOf, ownMembers } from '../members/own.js';
-import type { MaybePromise } from '../call/call.js';
-import type { StorageCall } from '../model/diagnostic.js';
-import { packAppends, packCreation } from '../wasm/appends.js';
-import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
+} from '../../wasm/core.js';
+import { SessionError } from '../../errors/errors.js';
+import { memberOf, ownMembers } from '../../members/own.js';
+import type { MaybePromise } from '../../call/call.js';
+import type { StorageCall } from '../../model/diagnostic.js';
+import { packAppends, packCreation } from '../../wasm/appends.js';
+import type { AppendAnswer, Compute, SharedRevisions } from '../../wasm/protocol.js';
 import type {
   StorageAdapter,
   StorageDeleteRequest,
@@ -21,8 +21,8 @@ import type {
   StorageDescribeRequest,
   StoragePageRequest,
   StorageReadRequest,
-} from './adapter.js';
-import type { PageRows, Rows, StorageKey } from './rows.js';
+} from '../adapter.js';
+import type { PageRows, Rows, StorageKey } from '../rows.js';
 import {
   contractViolation,
   eventTuple,
@@ -32,12 +32,12 @@ import {
   sessionTuple,
   sharedTuples,
   requireCounter,
-} from './checked_rows.js';
+} from '../checked_rows.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
-import { readAndCut } from './cut_page.js';
-import type { OwnAdapter, OwnListRequest, OwnRows } from './own_adapter.js';
+import { readAndCut } from '../cut_page.js';
+import type { OwnAdapter, OwnListRequest, OwnRows } from '../own_adapter.js';
 import { listThrough } from './list_through.js';
-import { scopeOf, type StateOwner, storageKey } from './scopes.js';
+import { scopeOf, type StateOwner, storageKey } from '../scopes.js';
 import type {
   AppendRequest,
   CreatedSession,
@@ -50,7 +50,7 @@ import type {
   ReadPage,
   ReadSession,
   SessionStore,
-} from './session_store.js';
+} from '../session_store.js';
 import { WriteGroup } from './write_group.js';
 import { writeThrough } from './write_through.js';
 
