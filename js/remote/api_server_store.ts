@@ -105,7 +105,7 @@ export class ApiServerStore implements ServerStore {
   async append({ key, position, events, compute, ...call }: AppendRequest): Promise<AppendAnswer> {
     const [event] = events;
     if (position.created !== -1 || compute !== undefined || event === undefined) {
-      throw unsupported('has no route to append events: only its agents append, see run');
+      throw unsupported('has no route to append events; only its agents append');
     }
     const body = `{"stateDelta":${event.deltaText}}`;
     const request = { method: 'PATCH', path: sessionPath(key), body, isIdempotent: false } as const;
