@@ -64,6 +64,7 @@ mod case;
 mod expand;
 mod expect;
 mod handle;
+mod request;
 mod runner;
 mod stop;
 mod together;

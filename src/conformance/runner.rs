@@ -13,17 +13,18 @@ use crate::conformance::expect::{Kind, compare};
 use crate::conformance::handle::{
     Handle, Outgoing, javascript_number, parse_events, parse_object, to_text,
 };
+use crate::conformance::request::Request;
 use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, Window, check_event_limit};
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, check_event_limit};
+use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
 use crate::service::{
-    ComputeDelta, Computed, EventCursor, HandlePosition, NewSession, StalePolicy, StoredSession,
+    ComputeDelta, Computed, EventCursor, HandlePosition, StalePolicy, StoredSession,
     StoredSessionService,
 };
 
@@ -405,77 +406,5 @@ where
         }
         let created = session.head.created;
         Err(Stop::Broken(format!("it was created at {created}, though it has been at {newest}")))
-    }
-}
-
-/// The members of a step's `with`.
-#[derive(Clone, Copy)]
-struct Request<'a>(&'a Map<String, Value>);
-
-impl Request<'_> {
-    fn text(self, name: &str, default: Option<&str>) -> Option<String> {
-        match self.0.get(name) {
-            None => default.map(str::to_owned),
-            Some(value) => value.as_str().map(str::to_owned),
-        }
-    }
-
-    fn number(self, name: &str) -> Option<f64> {
-        self.0.get(name).and_then(Value::as_f64)
-    }
-
-    fn needed(self, name: &'static str, default: &str) -> Result<String, Stop> {
-        let missing = || Stop::Refused(Error::invalid(name, "is missing"));
-        self.text(name, Some(default)).ok_or_else(missing)
-    }
-
-    fn app_name(self) -> Result<String, Stop> {
-        self.needed("appName", "app")
-    }
-
-    fn user_id(self) -> Result<String, Stop> {
-        self.needed("userId", "user")
-    }
-
-    fn key(self) -> Result<SessionKey, Stop> {
-        let session_id = self.needed("sessionId", "session")?;
-        Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
-    }
-
-    fn new_key(self) -> Result<SessionKey, Stop> {
-        let session_id = self.text("sessionId", Some("session"));
-        let session_id = session_id.unwrap_or_else(platform::new_id);
-        Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
-    }
-
-    fn new_session(self, now: f64) -> Result<NewSession, Stop> {
-        let delta_of = |member: &str| match self.0.get(member).and_then(Value::as_object) {
-            Some(delta) => Delta::parse(&to_text(delta)),
-            None => Ok(Delta::default()),
-        };
-        let (state, delta) = (delta_of("state")?, delta_of("stateDelta")?);
-        let events = self.0.get("events").and_then(Value::as_array);
-        let events = events.into_iter().flatten().map(|event| Outgoing::new(event).to_new_event());
-        let last_update_time = self.0.get("lastUpdateTime").and_then(Value::as_f64);
-        let shares_state = self.0.get("sharedState").and_then(Value::as_str) != Some("keep");
-        let events = events.collect::<Result<_, _>>()?;
-        let description = self.description();
-        Ok(NewSession { state, events, delta, last_update_time, now, shares_state, description })
-    }
-
-    fn description(self) -> Description {
-        let labels = self.0.get("labels").map(|labels| match labels.as_object() {
-            Some(labels) if !labels.is_empty() => to_text(labels),
-            _ => String::new(),
-        });
-        let title = self.0.get("title").map(|title| title.as_str().unwrap_or_default().to_owned());
-        Description { title, labels, ..Description::default() }
-    }
-
-    fn window(self) -> Result<Window, Stop> {
-        let config = self.0.get("config");
-        let number =
-            |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_f64);
-        Ok(Window::from_numbers(number("numRecentEvents"), number("afterTimestamp"))?)
     }
 }

@@ -1,0 +1,84 @@
+//! The request of a step, with its defaults.
+
+use serde_json::{Map, Value};
+
+use crate::conformance::handle::{Outgoing, to_text};
+use crate::conformance::stop::Stop;
+use crate::core::error::Error;
+use crate::core::read::Window;
+use crate::core::session::{Description, SessionKey};
+use crate::core::state::Delta;
+use crate::platform;
+use crate::service::NewSession;
+
+/// The members of a step's `with`.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'a>(pub(super) &'a Map<String, Value>);
+
+impl Request<'_> {
+    pub(super) fn text(self, name: &str, default: Option<&str>) -> Option<String> {
+        match self.0.get(name) {
+            None => default.map(str::to_owned),
+            Some(value) => value.as_str().map(str::to_owned),
+        }
+    }
+
+    pub(super) fn number(self, name: &str) -> Option<f64> {
+        self.0.get(name).and_then(Value::as_f64)
+    }
+
+    pub(super) fn needed(self, name: &'static str, default: &str) -> Result<String, Stop> {
+        let missing = || Stop::Refused(Error::invalid(name, "is missing"));
+        self.text(name, Some(default)).ok_or_else(missing)
+    }
+
+    pub(super) fn app_name(self) -> Result<String, Stop> {
+        self.needed("appName", "app")
+    }
+
+    pub(super) fn user_id(self) -> Result<String, Stop> {
+        self.needed("userId", "user")
+    }
+
+    pub(super) fn key(self) -> Result<SessionKey, Stop> {
+        let session_id = self.needed("sessionId", "session")?;
+        Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
+    }
+
+    pub(super) fn new_key(self) -> Result<SessionKey, Stop> {
+        let session_id = self.text("sessionId", Some("session"));
+        let session_id = session_id.unwrap_or_else(platform::new_id);
+        Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
+    }
+
+    pub(super) fn new_session(self, now: f64) -> Result<NewSession, Stop> {
+        let delta_of = |member: &str| match self.0.get(member).and_then(Value::as_object) {
+            Some(delta) => Delta::parse(&to_text(delta)),
+            None => Ok(Delta::default()),
+        };
+        let (state, delta) = (delta_of("state")?, delta_of("stateDelta")?);
+        let events = self.0.get("events").and_then(Value::as_array);
+        let events = events.into_iter().flatten().map(|event| Outgoing::new(event).to_new_event());
+        let last_update_time = self.0.get("lastUpdateTime").and_then(Value::as_f64);
+        let shares_state = self.0.get("sharedState").and_then(Value::as_str) != Some("keep");
+        let events = events.collect::<Result<_, _>>()?;
+        let description = self.description();
+        Ok(NewSession { state, events, delta, last_update_time, now, shares_state, description })
+    }
+
+    pub(super) fn description(self) -> Description {
+        let labels = self.0.get("labels").map(|labels| match labels.as_object() {
+            Some(labels) if !labels.is_empty() => to_text(labels),
+            _ => String::new(),
+        });
+        let title = self.0.get("title").map(|title| title.as_str().unwrap_or_default().to_owned());
+        Description { title, labels, ..Description::default() }
+    }
+
+    pub(super) fn window(self) -> Result<Window, Stop> {
+        let config = self.0.get("config");
+        let number =
+            |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_f64);
+        Ok(Window::from_numbers(number("numRecentEvents"), number("afterTimestamp"))?)
+    }
+}
