@@ -9,7 +9,7 @@ import type { Poison } from './withstands.js';
 const NODE = [
   'buffer', 'bytes', 'current', 'id', 'next',
   // When they connect.
-  'address', 'addressType', 'localAddress', 'localPort', 'oncomplete', 'port',
+  'address', 'addressType', 'localAddress', 'localPort', 'oncomplete', 'port', 'server',
   // Timers.
   'expiry',
 ]; // prettier-ignore

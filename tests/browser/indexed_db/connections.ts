@@ -6,7 +6,7 @@ import { type Context, inTab, newName } from './context.js';
 export function connections(context: Context, browserName: BrowserName): void {
   it('a closed connection is reopened by the next call, whose diagnostic counts the retry', async () => {
     await inTab(context, async (tab) => {
-      const { seen, calls } = await tab.call('closeBeneath', newName());
+      const { seen, calls, counted } = await tab.call('closeBeneath', newName());
       const [written, read, grouped] = seen;
       assert.deepEqual(written, ['first', 'write']);
       assert.deepEqual(read, ['first', 'write']);
@@ -20,7 +20,10 @@ export function connections(context: Context, browserName: BrowserName): void {
         // The group failed, and each of its appends was stored alone.
         ...Array<unknown>(2).fill(['appendEvent', 1, 1]),
         ['deleteSession', 1, null],
+        ...Array<unknown>(2).fill(['updateState', 1, null]),
+        ['getAppState', 0, null],
       ]);
+      assert.equal(counted, 2);
     });
   });
 

@@ -65,5 +65,6 @@ export function report(
 }
 
 function shown(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  // WebKit's stacks lack the message.
+  return error instanceof Error ? `${error.message}\n${error.stack}` : String(error);
 }

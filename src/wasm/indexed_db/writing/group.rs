@@ -4,6 +4,8 @@
 //! A group is not atomic: each write succeeds or fails by itself. If the shared transaction fails,
 //! nothing of the group is stored, and the caller stores its writes one by one.
 
+use std::cell::Cell;
+
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 
@@ -22,14 +24,17 @@ pub(crate) async fn write(
 ) -> Result<JsValue, Failure> {
     let mut checks = Checks::default();
     loop {
-        let written = write_once(access, members, checks, full);
+        let has_put = Cell::new(false);
+        let written = write_once(access, members, checks, full, &has_put);
         let written = access.once(Box::pin(written)).await;
         let (Err(failure), [member]) = (&written, &*members) else {
             return written;
         };
         // An id may be stored already, and only a lookup shows it.
         let may_be_stored = failure.is_constraint() && !checks.ids;
-        let may_be_restored = failure.is_loss() && !checks.is_retry && !member.write.counts_twice();
+        // Before the puts a broken connection has stored nothing, so nothing counts twice.
+        let is_safe = !has_put.get() || !member.write.counts_twice();
+        let may_be_restored = failure.is_loss() && !checks.is_retry && is_safe;
         if !may_be_stored && !may_be_restored {
             return written.map_err(|failure| failure.of_session(&member.write.plan().target));
         }
@@ -39,11 +44,13 @@ pub(crate) async fn write(
     }
 }
 
+/// Sets `has_put` before it requests the first change.
 async fn write_once(
     access: &Access,
     members: &mut [Member],
     mut checks: Checks,
     full: &mut Vec<SessionKey>,
+    has_put: &Cell<bool>,
 ) -> Result<JsValue, Failure> {
     loop {
         let transaction = access.begin_write(&stores(members, checks)).await?;
@@ -66,6 +73,7 @@ async fn write_once(
             checks.ids = true;
             continue;
         }
+        has_put.set(true);
         *full = group.put();
         transaction.commit().await?;
         return Ok(JsValue::UNDEFINED);

@@ -36,6 +36,8 @@ export interface CloseResult {
   seen: string[][];
   /** The method, the retries and the size of the group of each call since the first close. */
   calls: [method: string, retries: number, groupSize: number | null][];
+  /** The state's number after two counts. */
+  counted: unknown;
 }
 
 /** Closes the connections of the package under it before each call. */
@@ -80,9 +82,20 @@ export async function closeBeneath(name: string): Promise<CloseResult> {
   );
   close();
   await service.deleteSession(keyOf('two'));
+  const { appName } = keyOf('one');
+  const count = (): Promise<unknown> =>
+    service.updateState({
+      appName,
+      stateDelta: ({ 'app:n': n = 0 }) => ({ 'app:n': Number(n) + 1 }),
+    });
+  close();
+  await count();
+  close();
+  await count();
+  const counted: unknown = (await service.getAppState({ appName })).n;
   stop();
   await service.close();
-  return { seen, calls };
+  return { seen, calls, counted };
 }
 
 /** Many times the `timeoutMs` of these tests: only a promise that hangs is waited for so long. */
