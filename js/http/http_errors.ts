@@ -53,7 +53,7 @@ export function timeoutError({ storage }: HttpServer, message: string): SessionE
   });
 }
 
-export function timeoutReason(): DOMException {
+export function timeoutReason(): Error {
   return new DOMException('The time is over.', 'TimeoutError');
 }
 

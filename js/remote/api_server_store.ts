@@ -62,7 +62,7 @@ export class ApiServerStore implements ServerStore {
   ): Promise<ReadSession | undefined> {
     checkWindow(last, after);
     const path = sessionPath(key);
-    const request = { method: 'GET', path, isIdempotent: true, none: 'not_found' } as const;
+    const request = { method: 'GET', path, none: 'not_found' } as const;
     const session = await this.#connection.request(request, call, pythonSession);
     if (session === undefined) return undefined;
     const { events: all } = session;
@@ -82,7 +82,7 @@ export class ApiServerStore implements ServerStore {
     if (userId === undefined) throw unsupported('lists only the sessions of one user');
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });
-    const request = { method: 'GET', path, isIdempotent: true } as const;
+    const request = { method: 'GET', path } as const;
     const all = (await this.#connection.request(request, call, (json) => {
       const sessions = Array.isArray(json) ? json.map(pythonSession) : [undefined];
       const isWhole = (given: typeof sessions): given is RemoteSession[] =>
@@ -108,14 +108,14 @@ export class ApiServerStore implements ServerStore {
       throw unsupported('has no route to append events; only its agents append');
     }
     const body = `{"stateDelta":${event.deltaText}}`;
-    const request = { method: 'PATCH', path: sessionPath(key), body, isIdempotent: false } as const;
+    const request = { method: 'PATCH', path: sessionPath(key), body } as const;
     const { lastUpdateTime } = (await this.#connection.request(request, call, pythonSession))!;
     return [0, 0, lastUpdateTime, 0, 0, 0];
   }
 
   async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {
     if (what !== 'session') throw unsupported('deletes only sessions');
-    const request = { method: 'DELETE', path: sessionPath(key), isIdempotent: true } as const;
+    const request = { method: 'DELETE', path: sessionPath(key) } as const;
     await this.#connection.request(request, call, () => true);
   }
 

@@ -32,8 +32,11 @@ export interface RemoteRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** Whether a second request changes nothing that the first one has not changed. */
-  readonly isIdempotent: boolean;
+  /**
+   * Whether a second request changes nothing that the first one has not changed. By default the method tells: of GET
+   * and DELETE it is true.
+   */
+  readonly isIdempotent?: boolean;
   /** The code of a refusal that is an answer: there is nothing. */
   readonly none?: SessionErrorCode;
 }
@@ -137,7 +140,8 @@ export class Connection {
     attempt: { mayHelp: boolean },
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, fetch, getAccessToken } = this.options;
-    const { method, body, isIdempotent, none } = request;
+    const { method, body, none } = request;
+    const { isIdempotent = method === 'GET' || method === 'DELETE' } = request;
     const tokenTimeout = (): unknown =>
       timeoutError(SERVER, `getAccessToken did not answer within ${timeoutMs} ms.`);
     const getCredentials = () => limit.runPart(timeoutMs, tokenTimeout, () => this.credentials());

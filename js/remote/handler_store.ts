@@ -74,7 +74,6 @@ export class HandlerStore implements ServerStore {
       method: 'PATCH',
       path,
       body,
-      isIdempotent: false,
       none: 'not_found',
     } as const;
     return (await this.#connection.request(request, call, () => true)) ?? false;
@@ -88,7 +87,7 @@ export class HandlerStore implements ServerStore {
   ): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after) };
     const path = sessionPath(key);
-    const request = { method: 'GET', path, query, isIdempotent: true, none: 'not_found' } as const;
+    const request = { method: 'GET', path, query, none: 'not_found' } as const;
     return this.#connection.request(request, call, readSessionIn);
   }
 
@@ -100,7 +99,7 @@ export class HandlerStore implements ServerStore {
     const direction = isForward ? 'after' : 'before';
     const query = { direction, eventId, limit, withCount };
     const path = `${sessionPath(key)}/handle/events`;
-    const request = { method: 'GET', path, query, isIdempotent: true, none: 'not_found' } as const;
+    const request = { method: 'GET', path, query, none: 'not_found' } as const;
     return this.#connection.request(request, call, readEventsIn);
   }
 
@@ -165,7 +164,7 @@ export class HandlerStore implements ServerStore {
     if (typeof delta !== 'string') throw noFunctions();
     const path = statePath({ appName, userId });
     const body = `{"stateDelta":${delta}}`;
-    const request = { method: 'PATCH', path, body, isIdempotent: false } as const;
+    const request = { method: 'PATCH', path, body } as const;
     await this.#connection.request(request, call, () => true);
     return [0, 0];
   }
@@ -185,7 +184,7 @@ export class HandlerStore implements ServerStore {
       userState: () => statePath({ appName, userId }),
       appState: () => statePath({ appName, userId: undefined }),
     };
-    const request = { method: 'DELETE', path: paths[what](), isIdempotent: true } as const;
+    const request = { method: 'DELETE', path: paths[what]() } as const;
     await this.#connection.request(request, call, () => true);
   }
 
@@ -212,7 +211,7 @@ export class HandlerStore implements ServerStore {
     read: (json: unknown, headers: Headers) => T | undefined,
   ): Promise<T> {
     const given = query as Record<string, string | undefined>;
-    const request = { method: 'GET', path, query: given, isIdempotent: true } as const;
+    const request = { method: 'GET', path, query: given } as const;
     return (await this.#connection.request(request, call, read))!;
   }
 }
@@ -268,7 +267,6 @@ function timeOf(cursor: string | undefined, list: readonly unknown[]): number | 
 }
 
 function noFunctions(): SessionError {
-  const message =
-    'The server cannot run a function in its transaction; give stateDelta as an object.';
+  const message = 'Over HTTP stateDelta must be an object.';
   return new SessionError('unsupported', message, { key: 'stateDelta' });
 }

@@ -54,7 +54,7 @@ export class RemoteStore implements SessionStore {
   }
 
   async #probe(call: StorageCall): Promise<ServerStore> {
-    const request = { method: 'GET', path: VERSION_PATH, isIdempotent: true } as const;
+    const request = { method: 'GET', path: VERSION_PATH } as const;
     const open = await this.#connection.request<OpenStore>(request, call, (json, headers) => {
       const version = headers.get(PROTOCOL_HEADER);
       if (version === null) {
