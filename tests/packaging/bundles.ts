@@ -28,7 +28,10 @@ export async function bundleWithEsbuild(
 
 /** Vite's settings for `folder`; what it warns of is collected. */
 export function viteConfig(folder: string, warnings: string[]): InlineConfig {
-  const warn = (message: string): void => void warnings.push(message);
+  const warn = (message: string): void => {
+    // On a slow machine Vite says how long its own plugins took.
+    if (!message.includes('PLUGIN_TIMINGS')) warnings.push(message);
+  };
   return {
     root: folder,
     configFile: false,

@@ -107,8 +107,8 @@ async function parcel(project: Project, folder: string): Promise<string> {
     'index.html',
     '--dist-dir',
     'out',
-    '--cache-dir',
-    'cache',
+    // At its end Parcel would list all files of the repository for its cache, and fail if another test deletes one.
+    '--no-cache',
   ]);
   return join(folder, 'out');
 }
