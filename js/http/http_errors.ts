@@ -71,8 +71,11 @@ export function hasStatus(error: unknown, ...statuses: readonly number[]): boole
   return isSessionError(error, 'remote') && statuses.includes(error.status ?? 0);
 }
 
+/** Statuses of requests that may succeed when they are sent again. */
+export const TRANSIENT: readonly number[] = [408, 429, 500, 502, 503, 504];
+
 /** Returns whether a retry of the same request may succeed. A request that timed out is not retried. */
 export function isTransient(error: unknown): boolean {
   if (isSessionError(error, 'connection_lost')) return !isTimeout(error.cause);
-  return hasStatus(error, 408, 429, 500, 502, 503, 504);
+  return hasStatus(error, ...TRANSIENT);
 }

@@ -17,7 +17,7 @@ import { checkWindow, pageNumbers } from '../wasm/core.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import { readSession, type RemoteSession, sessionIn } from './answers.js';
 import { type Connection, pathOf } from './connection.js';
-import { createBody, type ServerStore } from './server_store.js';
+import { createAt, type ServerStore } from './server_store.js';
 import { SharedKeys } from './shared_keys.js';
 
 /**
@@ -38,20 +38,10 @@ export class ApiServerStore implements ServerStore {
     if (!isPlain || lastUpdateTime !== undefined) {
       throw unsupported('creates sessions with nothing but an id and a state');
     }
-    const session = await this.#connection.request(
-      {
-        method: 'POST',
-        path: sessionsPath(key),
-        body: createBody(request),
-        isIdempotent: ifAbsent,
-        ...(ifAbsent && { none: 'already_exists' }),
-      },
-      request,
-      pythonSession,
-    );
-    if (session === undefined) return undefined;
-    const [created, revision, time, state, fragments] = readSession(session);
-    return [created, revision, time, state, fragments, 0, 0];
+    return createAt(this.#connection, sessionsPath(key), request, ifAbsent, (json) => {
+      const session = pythonSession(json);
+      return session && readSession(session);
+    });
   }
 
   async get(

@@ -3,7 +3,7 @@ import { kindOf, messageOf } from '../errors/describe.js';
 import { CallLimit } from '../http/call_limit.js';
 import type { CloseTimeout } from '../http/close_timeout.js';
 import { exchange, type HttpRequest } from '../http/exchange.js';
-import { timeoutError } from '../http/http_errors.js';
+import { isTransient, timeoutError } from '../http/http_errors.js';
 import { makeMask } from '../http/mask.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../http/protocol.js';
 import { Retries } from '../http/retries.js';
@@ -150,7 +150,7 @@ export class Connection {
       const { headers } = credentials;
       const http: HttpRequest = { method, url: this.urlOf(request), body, headers, fetch };
       return exchange(SERVER, limit, timeoutMs, http).catch((error: unknown) => {
-        attempt.mayHelp = isIdempotent && !isTimeout(error);
+        attempt.mayHelp = isIdempotent && isTransient(error);
         throw error;
       });
     };
@@ -183,12 +183,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** A request that timed out is not repeated. */
-function isTimeout(error: unknown): boolean {
-  const { cause } = Object(error) as { cause?: { name?: unknown } };
-  return cause?.name === 'TimeoutError';
 }
 
 function noToken(problem: string, cause?: unknown): SessionError {

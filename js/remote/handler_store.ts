@@ -28,7 +28,7 @@ import {
 } from '../wasm/protocol.js';
 import { appendAnswerIn, readEventsIn, readSessionIn, sessionIn } from './answers.js';
 import { type Connection, pathOf } from './connection.js';
-import { createBody, type ServerStore } from './server_store.js';
+import { createAt, type ServerStore } from './server_store.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
@@ -44,23 +44,10 @@ export class HandlerStore implements ServerStore {
     this.#connection = connection;
   }
 
-  async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
+  create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
     const { appName, userId } = request.key;
-    const created = await this.#connection.request(
-      {
-        method: 'POST',
-        path: pathOf('apps', appName, 'users', userId, 'sessions'),
-        body: createBody(request),
-        // The session of a lost response is read instead.
-        isIdempotent: ifAbsent,
-        ...(ifAbsent && { none: 'already_exists' }),
-      },
-      request,
-      readSessionIn,
-    );
-    if (created === undefined) return undefined;
-    const [createdRevision, revision, lastUpdateTime, state, fragments] = created;
-    return [createdRevision, revision, lastUpdateTime, state, fragments, 0, 0];
+    const path = pathOf('apps', appName, 'users', userId, 'sessions');
+    return createAt(this.#connection, path, request, ifAbsent, readSessionIn);
   }
 
   async describe({ key, title, labels, ...call }: DescribeRequest): Promise<boolean> {

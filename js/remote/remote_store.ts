@@ -16,7 +16,7 @@ export class RemoteStore implements SessionStore {
     this.#connection = connection;
   }
 
-  /** Asks the server anew. */
+  /** Asks the server what it is, also if an earlier call has asked. */
   async open(call: StorageCall): Promise<void> {
     await this.#probe(call);
   }

@@ -1,6 +1,6 @@
 /** Makes the errors of responses. */
 import { SESSION_ERROR_CODES, SessionError, type SessionErrorCode } from '../errors/errors.js';
-import { type HttpServer, noteRetryAfter } from '../http/http_errors.js';
+import { type HttpServer, noteRetryAfter, TRANSIENT } from '../http/http_errors.js';
 import { isPlainObject } from '../json/rules.js';
 
 /** The server, as errors name it. */
@@ -19,9 +19,6 @@ const TRANSLATED: Partial<Record<SessionErrorCode, SessionErrorCode>> = {
   wasm_unavailable: 'remote',
   readonly: 'remote',
 };
-
-/** Statuses of requests that may succeed when they are sent again. */
-const TRANSIENT: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 /** A response with an error status. */
 export interface ErrorResponse {

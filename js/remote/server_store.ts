@@ -1,10 +1,39 @@
-import type { CreateRequest, SessionStore } from '../storage/session_store.js';
+import type {
+  CreatedSession,
+  CreateRequest,
+  ReadSession,
+  SessionStore,
+} from '../storage/session_store.js';
+import type { Connection, ReadResponse } from './connection.js';
 
 /** Stores at one kind of server. */
 export type ServerStore = Omit<SessionStore, 'open' | 'free' | 'appendMany'>;
 
+/**
+ * Creates a session by a request to the path of a user's sessions.
+ *
+ * @param ifAbsent whether an existing session is no error
+ * @returns `undefined` if it exists
+ */
+export async function createAt(
+  connection: Connection,
+  path: string,
+  request: CreateRequest,
+  ifAbsent: boolean,
+  read: ReadResponse<ReadSession>,
+): Promise<CreatedSession | undefined> {
+  const body = createBody(request);
+  // If the response is lost, the session is read instead.
+  const none = ifAbsent ? { none: 'already_exists' as const } : {};
+  const post = { method: 'POST', path, body, isIdempotent: ifAbsent, ...none } as const;
+  const created = await connection.request(post, request, read);
+  if (created === undefined) return undefined;
+  const [createdRevision, revision, lastUpdateTime, state, fragments] = created;
+  return [createdRevision, revision, lastUpdateTime, state, fragments, 0, 0];
+}
+
 /** Returns the body of a request to create a session. The texts go into it as they are. */
-export function createBody(request: CreateRequest): string {
+function createBody(request: CreateRequest): string {
   const { key, state, events, delta, description, lastUpdateTime, sharesState } = request;
   const { title, labels } = description;
   const members = [`"sessionId":${JSON.stringify(key.sessionId)}`, `"state":${state}`];

@@ -89,6 +89,11 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       time(of.ref('k.update_time')).as('side_time'),
       time(of.ref('k.last_update_time')).as('last_update_time'),
     ] as const;
+  const withDetails = (value: Value) =>
+    withSideTable(value)
+      .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+      .select(columns)
+      .select(detailsColumns(engine));
   type Most = Owner & { most: number; place: StoredTime };
   const sessionTimes = (order: 'asc' | 'desc', isAfter: boolean) =>
     new Prepared<Most, { time: StoredTime }>((value) => {
@@ -126,26 +131,15 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
     ),
     times: times(false),
     timesAfter: times(true),
-    all: new Prepared<Owner, ListedColumns>((value) =>
-      withSideTable(value)
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
-        .select(columns)
-        .select(detailsColumns(engine)),
-    ),
+    all: new Prepared<Owner, ListedColumns>(withDetails),
     fromSessions: new Prepared<Owner & Times, ListedColumns>((value) =>
-      withSideTable(value)
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
-        .select(columns)
-        .select(detailsColumns(engine))
+      withDetails(value)
         .where('k.session_id', 'is', null)
         .where('s.update_time', '>=', value('from'))
         .where('s.update_time', '<=', value('to')),
     ),
     byCreation: new Prepared<Owner & Times, ListedColumns>((value) =>
-      withSideTable(value)
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
-        .select(columns)
-        .select(detailsColumns(engine))
+      withDetails(value)
         .where('s.create_time', '>=', value('from'))
         .where('s.create_time', '<=', value('to')),
     ),
@@ -189,9 +183,9 @@ export function listStatements(database: Database, engine: Engine) {
 export type ListStatements = ReturnType<typeof listStatements>;
 
 /**
- * Lists a page of sessions by `createTime` or `lastUpdateTime`. The latter is `update_time`, unless the side table has another time
- * for the session. Each column has an index, and a page by `lastUpdateTime` is merged from two. One `order by`
- * over both columns could use neither index and would sort all sessions.
+ * Lists a page of sessions by `createTime` or `lastUpdateTime`. The latter is `update_time`, unless the side
+ * table has another time for the session. Each column has an index, and a page by `lastUpdateTime` is merged from
+ * two. One `order by` over both columns could use neither index and would sort all sessions.
  *
  * Ties are ordered by id as JavaScript compares strings. No engine can do that: SQL orders astral characters
  * behind U+E000 to U+FFFF. So all sessions with the page's first and last time are read, and the page is cut

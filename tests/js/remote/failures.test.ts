@@ -45,8 +45,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'the response is cut off': afterwards(() => json('[1,2')),
   'the response is empty': afterwards(() => json('')),
   'the response has another form': afterwards(() => json({ ok: true })),
-  'the response has numbers that are none': afterwards(() => json([1, '2', 3, 4, 0, 0])),
-  'the response has missed events that are none': afterwards(() =>
+  'the response has texts where it should have numbers': afterwards(() =>
+    json([1, '2', 3, 4, 0, 0]),
+  ),
+  'the response has missed events of another form': afterwards(() =>
     json([1, 2, 3, 4, 0, 0, null, [[1, 2]]]),
   ),
 };

@@ -1,7 +1,7 @@
 // Client and handler against frozen copies of their messages: of this version of the protocol, and of the next minor
 // version, which may have members, headers and notices that this one does not know.
 //
-// `RECORD=1` writes the file anew, for a new version of the protocol.
+// `RECORD=1` replaces the file, for a new version of the protocol.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
