@@ -104,7 +104,9 @@ function wasmTests(name, where) {
  * @returns {Step}
  */
 function nodeTests(name, folder, tools, added = {}) {
-  // Two files at a time, because most wait for a server or a browser. Node's default is one less than the cores.
+  // Several files at a time, because most wait for a server, the disk or a browser, which has processes of its own. Node's
+  // default is one less than the cores.
+  const atOnce = tools === undefined ? 3 : 2;
   const preload = ['--import', './tests/toolchain/test_hook.mjs'];
   const runner = ['node', '--enable-source-maps', ...preload, '--test', '--test-reporter', 'spec'];
   return {
@@ -112,7 +114,7 @@ function nodeTests(name, folder, tools, added = {}) {
     kind: 'node',
     command(env) {
       Object.assign(env, added);
-      return [...runner, '--test-concurrency=2', ...testFiles(folder)];
+      return [...runner, `--test-concurrency=${atOnce}`, ...testFiles(folder)];
     },
     minutes: 30,
     tools,
@@ -139,6 +141,7 @@ function preparations(chosen) {
     needed.push(preparation('set-up', 'bash tests/toolchain/setup.sh'));
   }
   if (chosen.some((step) => step.kind === 'node')) {
+    needed.push(preparation('better-sqlite3', 'bash tests/toolchain/sqlite.sh'));
     needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));
   }
   // A fresh clone has none.

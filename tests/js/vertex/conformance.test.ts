@@ -135,11 +135,14 @@ const SHARED: Differences = [
   [/has the key "user:u", but should not/, 'revisions continue after a user was deleted'],
 ];
 
-conforms({ scopes: 'session', operations: 2 }, [...ALWAYS, ...SESSION_ONLY]);
-conforms({ scopes: 'shared', operations: 'done', pageSize: 40, ordersEvents: false }, [
-  ...ALWAYS,
-  ...SHARED,
-]);
+// Most cases wait for operations and HTTP, so the suites run beside each other.
+describe('The conformance suite at Vertex AI', { concurrency: 2 }, () => {
+  conforms({ scopes: 'session', operations: 1 }, [...ALWAYS, ...SESSION_ONLY]);
+  conforms({ scopes: 'shared', operations: 'done', pageSize: 40, ordersEvents: false }, [
+    ...ALWAYS,
+    ...SHARED,
+  ]);
+});
 
 function conforms(serverOptions: VertexServerOptions, differences: Differences): void {
   describe(`on a server with ${JSON.stringify(serverOptions)}`, { concurrency: 8 }, () => {

@@ -271,7 +271,11 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
         const url = await newUrl();
         const service = open(url);
         services.push(service);
-        const events = numbers(EVENTS).map((at) => eventOf(`e${at}`, { at }));
+        // An old session is older than its events, or their time would be its own.
+        const events = numbers(EVENTS).map((at) => ({
+          ...eventOf(`e${at}`, { at }),
+          timestamp: 0,
+        }));
         const created: string[] = [];
         const deleted: string[] = [];
         for (const delay of [0, 1, 2, 3, 5]) {
@@ -280,7 +284,9 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
             const lastUpdateTime = created.push(sessionId);
             await service.createSession({ ...USER, sessionId, lastUpdateTime, events });
           }
-          deleted.push(...(await killDeletions(url, how, delay)));
+          const ids = await killDeletions(url, how, delay);
+          assert.ok(ids.length > 1, `${how} deletes nothing`);
+          deleted.push(...ids);
         }
         const { sessions } = await service.listSessions(USER);
         const left = sessions.map(({ id }) => id);
