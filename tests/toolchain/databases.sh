@@ -1,19 +1,14 @@
 #!/usr/bin/env bash
-# The programs of the database servers, and the driver for SQLite, which npm may not have built.
+# The programs of the database servers.
 # The tests start their own servers on loopback ports. A server that the system package starts is not used.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 find_postgres() { first_of /usr/lib/postgresql/*/bin/initdb /opt/homebrew/opt/postgresql*/bin/initdb initdb; }
 find_mariadb() { first_of mariadbd /usr/sbin/mariadbd; }
-drives_sqlite() { (cd "$root" && node -e "new (require('better-sqlite3'))(':memory:')") >/dev/null 2>&1; }
 
 find_postgres >/dev/null || debian_packages postgresql || log "no PostgreSQL: its tests will fail"
 find_mariadb >/dev/null || debian_packages mariadb-server || log "no MariaDB: its tests will fail"
-if ! drives_sqlite; then
-  log "building better-sqlite3 (a minute or two)"
-  (cd "$root" && npm rebuild better-sqlite3) >&2 || log "no better-sqlite3: the tests of SQLite will fail"
-fi
 
 if find_postgres >/dev/null; then provide POSTGRES_PROGRAMS "$(dirname "$(find_postgres)")"; fi
 if find_mariadb >/dev/null; then
