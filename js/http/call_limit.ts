@@ -114,7 +114,7 @@ export class CallLimit {
 }
 
 /** Returns the outcome of the work, or rejects with the signal's reason if the signal fires first. */
-async function raceSignal<T>(signal: HostAbortSignal, work: Promise<T>): Promise<T> {
+export async function raceSignal<T>(signal: HostAbortSignal, work: Promise<T>): Promise<T> {
   let ignore = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors

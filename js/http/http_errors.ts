@@ -62,7 +62,7 @@ function isTimeout(cause: unknown): boolean {
 }
 
 /** Returns the innermost message: `fetch` itself reports only that it failed, and its cause says why. */
-function innermostMessage(error: unknown): string {
+export function innermostMessage(error: unknown): string {
   const { cause, message } = Object(error) as { cause?: unknown; message?: unknown };
   return cause instanceof Error ? innermostMessage(cause) : String(message ?? error);
 }

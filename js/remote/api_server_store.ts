@@ -2,6 +2,9 @@ import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import { convertTimes, toMilliseconds } from '../python/time.js';
 import type { StorageCall } from '../model/diagnostic.js';
+import type { Event } from '../model/event/event.js';
+import type { HostAbortSignal } from '../model/host.js';
+import { REMOVED } from '../state/scope.js';
 import { sortList } from '../storage/list_place.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
@@ -18,6 +21,8 @@ import type { AppendAnswer } from '../wasm/protocol.js';
 import { readSession, type RemoteSession, sessionIn } from './answers.js';
 import { type Connection, pathOf } from './connection.js';
 import { createAt, type ServerStore } from './server_store.js';
+import { runAgent } from './run.js';
+import type { AgentRun } from './run_request.js';
 import { SharedKeys } from './shared_keys.js';
 
 /**
@@ -94,6 +99,7 @@ export class ApiServerStore implements ServerStore {
   /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */
   async append({ key, position, events, compute, ...call }: AppendRequest): Promise<AppendAnswer> {
     const [event] = events;
+    requireNoRemoval(event?.delta);
     if (position.created !== -1 || compute !== undefined || event === undefined) {
       throw unsupported('has no route to append events; only its agents append');
     }
@@ -107,6 +113,14 @@ export class ApiServerStore implements ServerStore {
     if (what !== 'session') throw unsupported('deletes only sessions');
     const request = { method: 'DELETE', path: sessionPath(key) } as const;
     await this.#connection.request(request, call, () => true);
+  }
+
+  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
+    requireNoRemoval(run.stateDelta);
+    const connection = this.#connection;
+    const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>
+      this.get(run.key, undefined, undefined, { signal });
+    return runAgent({ connection, read, toEvent: eventOfPython }, run, stopped);
   }
 
   describe(): Promise<never> {
@@ -136,6 +150,12 @@ function sessionsPath({ appName, userId }: { appName: string; userId: string }):
 
 function sessionPath(key: Required<StorageKey>): string {
   return `${sessionsPath(key)}${pathOf(requireSegment(key.sessionId))}`;
+}
+
+/** The server would store the text of a removal as a value. */
+function requireNoRemoval(delta: Readonly<Record<string, unknown>> = {}): void {
+  if (!Object.values(delta).includes(REMOVED)) return;
+  throw unsupported('removes no keys of a state; set them to null');
 }
 
 /** The server has no escape for names that `pathOf` escapes for the handler. */

@@ -6,6 +6,7 @@ import { exchange, type HttpRequest } from '../http/exchange.js';
 import { isTransient, timeoutError } from '../http/http_errors.js';
 import { makeMask } from '../http/mask.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../http/protocol.js';
+import { jsonIn } from '../http/response_text.js';
 import { Retries } from '../http/retries.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { malformedResponse, refusalOf, SERVER } from './response_error.js';
@@ -170,18 +171,10 @@ export class Connection {
       throw refusal.error;
     }
     closeTimeout.restart();
-    const value = read(parsed(response.text), headers);
+    const value = read(jsonIn(response.text), headers);
     if (value !== undefined) return value;
     attempt.mayHelp = isIdempotent;
     throw malformedResponse(status, text, method !== 'GET');
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -191,6 +191,11 @@ export class HandlerStore implements ServerStore {
     return isDeleted === true ? { floor: undefined } : undefined;
   }
 
+  run(): never {
+    const message = 'The server runs no agents: it is the handler of adk-session-wasm/server.';
+    throw new SessionError('unsupported', message, { storage: 'remote' });
+  }
+
   async #get<T>(
     path: string,
     query: JsonObject,

@@ -1,11 +1,13 @@
 import { kindOf } from '../errors/describe.js';
-import { invalid, invalidValue } from '../errors/invalid.js';
+import { invalid } from '../errors/invalid.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { CloseTimeout } from '../http/close_timeout.js';
 import { MAX_RETRIES } from '../http/retries.js';
+import { requireWhole } from '../http/whole_number.js';
 import { isPlainObject } from '../json/rules.js';
-import { ServiceCore } from '../service/service_core.js';
+import type { Event } from '../model/event/event.js';
+import { CORE, ServiceCore } from '../service/service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -13,6 +15,7 @@ import { Connection } from './connection.js';
 import { RemoteFeed } from './remote_feed.js';
 import { RemoteStore } from './remote_store.js';
 import { SERVER } from './response_error.js';
+import { type RunRequest, takeRun } from './run_request.js';
 
 /**
  * Options of a {@link RemoteSessionService}: the server, the credentials, and the options of every service.
@@ -58,7 +61,6 @@ const REMOTE_OPTIONS: KnownOptions<RemoteSessionOptions> = {
 };
 
 const TIMEOUT_MS = 60_000;
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * Keeps sessions on a server: on one with the handler of `adk-session-wasm/server`, or on `adk api_server` of
@@ -79,6 +81,8 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
  * ```
  */
 export class RemoteSessionService<S extends object = StateShape> extends StoredSessionService<S> {
+  readonly #store: RemoteStore;
+
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
   constructor(options: RemoteSessionOptions<S>) {
     const taken = takeOptions(options, REMOTE_OPTIONS);
@@ -87,14 +91,57 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const storage = { kind: 'remote', durable: true };
     const diagnostics = Diagnostics.of(taken, storage);
     const feed = new RemoteFeed(connection, (error) => diagnostics?.tell('connection', error));
+    const store = new RemoteStore(connection);
     const parts = {
       storage,
-      openStore: () => new RemoteStore(connection),
+      openStore: () => store,
       closing: (timeoutMs: number | undefined) => closeTimeout.start(timeoutMs),
       closeStorage: () => closeTimeout.stop(),
       feed,
     };
     super(new ServiceCore(parts, taken));
+    this.#store = store;
+  }
+
+  /**
+   * Runs an agent of `adk api_server`, and yields its events as they come. The request is sent at the first step,
+   * once: it is not repeated, whatever fails.
+   *
+   * With `session` the handle gets the message and the events of the run. It has an event before the event is
+   * yielded. After a failure it has what came until then; `getSession` returns the rest.
+   *
+   * A consumer that stops, for example by `break`, ends the run on the server too. So do `signal` and `close`.
+   *
+   * @throws SessionError (at the call) `invalid_argument`, `unserializable`, `schema_violation`, `aborted`, `closed`
+   * @throws SessionError (at a step) `not_found`; `remote`: the run failed; `stale_session`: another run changed the
+   *   session; `connection_lost`: the stream was cut, or garbled; `aborted`; `closed`; `unsupported`: the server is
+   *   the handler of `adk-session-wasm/server`
+   *
+   * @example
+   * ```ts
+   * import { RemoteSessionService } from 'adk-session-wasm/remote';
+   *
+   * async function ask(service: RemoteSessionService, text: string) {
+   *   const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   *   const session = await service.getOrCreateSession(key);
+   *   const newMessage = { role: 'user', parts: [{ text }] };
+   *   for await (const { content, partial } of service.run({ session, newMessage, streaming: true })) {
+   *     console.log(partial ? 'a piece' : 'the whole', content?.parts);
+   *   }
+   *   return session.events; // the message and the answer too
+   * }
+   * ```
+   */
+  run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
+    const stop = new AbortController();
+    const events = this.#store.run(takeRun(this[CORE], request), stop.signal);
+    const end = events.return.bind(events);
+    // A generator alone would end only after its pending step.
+    events.return = (value) => {
+      stop.abort();
+      return end(value);
+    };
+    return events;
   }
 }
 
@@ -111,7 +158,7 @@ function takeConnectionOptions(options: RemoteSessionOptions<object>) {
       throw invalid(key, `must be a function; it is ${kindOf(value)}`);
     }
   }
-  requireWhole('timeoutMs', timeoutMs, 1);
+  requireWhole('timeoutMs', timeoutMs);
   requireWhole('retries', retries, 0);
   return {
     url: takeUrl(options.url),
@@ -148,9 +195,4 @@ function takeHeaders(headers: unknown): Record<string, string> {
     taken[name] = value;
   }
   return taken;
-}
-
-function requireWhole(key: string, value: number, least: number): void {
-  if (Number.isInteger(value) && value >= least && value <= MAX_TIMEOUT_MS) return;
-  throw invalidValue(key, `must be a whole number from ${least} to ${MAX_TIMEOUT_MS}`, value);
 }

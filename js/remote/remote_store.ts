@@ -4,7 +4,10 @@ import { isPlainObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { Connection } from './connection.js';
+import type { Event } from '../model/event/event.js';
+import type { HostAbortSignal } from '../model/host.js';
 import { HandlerStore } from './handler_store.js';
+import type { AgentRun } from './run_request.js';
 import type { ServerStore } from './server_store.js';
 
 /** Stores at whatever server there is: asks it once what it is. */
@@ -31,6 +34,10 @@ export class RemoteStore implements SessionStore {
   readonly sharedState = this.#verb('sharedState');
   readonly delete = this.#verb('delete');
   readonly deleteUnchanged = this.#verb('deleteUnchanged');
+
+  async *run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
+    yield* (await this.#store()).run(run, stopped);
+  }
 
   free(): void {
     // It holds nothing in the wasm.

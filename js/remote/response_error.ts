@@ -1,13 +1,11 @@
 /** Makes the errors of responses. */
 import { SESSION_ERROR_CODES, SessionError, type SessionErrorCode } from '../errors/errors.js';
 import { type HttpServer, noteRetryAfter, TRANSIENT } from '../http/http_errors.js';
+import { jsonIn, MAX_SHOWN_BODY } from '../http/response_text.js';
 import { isPlainObject } from '../json/rules.js';
 
 /** The server, as errors name it. */
 export const SERVER: HttpServer = { name: 'The session server', storage: 'remote' };
-
-/** Maximum length of the response text that an error shows, in characters. */
-const MAX_SHOWN_BODY = 500;
 
 /** Codes that mean something else on this side of the connection. */
 const TRANSLATED: Partial<Record<SessionErrorCode, SessionErrorCode>> = {
@@ -36,7 +34,8 @@ export interface Refusal {
 
 /** Makes the error for a response with an error status: with its `code` and fields if it has them. */
 export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal {
-  const { detail, code, ...fields } = parsed(text);
+  const json = jsonIn(text);
+  const { detail, code, ...fields } = isPlainObject(json) ? json : {};
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
   const known =
     SESSION_ERROR_CODES.find((candidate) => candidate === code) ?? codeOf(status, reason);
@@ -58,7 +57,7 @@ export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal 
 
 /** Returns the code of an error that `adk api_server` and the handler send without one. */
 function codeOf(status: number, detail: string): SessionErrorCode | undefined {
-  if (status === 404 && detail === 'Session not found') return 'not_found';
+  if (status === 404 && detail.startsWith('Session not found')) return 'not_found';
   if (status === 409 && detail.startsWith('Session already exists')) return 'already_exists';
   return undefined;
 }
@@ -76,14 +75,4 @@ export function malformedResponse(status: number, text: string, isWrite: boolean
   }
   const body = text.slice(0, MAX_SHOWN_BODY);
   return new SessionError('remote', message, { status, body, storage: SERVER.storage });
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isPlainObject(json) ? json : {};
-  } catch {
-    // For example a proxy's error page.
-    return {};
-  }
 }

@@ -1,15 +1,66 @@
 import { onAbort } from '../call/on_abort.js';
+import { raceSignal } from '../http/call_limit.js';
+import { ownMembers } from '../members/own.js';
 import type { HostAbortSignal } from '../model/host.js';
+import type { Connection, RemoteRequest } from './connection.js';
+import { type Refusal, refusalOf } from './response_error.js';
 
 /** The most characters of an event that is not complete: a server that never ends one must not fill the memory. */
 const MAX_PENDING = 2 ** 26;
+
+/** The beginning of a response. */
+export interface OpenStream {
+  readonly response: Response;
+  /** Removes the credentials of the request from a text. */
+  readonly mask: (text: string) => string;
+  /** Given if the status is not 200. */
+  readonly refusal: Refusal | undefined;
+}
+
+/**
+ * Sends a request, once, and returns when its response begins.
+ *
+ * @param signal ends the request
+ */
+export function openStream(
+  connection: Connection,
+  request: RemoteRequest & { readonly headers?: Readonly<Record<string, string>> },
+  signal: HostAbortSignal,
+): Promise<OpenStream> {
+  const open = async (): Promise<OpenStream> => {
+    const { headers, mask } = await connection.credentials();
+    signal.throwIfAborted();
+    const { method, body } = request;
+    const { fetch: send = fetch } = connection.options;
+    // `fetch` would read inherited members as well.
+    const options = ownMembers({
+      method,
+      headers: {
+        ...headers,
+        ...request.headers,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      signal,
+      // No other server may receive the credentials.
+      redirect: 'manual' as const,
+      ...(body !== undefined && { body }),
+    });
+    const response = await send(connection.urlOf(request), options);
+    const { status, headers: given } = response;
+    if (status === 200) return { response, mask, refusal: undefined };
+    const text = mask(await response.text());
+    const refusal = refusalOf({ status, retryAfter: given.get('retry-after'), text });
+    return { response, mask, refusal };
+  };
+  return raceSignal(signal, open());
+}
 
 /**
  * Yields the data of the server-sent events in a response, and `undefined` for each comment, which shows that the
  * server is still there.
  *
  * @param signal ends the reading; not every `fetch` of a user's own ends the body
- * @throws an error if an event is too long; and what reading the body throws
+ * @throws an error if an event is too long or not complete; and what reading the body throws
  */
 export async function* serverSentEvents(
   response: Response,
@@ -24,7 +75,10 @@ export async function* serverSentEvents(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done) {
+        if (signal.aborted || (pending === '' && data.length === 0)) return;
+        throw new Error('it ended within an event');
+      }
       pending += decoder.decode(value, { stream: true });
       if (pending.length > MAX_PENDING) throw new Error('an event is too long');
       const lines = pending.split(/\r\n|\n|\r(?!$)/);

@@ -4,10 +4,20 @@ import type {
   ReadSession,
   SessionStore,
 } from '../storage/session_store.js';
+import type { Event } from '../model/event/event.js';
+import type { HostAbortSignal } from '../model/host.js';
 import type { Connection, ReadResponse } from './connection.js';
+import type { AgentRun } from './run_request.js';
 
 /** Stores at one kind of server. */
-export type ServerStore = Omit<SessionStore, 'open' | 'free' | 'appendMany'>;
+export interface ServerStore extends Omit<SessionStore, 'open' | 'free' | 'appendMany'> {
+  /**
+   * Runs an agent and yields its events.
+   *
+   * @param stopped fires when the caller wants no more events
+   */
+  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
+}
 
 /**
  * Creates a session by a request to the path of a user's sessions.

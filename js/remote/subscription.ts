@@ -7,8 +7,8 @@ import type { WatchRequest } from '../watch/notice.js';
 import { decodeNotice } from '../watch/tab_message.js';
 import type { Watcher } from '../watch/watcher.js';
 import { type Connection, pathOf } from './connection.js';
-import { refusalOf, SERVER } from './response_error.js';
-import { serverSentEvents } from './server_sent_events.js';
+import { type Refusal, SERVER } from './response_error.js';
+import { openStream, serverSentEvents } from './server_sent_events.js';
 
 /** First and longest pause before a feed is opened again, in milliseconds. */
 const FIRST_PAUSE = 250;
@@ -54,7 +54,6 @@ async function readFeed(
 ): Promise<void> {
   const { appName, userId, sessionId } = request;
   const path = `${pathOf('apps', appName)}/changes`;
-  const url = connection.urlOf({ path, query: { userId, sessionId } });
   const silence = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const heard = (): void => {
@@ -65,16 +64,11 @@ async function readFeed(
   signal.addEventListener('abort', end);
   try {
     heard();
-    const { headers, mask } = await connection.credentials();
-    const { fetch: send = fetch } = connection.options;
-    const response = await send(url, {
-      // The server begins with `resync`.
-      headers: { ...headers, 'last-event-id': '0' },
-      signal: silence.signal,
-      redirect: 'manual',
-    });
-    silence.signal.throwIfAborted();
-    if (response.status !== 200) throw await feedRefusal(response, mask);
+    const query = { userId, sessionId };
+    // The server begins with `resync`.
+    const feed = { method: 'GET', path, query, headers: { 'last-event-id': '0' } } as const;
+    const { response, refusal } = await openStream(connection, feed, silence.signal);
+    if (refusal !== undefined) throw feedRefusal(refusal, response.headers.get('retry-after'));
     onOpen();
     for await (const data of serverSentEvents(response, silence.signal)) {
       heard();
@@ -100,17 +94,7 @@ function deliver(watchers: ReadonlySet<Watcher>, data: string): void {
 }
 
 /** A refusal that may pass is a lost connection. */
-async function feedRefusal(
-  response: Response,
-  mask: (text: string) => string,
-): Promise<SessionError> {
-  const { status, headers } = response;
-  const retryAfter = headers.get('retry-after');
-  const { error, isTransient } = refusalOf({
-    status,
-    retryAfter,
-    text: mask(await response.text()),
-  });
+function feedRefusal({ error, isTransient }: Refusal, retryAfter: string | null): SessionError {
   if (!isTransient) return error;
   const lost = connectionError(SERVER, new Error(error.message), SILENCE_MS);
   noteRetryAfter(lost, retryAfter);

@@ -1,6 +1,7 @@
 import { describeValue } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { requireWhole } from '../http/whole_number.js';
 import type { HostRequest } from '../model/host.js';
 import type { Authorize } from './routes/authorize.js';
 
@@ -83,11 +84,11 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
     authorize,
     basePath,
     allowedOrigins: new Set(allowedOrigins.map(requireOrigin)),
-    maxBodyBytes: wholeNumber('maxBodyBytes', options.maxBodyBytes ?? 8 * 2 ** 20),
-    maxEvents: wholeNumber('maxEvents', options.maxEvents ?? 1000),
-    timeoutMs: wholeNumber('timeoutMs', options.timeoutMs ?? 30_000),
-    maxFeeds: wholeNumber('maxFeeds', options.maxFeeds ?? 1000),
-    maxFeedAgeMs: wholeNumber('maxFeedAgeMs', options.maxFeedAgeMs ?? 3_600_000),
+    maxBodyBytes: requireWhole('maxBodyBytes', options.maxBodyBytes ?? 8 * 2 ** 20),
+    maxEvents: requireWhole('maxEvents', options.maxEvents ?? 1000),
+    timeoutMs: requireWhole('timeoutMs', options.timeoutMs ?? 30_000),
+    maxFeeds: requireWhole('maxFeeds', options.maxFeeds ?? 1000),
+    maxFeedAgeMs: requireWhole('maxFeedAgeMs', options.maxFeedAgeMs ?? 3_600_000),
     onError,
   };
 }
@@ -96,14 +97,6 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
 export function requireFunction(key: string, value: unknown): void {
   if (typeof value === 'function') return;
   throw invalidValue(key, 'must be a function', value);
-}
-
-/** The longest time of a timer, and more than any number of events or bytes that fit. */
-const MAX_NUMBER = 2 ** 31 - 1;
-
-function wholeNumber(key: string, value: number): number {
-  if (Number.isInteger(value) && value > 0 && value <= MAX_NUMBER) return value;
-  throw invalidValue(key, `must be a whole number from 1 to ${MAX_NUMBER}`, value);
 }
 
 function requireOrigin(origin: string): string {

@@ -19,6 +19,7 @@ import { requireKnownParameters } from './http/query.js';
 import { readJsonObject } from './http/request_body.js';
 import {
   findRoute,
+  routeTable,
   type PathNames,
   type Route,
   type RouteCall,
@@ -59,6 +60,8 @@ const ROUTES: readonly Route[] = [
   ...STATE_ROUTES,
   WATCH_ROUTE,
 ];
+
+const TABLE = routeTable(ROUTES);
 
 const DOCUMENT_PATH = '/openapi.json';
 
@@ -131,7 +134,7 @@ class Handler {
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
     if (path === VERSION_PATH) return jsonResponse({ protocol: PROTOCOL_VERSION });
     const isOwnClient = comesFromOwnClient(request);
-    const { route, names } = findRoute(ROUTES, request.method, path, isOwnClient);
+    const { route, names } = findRoute(TABLE, request.method, path, isOwnClient);
     // Our own client may be of a later version.
     if (!isOwnClient) requireKnownParameters(query, route.query ?? []);
     const mayWriteAppState = await this.#permit(request, route, names, query);

@@ -21,7 +21,7 @@ import type { StorageDeleteRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { CreatedSession, Floor, ReadPage, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
-import { snapshotDelta } from '../model/event/snapshot.js';
+import { type DeltaSnapshot, snapshotDelta } from '../model/event/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { policyOf } from '../append/append_rules.js';
 import { Appender } from '../append/appender.js';
@@ -213,16 +213,19 @@ export class ServiceCore {
     };
   }
 
+  /** Takes a delta of the caller. @throws SessionError `invalid_argument`, `unserializable`, `schema_violation` */
+  takeDelta(given: unknown): DeltaSnapshot {
+    const snapshot = snapshotDelta(given);
+    if (this.#schema !== undefined) validateDelta(this.#schema, snapshot.delta);
+    return snapshot;
+  }
+
   update(request: UpdateStateRequest & StorageCall): MaybePromise<void> {
     const { appName, userId, sessionId, stateDelta } = request;
     requireId('appName', appName);
     if (userId !== undefined) requireId('userId', userId);
     if (sessionId === undefined) {
-      const take = (given: unknown): string => {
-        const { text, delta } = snapshotDelta(given);
-        if (this.#schema !== undefined) validateDelta(this.#schema, delta);
-        return text;
-      };
+      const take = (given: unknown): string => this.takeDelta(given).text;
       const computation = Computation.of(stateDelta, take);
       const delta = computation?.run ?? take(stateDelta);
       const publish = this.feed.stateChangePublisher(appName, userId);

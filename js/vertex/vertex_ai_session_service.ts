@@ -1,5 +1,3 @@
-import { describeValue } from '../errors/describe.js';
-import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import { ServiceCore } from '../service/service_core.js';
@@ -8,6 +6,7 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
 import { CloseTimeout } from '../http/close_timeout.js';
+import { requireWhole } from '../http/whole_number.js';
 import { EngineAddresses } from './rest/engine_address.js';
 import { VERTEX_AI } from './rest/rest_errors.js';
 import { withVertexIds } from './verbs/session_ids.js';
@@ -76,7 +75,6 @@ const VERTEX_OPTIONS: KnownOptions<VertexAiOptions> = {
 
 const TIMEOUT_MS = 60_000;
 const CALL_TIMEOUT_MS = 300_000;
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * Stores sessions in an agent engine of Vertex AI. Agents that use the `VertexAiSessionService` of google-adk
@@ -127,16 +125,10 @@ export class VertexAiSessionService<S extends object = StateShape> extends Store
  */
 export function openAdapter(options: VertexAiOptions<object>): VertexAdapter {
   const { accessToken, timeoutMs = TIMEOUT_MS, callTimeoutMs = CALL_TIMEOUT_MS } = options;
-  requireTimeout('timeoutMs', timeoutMs);
-  requireTimeout('callTimeoutMs', callTimeoutMs);
+  requireWhole('timeoutMs', timeoutMs);
+  requireWhole('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
   const connection = { access, timeoutMs, closeTimeout: new CloseTimeout(VERTEX_AI) };
   return new VertexAdapter(connection, addresses, callTimeoutMs);
-}
-
-function requireTimeout(key: string, timeout: number): void {
-  if (Number.isInteger(timeout) && timeout > 0 && timeout <= MAX_TIMEOUT_MS) return;
-  const rule = `must be whole milliseconds up to ${MAX_TIMEOUT_MS}; it is ${describeValue(timeout)}`;
-  throw invalid(key, rule);
 }

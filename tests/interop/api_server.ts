@@ -1,4 +1,4 @@
-// google-adk's own server, over a database that we share, with the agent of tests/interop/python/agents.
+// google-adk's own server, over a database that we share, with the agents of tests/interop/python/agents.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,13 +21,17 @@ export interface ApiAnswer {
 
 const agents = fileURLToPath(new URL('python/agents', import.meta.url));
 
-/** @param url of the database, as SQLAlchemy has it: with the driver, or the server takes another service */
-export async function startApiServer(url: string): Promise<ApiServer> {
+/**
+ * @param url of the database, as SQLAlchemy has it: with the driver, or the server takes another service
+ * @param origin whose pages may send requests
+ */
+export async function startApiServer(url: string, origin?: string): Promise<ApiServer> {
   const child = spawn(
     join(dirname(python), 'adk'),
     [
       ...['api_server', '--host', '127.0.0.1', '--port', '0', '--log_level', 'error'],
       ...['--session_service_uri', url],
+      ...(origin === undefined ? [] : ['--allow_origins', origin]),
       ...['--artifact_service_uri', 'memory://', '--memory_service_uri', 'memory://', agents],
     ],
     {

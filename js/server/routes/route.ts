@@ -69,6 +69,14 @@ export interface Route {
 /** The names in a path. */
 export type PathNames = Readonly<Record<'appName' | 'userId' | 'sessionId', string>>;
 
+/** Routes with the segments of their paths. */
+export type RouteTable = readonly { readonly route: Route; readonly pattern: readonly string[] }[];
+
+/** Splits the paths of the routes once, not at each request. */
+export function routeTable(routes: readonly Route[]): RouteTable {
+  return routes.map((route) => ({ route, pattern: route.path.split('/') }));
+}
+
 /**
  * Finds the route of a request.
  *
@@ -78,25 +86,24 @@ export type PathNames = Readonly<Record<'appName' | 'userId' | 'sessionId', stri
  * encoded correctly
  */
 export function findRoute(
-  routes: readonly Route[],
+  table: RouteTable,
   method: string,
   path: string,
   isOwnClient: boolean,
 ): { readonly route: Route; readonly names: PathNames } {
   const segments = path.split('/');
-  const matching = routes.filter((route) => hasPath(route, segments));
+  const matching = table.filter(({ pattern }) => matches(pattern, segments));
   if (matching.length === 0) throw new HttpRefusal(404, 'Not Found');
   const wanted = method === 'HEAD' ? 'GET' : method;
-  const route = matching.find((candidate) => candidate.method === wanted);
-  if (route === undefined) {
-    const allow = matching.map((candidate) => candidate.method).join(', ');
+  const found = matching.find(({ route }) => route.method === wanted);
+  if (found === undefined) {
+    const allow = matching.map(({ route }) => route.method).join(', ');
     throw new HttpRefusal(405, 'Method Not Allowed', { allow });
   }
-  return { route, names: namesIn(route, segments, isOwnClient) };
+  return { route: found.route, names: namesIn(found.pattern, segments, isOwnClient) };
 }
 
-function hasPath({ path }: Route, segments: readonly string[]): boolean {
-  const pattern = path.split('/');
+function matches(pattern: readonly string[], segments: readonly string[]): boolean {
   return (
     pattern.length === segments.length &&
     pattern.every((part, index) =>
@@ -105,9 +112,13 @@ function hasPath({ path }: Route, segments: readonly string[]): boolean {
   );
 }
 
-function namesIn({ path }: Route, segments: readonly string[], isOwnClient: boolean): PathNames {
+function namesIn(
+  pattern: readonly string[],
+  segments: readonly string[],
+  isOwnClient: boolean,
+): PathNames {
   const names = { appName: '', userId: '', sessionId: '' };
-  for (const [index, part] of path.split('/').entries()) {
+  for (const [index, part] of pattern.entries()) {
     if (!part.startsWith('{')) continue;
     const name = decode(segments[index]!);
     names[part.slice(1, -1) as keyof PathNames] = isOwnClient ? fromPathName(name) : name;

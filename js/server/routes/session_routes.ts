@@ -68,10 +68,9 @@ export const SESSION_ROUTES: readonly Route[] = [
     query: ['numRecentEvents', 'afterTimestamp'],
     response: 'Session',
     run: async (call) => {
-      const time = timeIn(call.query, 'afterTimestamp');
       const config = {
         numRecentEvents: numberIn(call.query, 'numRecentEvents'),
-        afterTimestamp: call.isOwnClient ? time : time && toMilliseconds(time),
+        afterTimestamp: millisecondsOf(call, timeIn(call.query, 'afterTimestamp')),
       };
       return answerSession(call, await readSession(call, config));
     },
@@ -223,6 +222,11 @@ export async function readSession(
   return session;
 }
 
+/** Returns a time of a request in milliseconds. Only our own client sends milliseconds. */
+function millisecondsOf({ isOwnClient }: RouteCall, time: number | undefined): number | undefined {
+  return isOwnClient ? time : time && toMilliseconds(time);
+}
+
 /** Takes labels, each as `key:value`. */
 function labelsIn(labels: readonly string[]): Record<string, string> {
   return Object.fromEntries(
@@ -246,9 +250,7 @@ function newSession(call: RouteCall) {
     title,
     labels,
     sharedState,
-    lastUpdateTime: call.isOwnClient
-      ? lastUpdateTime
-      : lastUpdateTime && toMilliseconds(lastUpdateTime),
+    lastUpdateTime: millisecondsOf(call, lastUpdateTime),
     stateDelta: stateIn(call, stateDelta, 'stateDelta'),
     state: stateIn(call, state, 'state'),
     ...(events !== undefined && { events: eventsIn(call) }),

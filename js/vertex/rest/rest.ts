@@ -7,6 +7,7 @@ import type { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
 import { exchange, type HttpRequest, type HttpResponse } from '../../http/exchange.js';
 import { timeoutError } from '../../http/http_errors.js';
+import { jsonIn } from '../../http/response_text.js';
 import { Retries } from '../../http/retries.js';
 import { malformedResponse, statusError, unconfirmedError, VERTEX_AI } from './rest_errors.js';
 
@@ -88,9 +89,9 @@ export class Rest {
     }
     closeTimeout.restart();
     // The response to a write may be empty.
-    const json = method !== 'GET' && text.trim() === '' ? {} : parsed(text);
-    if (json === undefined) throw malformedResponse(status, this.mask(text));
-    return json;
+    const json = method !== 'GET' && text.trim() === '' ? {} : jsonIn(text);
+    if (!isPlainObject(json)) throw malformedResponse(status, this.mask(text));
+    return ownMembers(json);
   }
 
   /** Makes the error for a response that does not have the API's form. */
@@ -122,14 +123,5 @@ export class Rest {
       // `storage_unavailable` would say that nothing was written.
       throw this.limit.hasBegunWrite ? unconfirmedError(error) : error;
     }
-  }
-}
-
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isPlainObject(json) ? ownMembers(json) : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -7,12 +7,10 @@ import {
   millisecondsUntil,
   noteRetryAfter,
 } from '../../http/http_errors.js';
+import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
 
 /** The server, as errors name it. */
 export const VERTEX_AI: HttpServer = { name: 'Vertex AI', storage: 'vertexai' };
-
-/** Maximum length of the response text that an error shows, in characters. */
-const MAX_SHOWN_BODY = 500;
 
 const ADVICE: Readonly<Record<number, string>> = {
   400: 'The server does not accept this request.',
@@ -65,14 +63,10 @@ export function unconfirmedError(cause: unknown): unknown {
 }
 
 function serverMessage(body: string): string {
-  try {
-    const { error } = JSON.parse(body) as { error?: { message?: unknown } };
-    if (typeof error?.message === 'string')
-      return error.message.slice(0, MAX_SHOWN_BODY).replace(/\.$/, '');
-  } catch {
-    // Not JSON, for example a proxy's error page.
-  }
-  return 'no reason given';
+  const json = jsonIn(body) as { error?: { message?: unknown } } | null | undefined;
+  const message = json?.error?.message;
+  if (typeof message !== 'string') return 'no reason given';
+  return message.slice(0, MAX_SHOWN_BODY).replace(/\.$/, '');
 }
 
 /**

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createEvent, type Session } from '../../../js/index.js';
-import { type RemoteSessionOptions, RemoteSessionService } from '../../../js/remote/index.js';
+import { createEvent, type Event, type Session } from '../../../js/index.js';
+import {
+  type RemoteSessionOptions,
+  RemoteSessionService,
+  type RunRequest,
+} from '../../../js/remote/index.js';
 import { compiled, is } from './expect.js';
 import { key, type Shop } from './shop.js';
 
@@ -19,6 +23,30 @@ describe('The types of the remote service', () => {
       await service.updateState({ ...key, stateDelta: { topic: 'tea', wrong: 1 } });
     });
     assert.equal(service.storage.kind, 'remote');
+  });
+
+  it('of a run are those of a key or a handle, with the shape of the state', () => {
+    const service = new RemoteSessionService<Shop>({ url });
+    const newMessage = { role: 'user', parts: [{ text: 'hi' }] };
+    compiled(async () => {
+      const session = await service.createSession(key);
+      is<AsyncGenerator<Event, void, undefined>>()(service.run({ session, newMessage }));
+      for await (const event of service.run({ ...key, newMessage, streaming: true })) {
+        is<Event>()(event);
+      }
+      const signal = AbortSignal.timeout(1000);
+      service.run({ ...key, newMessage, signal, stateDelta: { topic: 'tea' } });
+      // @ts-expect-error no such key
+      service.run({ ...key, newMessage, stateDelta: { wrong: 1 } });
+      // @ts-expect-error a key or a handle
+      const both: RunRequest<Shop> = { ...key, session, newMessage };
+      // @ts-expect-error a whole key
+      const part: RunRequest<Shop> = { appName: 'shop', newMessage };
+      // @ts-expect-error a message has parts
+      service.run({ ...key, newMessage: 'hi' });
+      return [both, part];
+    });
+    assert.throws(() => service.run({ ...key }), { code: 'invalid_argument' });
   });
 
   it('tell which options there are', () => {

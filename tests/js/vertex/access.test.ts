@@ -117,7 +117,7 @@ describe('An agent engine', () => {
     ['an empty token', { ...inProject, accessToken: '' }, '7', /token/],
     ['no time for a call', { ...inProject, callTimeoutMs: -1 }, '7', /callTimeoutMs must be whole/],
     ['no time at all', { ...inProject, timeoutMs: 0 }, '7', /timeoutMs/],
-    ['a part of a millisecond', { ...inProject, timeoutMs: 1500.5 }, '7', /timeoutMs must be whole/],
+    ['a part of a millisecond', { ...inProject, timeoutMs: 1500.5 }, '7', /timeoutMs must be a whole/],
   ]; // prettier-ignore
   for (const [title, options, appName, message] of refused) {
     it(`is not found by ${title}`, async () => {

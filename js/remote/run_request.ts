@@ -1,0 +1,121 @@
+import { requireNotAborted } from '../call/call.js';
+import { type KnownOptions, takeRequest } from '../call/known_options.js';
+import { invalid } from '../errors/invalid.js';
+import { type HandleRecord, type HandleSnapshot, snapshotHandle } from '../handle/handle.js';
+import { writeJson } from '../json/write.js';
+import type { Content } from '../model/event/content.js';
+import { requireId } from '../model/ids.js';
+import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
+import type { ServiceCore } from '../service/service_core.js';
+import type { StateDelta, StateShape } from '../state/state_shape.js';
+
+/**
+ * What the agent gets in a {@link RunRequest}.
+ *
+ * @example
+ * ```ts
+ * import type { RunOptions } from 'adk-session-wasm/remote';
+ *
+ * const options: RunOptions = {
+ *   newMessage: { role: 'user', parts: [{ text: 'Which teas are there?' }] },
+ *   streaming: true,
+ * };
+ * ```
+ */
+export interface RunOptions<S extends object = StateShape> extends Abortable {
+  /** The user's message. It may be absent only with `invocationId`. */
+  newMessage?: Content | undefined;
+  /** Whether the model's answer also comes in pieces: events with `partial`, which are not stored. Default `false`. */
+  streaming?: boolean | undefined;
+  /** Changes of the state, stored with the message. The server removes no keys. */
+  stateDelta?: StateDelta<S> | undefined;
+  /** An interrupted invocation to resume. */
+  invocationId?: string | undefined;
+  /** The event with the long-running call that `newMessage` answers. */
+  functionCallEventId?: string | undefined;
+  /** Stored in `customMetadata` of the run's events. */
+  customMetadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * The request to run an agent: the key of a session, or a handle that gets the events.
+ *
+ * @example
+ * ```ts
+ * import type { RunRequest } from 'adk-session-wasm/remote';
+ *
+ * const request: RunRequest = {
+ *   appName: 'shop',
+ *   userId: 'ada',
+ *   sessionId: 's1',
+ *   newMessage: { role: 'user', parts: [{ text: 'Which teas are there?' }] },
+ * };
+ * ```
+ */
+export type RunRequest<S extends object = StateShape> = RunOptions<S> &
+  (
+    | (CompositeSessionKey & {
+        /** Absent, because the key is given. */
+        session?: undefined;
+      })
+    | {
+        /** Gets the message and the events of the run, as the server has stored them. */
+        session: Session<S>;
+        /** Absent, because `session` is given. */
+        appName?: undefined;
+        /** Absent, because `session` is given. */
+        userId?: undefined;
+        /** Absent, because `session` is given. */
+        sessionId?: undefined;
+      }
+  );
+
+const RUN_MEMBERS: KnownOptions<RunRequest> = {
+  session: true,
+  appName: true,
+  userId: true,
+  sessionId: true,
+  newMessage: true,
+  streaming: true,
+  stateDelta: true,
+  invocationId: true,
+  functionCallEventId: true,
+  customMetadata: true,
+  signal: true,
+};
+
+/** A request to run an agent, taken at the call. */
+export interface AgentRun extends Abortable {
+  readonly key: CompositeSessionKey;
+  /** The body of the request to the server, in JSON. */
+  readonly body: string;
+  readonly stateDelta: Readonly<Record<string, unknown>>;
+  readonly handle: RunHandle | undefined;
+}
+
+/** The handle that gets the events of a run. */
+export interface RunHandle {
+  readonly session: HandleSnapshot;
+  readonly record: HandleRecord;
+}
+
+/** @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`, `aborted`, `closed` */
+export function takeRun<S extends object>(core: ServiceCore, request: RunRequest<S>): AgentRun {
+  core.calls.requireOpen();
+  const { session: given, signal, stateDelta, ...rest } = takeRequest(request, RUN_MEMBERS);
+  requireNotAborted(signal);
+  if (rest.newMessage === undefined && rest.invocationId === undefined) {
+    throw invalid('newMessage', 'must be given, or invocationId');
+  }
+  const session = given && snapshotHandle(given);
+  const { appName, userId, sessionId } = session ? { ...session, sessionId: session.id } : rest;
+  const key = {
+    appName: requireId('appName', appName),
+    userId: requireId('userId', userId),
+    sessionId: requireId('sessionId', sessionId),
+  };
+  const { delta } = core.takeDelta(stateDelta);
+  const body = writeJson({ ...rest, ...key, stateDelta: stateDelta && delta }, { rules: 'event' })!;
+  const handle = session && { session, record: core.handles.recordOf(session) };
+  return { key, body, stateDelta: delta, handle, signal };
+}

@@ -1,0 +1,35 @@
+"""An agent that does what the user's message says: a JSON list of steps."""
+
+import asyncio
+import json
+import time
+
+from google.adk.agents import BaseAgent
+from google.adk.events import Event, EventActions
+from google.genai import types
+
+
+class Script(BaseAgent):
+
+  async def _run_async_impl(self, ctx):
+    for step in json.loads(ctx.user_content.parts[0].text):
+      if 'wait' in step:
+        await asyncio.sleep(step['wait'])
+      if 'fail' in step:
+        raise RuntimeError(step['fail'])
+      if 'say' not in step:
+        continue
+      yield Event(
+          invocation_id=ctx.invocation_id,
+          author=self.name,
+          content=types.Content(role='model', parts=[types.Part(text=step['say'])]),
+          partial=step.get('partial'),
+          timestamp=time.time() - step.get('behind', 0),
+          actions=EventActions(
+              state_delta=step.get('state', {}),
+              artifact_delta=step.get('artifacts', {}),
+          ),
+      )
+
+
+root_agent = Script(name='script')
