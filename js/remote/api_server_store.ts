@@ -5,6 +5,7 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { REMOVED } from '../state/scope.js';
+import type { ServiceCore } from '../service/service_core.js';
 import { sortList } from '../storage/list_place.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
@@ -22,7 +23,7 @@ import { readSession, type RemoteSession, sessionIn } from './answers.js';
 import { type Connection, pathOf } from './connection.js';
 import { createAt, type ServerStore } from './server_store.js';
 import { runAgent } from './run.js';
-import type { AgentRun } from './run_request.js';
+import { type RunRequest, takeRun } from './run_request.js';
 import { SharedKeys } from './shared_keys.js';
 
 /**
@@ -115,7 +116,12 @@ export class ApiServerStore implements ServerStore {
     await this.#connection.request(request, call, () => true);
   }
 
-  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
+  run<S extends object>(
+    core: ServiceCore,
+    request: RunRequest<S>,
+    stopped: HostAbortSignal,
+  ): AsyncGenerator<Event, void, undefined> {
+    const run = takeRun(core, request);
     requireNoRemoval(run.stateDelta);
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>

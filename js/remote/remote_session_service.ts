@@ -15,7 +15,7 @@ import { Connection } from './connection.js';
 import { RemoteFeed } from './remote_feed.js';
 import { RemoteStore } from './remote_store.js';
 import { SERVER } from './response_error.js';
-import { type RunRequest, takeRun } from './run_request.js';
+import type { RunRequest } from './run_request.js';
 
 /**
  * Options of a {@link RemoteSessionService}: the server, the credentials, and the options of every service.
@@ -104,18 +104,17 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Runs an agent of `adk api_server`, and yields its events as they come. The request is sent at the first step,
-   * once: it is not repeated, whatever fails.
+   * Runs an agent of `adk api_server`, and yields its events as they come. The request is read and sent at the first
+   * step, once: it is not repeated, whatever fails.
    *
    * With `session` the handle gets the message and the events of the run. It has an event before the event is
    * yielded. After a failure it has what came until then; `getSession` returns the rest.
    *
    * A consumer that stops, for example by `break`, ends the run on the server too. So do `signal` and `close`.
    *
-   * @throws SessionError (at the call) `invalid_argument`, `unserializable`, `schema_violation`, `aborted`, `closed`
-   * @throws SessionError (at a step) `not_found`; `remote`: the run failed; `stale_session`: another run changed the
-   *   session; `connection_lost`: the stream was cut, or garbled; `aborted`; `closed`; `unsupported`: the server is
-   *   the handler of `adk-session-wasm/server`
+   * @throws SessionError (at a step) `invalid_argument`; `unserializable`; `schema_violation`; `not_found`; `remote`:
+   *   the run failed; `stale_session`: another run changed the session; `connection_lost`: the stream was cut, or
+   *   garbled; `aborted`; `closed`; `unsupported`: the server is the handler of `adk-session-wasm/server`
    *
    * @example
    * ```ts
@@ -134,7 +133,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
    */
   run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
     const stop = new AbortController();
-    const events = this.#store.run(takeRun(this[CORE], request), stop.signal);
+    const events = this.#store.run(this[CORE], request, stop.signal);
     const end = events.return.bind(events);
     // A generator alone would end only after its pending step.
     events.return = (value) => {

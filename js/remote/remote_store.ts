@@ -2,12 +2,13 @@ import { SessionError } from '../errors/errors.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { isPlainObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
+import type { ServiceCore } from '../service/service_core.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { Connection } from './connection.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { HandlerStore } from './handler_store.js';
-import type { AgentRun } from './run_request.js';
+import type { RunRequest } from './run_request.js';
 import type { ServerStore } from './server_store.js';
 
 /** Stores at whatever server there is: asks it once what it is. */
@@ -35,8 +36,13 @@ export class RemoteStore implements SessionStore {
   readonly delete = this.#verb('delete');
   readonly deleteUnchanged = this.#verb('deleteUnchanged');
 
-  async *run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
-    yield* (await this.#store()).run(run, stopped);
+  async *run<S extends object>(
+    core: ServiceCore,
+    request: RunRequest<S>,
+    stopped: HostAbortSignal,
+  ): AsyncGenerator<Event, void, undefined> {
+    const store = await this.#store();
+    yield* store.run(core, request, stopped);
   }
 
   free(): void {

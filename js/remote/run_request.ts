@@ -84,7 +84,7 @@ const RUN_MEMBERS: KnownOptions<RunRequest> = {
   signal: true,
 };
 
-/** A request to run an agent, taken at the call. */
+/** A checked request to run an agent. */
 export interface AgentRun extends Abortable {
   readonly key: CompositeSessionKey;
   /** The body of the request to the server, in JSON. */

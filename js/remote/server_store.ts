@@ -1,3 +1,4 @@
+import type { ServiceCore } from '../service/service_core.js';
 import type {
   CreatedSession,
   CreateRequest,
@@ -7,16 +8,21 @@ import type {
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { Connection, ReadResponse } from './connection.js';
-import type { AgentRun } from './run_request.js';
+import type { RunRequest } from './run_request.js';
 
 /** Stores at one kind of server. */
 export interface ServerStore extends Omit<SessionStore, 'open' | 'free' | 'appendMany'> {
   /**
    * Runs an agent and yields its events.
    *
+   * @param core that of the service
    * @param stopped fires when the caller wants no more events
    */
-  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
+  run<S extends object>(
+    core: ServiceCore,
+    request: RunRequest<S>,
+    stopped: HostAbortSignal,
+  ): AsyncGenerator<Event, void, undefined>;
 }
 
 /**
