@@ -63,17 +63,24 @@ for (const [title, start] of SHARED_ENGINES) {
         { say: 'one two', state: { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'KRW' } },
         { say: 'three', state: { topic: { is: 'milk' } } },
       );
+      const stored = ['…', 'one two', 'three'];
       const seen: unknown[] = [];
       const stateDelta = { asked: 1 };
       for await (const event of remote.run({ session, newMessage, stateDelta, streaming: true })) {
-        seen.push([firstText(event), event.partial === true, textsOf(session.events)]);
+        seen.push([firstText(event), event.partial === true]);
+        // The server may be ahead of the stream.
+        const texts = textsOf(session.events);
+        assert.deepEqual(texts, stored.slice(0, texts.length));
+        assert.ok(texts.length > 0);
+        if (event.partial !== true) assert.ok(texts.includes(firstText(event)));
       }
       assert.deepEqual(seen, [
-        ['one ', true, ['…']],
-        ['two', true, ['…']],
-        ['one two', false, ['…', 'one two']],
-        ['three', false, ['…', 'one two', 'three']],
+        ['one ', true],
+        ['two', true],
+        ['one two', false],
+        ['three', false],
       ]);
+      assert.deepEqual(textsOf(events), stored);
       assert.deepEqual(state, {
         asked: 1,
         topic: { is: 'milk' },
@@ -138,10 +145,9 @@ for (const [title, start] of SHARED_ENGINES) {
         const known = session.events.map((event) => event.id);
         assert.equal(new Set(known).size, known.length);
         const stored = await remote.getSession({ ...USER, sessionId: session.id });
-        assert.deepEqual(
-          known,
-          stored?.events.slice(0, known.length).map((event) => event.id),
-        );
+        // The server may be ahead of the stream.
+        const order = stored!.events.map((event) => event.id).filter((id) => known.includes(id));
+        assert.deepEqual(known, order);
       }
       assert.equal(ids.size, 5);
       const file = session.events.find((event) => firstText(event) === 'file');
