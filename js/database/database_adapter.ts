@@ -65,7 +65,8 @@ import { read, readPage, readParsed, readStatements } from './verbs/read.js';
 import { Revisions } from './tables/revisions.js';
 import { KnownFailure } from './engines/failure.js';
 import type { Waits } from './transactions/waits.js';
-import { sessionStatements } from './verbs/session_statements.js';
+import { type Key, sessionStatements } from './verbs/session_statements.js';
+import { addTerms, termStatements } from './verbs/terms.js';
 import type { Database } from './tables/tables.js';
 import { type Mode, retried, type Runner } from './transactions/transaction.js';
 import { write } from './verbs/write.js';
@@ -92,7 +93,12 @@ interface Opened extends WriteContext {
   readonly statements: ReturnType<typeof allStatements>;
   /** The reason why the database can only be read; `undefined` if it can be written. */
   readonly refusal: SessionError | undefined;
+  /** Whether all titles and labels have their terms. */
+  hasTerms: boolean;
 }
+
+/** The sessions that get their terms in one transaction, so that writers wait for few. */
+const TERMS_AT_ONCE = 50;
 
 function allStatements(database: Database, usual: Engine, layout: Layout) {
   const engine = layout.engineOf(usual);
@@ -104,6 +110,7 @@ function allStatements(database: Database, usual: Engine, layout: Layout) {
     ...deleteStatements(database, engine, layout),
     ...listStatements(database, engine),
     ...describeStatements(database, engine),
+    ...termStatements(database, engine, layout),
   };
 }
 
@@ -118,6 +125,7 @@ export class DatabaseAdapter implements OwnAdapter {
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;
   #canGroup = true;
+  #isClosing = false;
   /** Set once opening has succeeded. The verbs then run without waiting. */
   #opened: Opened | undefined;
 
@@ -180,8 +188,8 @@ export class DatabaseAdapter implements OwnAdapter {
   list(request: OwnListRequest): Listing | Promise<Listing> {
     const { engine } = this.#parts;
     if (!fitsKey(engine, request)) return { sessions: [], users: [], app: undefined, total: 0 };
-    return this.#run('read', request, ({ statements, layout }) =>
-      list(statements, layout, request),
+    return this.#run('read', request, ({ statements, layout, hasTerms }) =>
+      list(statements, layout, hasTerms, request),
     );
   }
 
@@ -245,6 +253,7 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     // A failed connection needs no closing.
     const connected = await this.#connected?.catch(() => undefined);
     await this.#building;
@@ -341,12 +350,43 @@ export class DatabaseAdapter implements OwnAdapter {
     );
     const { database, run, lastWrites, useWriteAheadLog } = ownMembers(await this.#connected);
     const tables = await this.#parts.openTables(database, engine);
-    const { layout, refusal } = ownMembers(tables);
+    const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
-    // Only `close` waits for this, since it may take minutes.
-    this.#building ??= tables.buildIndices?.();
     const statements = allStatements(tables.database, engine, layout);
     const revisions = this.#revisions;
-    return { engine, clock, run, lastWrites, layout, revisions, statements, refusal };
+    const opened = { engine, clock, run, lastWrites, layout, revisions, statements, refusal, hasTerms };
+    // Only `close` waits for this, since it may take minutes.
+    this.#building ??= this.#complete(opened, buildIndices);
+    return opened;
+  }
+
+  /**
+   * Builds missing indices, and stores the terms of sessions that an earlier version of this package has
+   * described. Never rejects: until that succeeds, lists are correct but slower.
+   */
+  async #complete(opened: Opened, buildIndices: OpenedTables['buildIndices']): Promise<void> {
+    await buildIndices?.();
+    if (opened.hasTerms || opened.refusal !== undefined) return;
+    try {
+      await this.#completeTerms(opened);
+    } catch {
+      // The next opening tries again.
+    }
+  }
+
+  async #completeTerms(opened: Opened): Promise<void> {
+    const { engine, statements, layout } = opened;
+    const run = <T>(mode: Mode, work: () => Steps<T>): T | Promise<T> =>
+      retried(engine, () => opened.run(mode, work, {}), this.#parts.waits, {});
+    let last: Key | undefined = { app: '', user: '', session: '' };
+    while (last !== undefined) {
+      if (this.#isClosing) return;
+      const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
+      const keys: readonly Key[] = await run('read', () => statements.described.run(next));
+      await run('write', () => addTerms(engine, statements, keys));
+      last = keys.at(-1);
+    }
+    await run('write', () => statements.noteTerms.run({}));
+    opened.hasTerms = true;
   }
 }

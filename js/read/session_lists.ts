@@ -22,8 +22,10 @@ import { corruptSession, makeHandles, toRecord } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
 import type { ReaderParts } from './session_reader.js';
 
-/** The sessions that are read at once to look for those that a filter admits. */
+/** The most sessions that are read at once to look for those that a filter admits. */
 const CHUNK = 1000;
+/** How many times as many are read next if those were too few. */
+const GROWTH = 4;
 
 /** A place is the number of the page that ends there, and the session's time in the list, id and user. */
 export const LIST_CURSOR: CursorKind = {
@@ -121,16 +123,21 @@ export class SessionLists {
     );
   }
 
-  /** Reads sessions in the order of the list until there are enough that the filter admits. */
+  /**
+   * Reads sessions in the order of the list until there are enough that the filter admits. A storage with an
+   * index of terms returns few others.
+   */
   #readFiltered(
     list: SessionList,
-    { admits }: SessionFilter,
+    filter: SessionFilter,
     limit: number | undefined,
     after: TimedPlace | undefined,
     call: StorageCall,
+    size = limit,
   ): MaybePromise<ReadPage> {
-    const chunk = limit === undefined ? undefined : CHUNK;
-    const page = { limit: chunk, offset: undefined, page: undefined, withTotal: false, after };
+    const { admits, terms } = filter;
+    const chunk = size && Math.min(size, CHUNK);
+    const page = { limit: chunk, offset: undefined, page: undefined, withTotal: false, after, terms };
     return whenRead(this.#read(list, page, call), (read) => {
       const [records, number, items, total, pages, shared] = read;
       const admitted = records.filter((listed) => {
@@ -139,10 +146,11 @@ export class SessionLists {
       });
       const last = records.at(-1);
       const missing = limit === undefined ? 0 : limit - admitted.length;
-      if (missing <= 0 || last === undefined || records.length < CHUNK) {
+      if (missing <= 0 || last === undefined || records.length < chunk!) {
         return [admitted, number, items, total, pages, shared];
       }
-      const rest = this.#readFiltered(list, { admits }, missing, placeOf(last, list), call);
+      const place = placeOf(last, list);
+      const rest = this.#readFiltered(list, filter, missing, place, call, chunk! * GROWTH);
       return whenRead(rest, ([others, , , , , [, ...users]]) => {
         return [[...admitted, ...others], number, items, total, pages, [...shared, ...users]];
       });

@@ -28,11 +28,13 @@ export interface OwnRows extends Rows {
 /** Vertex AI's sessions may expire. Its rows of new sessions have the same member. */
 export interface OwnDescribeRequest extends StorageDescribeRequest, Pick<Description, 'expiry'> {}
 
-/** A request of sessions ordered by either time. Only adapters of this package get `orderBy`. */
+/** A request of sessions ordered by either time. Only adapters of this package get `orderBy` and `terms`. */
 export interface OwnListRequest extends StorageListRequest {
   readonly orderBy?: ListTime | undefined;
   /** Only the sessions that the list has after this place. */
   readonly after?: TimedPlace | undefined;
+  /** The adapter may leave out sessions that lack one of these terms; see `js/model/terms.ts`. */
+  readonly terms?: readonly string[] | undefined;
 }
 
 /** See {@link OwnListRequest}. */

@@ -60,13 +60,15 @@ export type Failure =
 
 type ColumnType = RawBuilder<unknown> | ColumnDataType;
 
-/** The types of the columns of Python's `DatabaseSessionService`. */
+/** The types of the columns: those of Python's `DatabaseSessionService`, and that of a term. */
 export interface ColumnTypes {
   readonly id: ColumnType;
   readonly invocationId: ColumnType;
   readonly json: ColumnType;
   readonly time: ColumnType;
   readonly word: ColumnType;
+  /** Compares by code points, so that all terms with one beginning are a range. */
+  readonly term: ColumnType;
 }
 
 /**

@@ -37,6 +37,7 @@ export const MYSQL: Engine = {
       json: sql`longtext ${exact}`,
       time: sql`datetime(6)`,
       word: sql`varchar(256) ${exact}`,
+      term: sql`varchar(256) ${exact}`,
     };
   },
   readCollation: readMysqlCollation,

@@ -21,6 +21,7 @@ export const POSTGRESQL: Engine = {
     json: 'jsonb',
     time: sql`timestamp without time zone`,
     word: 'varchar(256)',
+    term: sql`varchar(256) collate "C"`,
   }),
   readCollation: undefined,
   limitsIds: true,

@@ -20,6 +20,7 @@ export const SQLITE: Engine = {
     json: 'text',
     time: 'datetime',
     word: 'varchar(256)',
+    term: 'varchar(256)',
   }),
   readCollation: undefined,
   limitsIds: false,

@@ -35,6 +35,8 @@ export interface OpenedTables {
   readonly database: Database;
   /** The reason why the tables can only be read; `undefined` if they can be written. */
   readonly refusal?: SessionError | undefined;
+  /** Whether all titles and labels have their terms. */
+  readonly hasTerms?: boolean | undefined;
   /** Builds missing indices while others write. Takes longer the larger the tables are. Never rejects. */
   readonly buildIndices?: (() => Promise<void>) | undefined;
 }
@@ -60,14 +62,15 @@ export async function openTables(
     waits,
   );
   const { layout, isWhole, tables } = checked;
-  const whole = (layout: Layout, missing: readonly Index[]): OpenedTables => ({
+  const whole = ({ layout, missing, hasTerms }: Whole): OpenedTables => ({
     layout,
     database: named,
+    hasTerms,
     buildIndices: isToCreate
       ? () => buildOnline(named, { engine, layout, names }, missing)
       : undefined,
   });
-  if (isWhole) return whole(layout, checked.missing);
+  if (isWhole) return whole(checked);
   const toRead = (refusal: SessionError): OpenedTables => {
     if (!PYTHON_TABLES.every((table) => tables.has(table))) throw refusal;
     return { layout, database: withTableNames(database, names, tables), refusal };
@@ -77,8 +80,7 @@ export async function openTables(
     return toRead(refused(engine, what));
   }
   try {
-    const made = await makeTables(named, engine, names, waits);
-    return whole(made.layout, made.missing);
+    return whole(await makeTables(named, engine, names, waits));
   } catch (error) {
     if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
     return toRead(error);
@@ -93,15 +95,17 @@ async function makeTables(
   engine: Engine,
   names: TableNames,
   waits: Waits | undefined,
-): Promise<Pick<Checked, 'layout' | 'missing'>> {
+): Promise<Whole> {
   // Checks again under the lock, since others may be opening the database too.
   const work = (connection: Database) =>
     alone(connection, engine, async () => {
-      const { isWhole, layout, tables, missing } = await check(connection, engine, names, true);
-      if (isWhole) return { layout, missing };
+      const checked = await check(connection, engine, names, true);
+      const { isWhole, layout, tables } = checked;
+      if (isWhole) return checked;
       const schema = { engine, layout, names };
       const absent = await missingIndices(connection, schema);
-      return { layout, missing: await createTables(connection, schema, tables, absent) };
+      const missing = await createTables(connection, schema, tables, absent);
+      return { layout, missing, hasTerms: await hasAllTerms(connection, layout) };
     });
   return inKyselyTransaction(named, engine, 'write', work, waits);
 }
@@ -161,14 +165,24 @@ async function alone<T>(
   }
 }
 
-/** The result of a check. */
-interface Checked {
+/** Tables that all exist. */
+interface Whole {
   readonly layout: Layout;
+  /** The missing indices. */
+  readonly missing: readonly Index[];
+  /** Whether all titles and labels have their terms. */
+  readonly hasTerms: boolean;
+}
+
+/** The result of a check. If not all tables exist, no index is missing. */
+interface Checked extends Whole {
   readonly tables: ReadonlySet<string>;
   /** Whether all tables and all rows of metadata exist. */
   readonly isWhole: boolean;
-  /** The missing indices, if nothing else is missing. */
-  readonly missing: readonly Index[];
+}
+
+async function hasAllTerms(connection: Database, { metadata }: Layout): Promise<boolean> {
+  return (await readMetadata(connection, metadata, METADATA.terms)) !== undefined;
 }
 
 /** @param isAlone whether nobody else can be creating the tables now */
@@ -181,7 +195,8 @@ async function check(
   const looked = await look(connection, engine, names);
   const { columns, tables, version } = looked;
   const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
-  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, tables, isWhole: false, missing: [] };
+  const isPartial = { tables, isWhole: false, missing: [], hasTerms: false };
+  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, ...isPartial };
   requireLayout(looked, engine);
   const layout = layoutOf(columns, engine);
   if (layout === ADK_LAYOUT) throw ofAdk(engine);
@@ -190,8 +205,9 @@ async function check(
   const isWhole =
     [...PYTHON_TABLES, layout.metadata, ...OUR_TABLES].every((table) => tables.has(table)) &&
     (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
-  const missing = isWhole ? await missingIndices(connection, { engine, layout, names }) : [];
-  return { layout, tables, isWhole, missing };
+  if (!isWhole) return { layout, ...isPartial };
+  const missing = await missingIndices(connection, { engine, layout, names });
+  return { layout, tables, isWhole, missing, hasTerms: await hasAllTerms(connection, layout) };
 }
 
 function checkedColumns(columns: readonly Column[], engine: Engine, names: TableNames) {

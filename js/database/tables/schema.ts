@@ -2,7 +2,7 @@
 import { type Compilable, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../engines/engine.js';
 import type { Layout } from './layout.js';
-import { DETAILS, OURS, type TableNames } from './table_names.js';
+import { DETAILS, OURS, type TableNames, TERMS } from './table_names.js';
 import { type Database, floorText, METADATA, readMetadata, type Tables } from './tables.js';
 
 /** The only schema version of `DatabaseSessionService` that is written. */
@@ -15,6 +15,7 @@ const SQLITE_SERVICE_TYPES: ColumnTypes = {
   json: 'text',
   time: 'real',
   word: 'text',
+  term: 'text',
 };
 
 const SESSION_KEY = ['app_name', 'user_id', 'id'] as const;
@@ -38,7 +39,7 @@ export function tableStatements(
   collation: string,
 ): Compilable[] {
   const isSqliteService = layout.service === 'SqliteSessionService';
-  const { id, invocationId, json, time, word } = isSqliteService
+  const { id, invocationId, json, time, word, term } = isSqliteService
     ? SQLITE_SERVICE_TYPES
     : engine.columnTypes(collation);
   const table = (name: keyof Tables) => database.schema.createTable(name).ifNotExists();
@@ -117,6 +118,19 @@ export function tableStatements(
         [...SESSION_KEY],
         (reference) => reference.onDelete('cascade'),
       ),
+    table(TERMS)
+      .addColumn('app_name', id, (column) => column.notNull())
+      .addColumn('user_id', id, (column) => column.notNull())
+      .addColumn('session_id', id, (column) => column.notNull())
+      .addColumn('term', term, (column) => column.notNull())
+      .addPrimaryKeyConstraint(named('adk_session_wasm_terms_pkey'), [...EVENT_SESSION, 'term'])
+      .addForeignKeyConstraint(
+        named('adk_session_wasm_terms_fkey'),
+        [...EVENT_SESSION],
+        'sessions',
+        [...SESSION_KEY],
+        (reference) => reference.onDelete('cascade'),
+      ),
   ];
 }
 
@@ -153,7 +167,10 @@ export async function createTables(
   for (const index of missing.filter(isEmpty)) {
     await connection.executeQuery(indexStatement(connection, index).compile());
   }
-  for (const [key, value] of metadataRows(layout)) {
+  const rows = metadataRows(layout);
+  // Without details there are no titles and labels that lack their terms.
+  if (!existing.has(DETAILS)) rows.push([METADATA.terms, '1']);
+  for (const [key, value] of rows) {
     if ((await readMetadata(connection, layout.metadata, key)) !== undefined) continue;
     await connection.insertInto(layout.metadata).values({ key, value }).execute();
   }
@@ -169,7 +186,7 @@ export interface Index {
 
 /**
  * Returns the indices of the tables. The first is Python's. Its `SqliteSessionService` lacks it, and we need
- * it for the time of the newest event. The others are ours, for lists by time. One more serves the
+ * it for the time of the newest event. The others are ours, for lists by time and by term. One more serves the
  * events of a session on an engine that knows append order: SQLite's indices end in the `rowid`.
  */
 export function indices({ engine, names }: Schema): Index[] {
@@ -186,6 +203,8 @@ export function indices({ engine, names }: Schema): Index[] {
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
     index('adk_session_wasm_by_user_creation', 'sessions', 'app_name', 'user_id', 'create_time'),
     index('adk_session_wasm_by_user_last', OURS, 'app_name', 'user_id', 'last_update_time'),
+    index('adk_session_wasm_by_term', TERMS, 'app_name', 'term'),
+    index('adk_session_wasm_by_user_term', TERMS, 'app_name', 'user_id', 'term'),
     ...(engine.knowsAppendOrder
       ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)]
       : []),

@@ -62,6 +62,11 @@ export interface Tables {
     /** The JSON of the session's own state as we created it; `null` if Python did. */
     initial_state: string | null;
   };
+  /**
+   * The terms of titles and labels, derived from the details; see `js/model/terms.ts`. They only find sessions.
+   * A filter decides by the details, so a row that is left of a deleted session or an earlier title does no harm.
+   */
+  adk_session_wasm_terms: SessionColumns & { session_id: string; term: string };
 }
 
 /** A connection, or a pool of them. */
@@ -73,6 +78,8 @@ export const METADATA = {
   version: 'schema_version',
   /** Ours, which Python ignores. The value is the highest revision that was ever deleted. */
   floor: 'adk_session_wasm_floor',
+  /** Ours. The row exists once all titles and labels have their terms. */
+  terms: 'adk_session_wasm_terms',
 } as const;
 
 /** Formats a floor with a fixed length, so that texts compare as the numbers do. */

@@ -32,7 +32,8 @@ interface TimeColumns {
 
 /** @returns the statements that delete one session, or all sessions of a user */
 function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
-  const parts = (table: 'events' | 'adk_session_wasm_sessions' | 'adk_session_wasm_details') =>
+  type Part = `adk_session_wasm_${'sessions' | 'details' | 'terms'}`;
+  const parts = (table: 'events' | Part) =>
     new Prepared<Key, never>((value) => {
       const query = database
         .deleteFrom(table)
@@ -63,6 +64,7 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
     events: parts('events'),
     sideTable: parts('adk_session_wasm_sessions'),
     details: parts('adk_session_wasm_details'),
+    terms: parts('adk_session_wasm_terms'),
     sessions: new Prepared<Key, never>((value) => {
       const query = database
         .deleteFrom('sessions')
@@ -192,10 +194,11 @@ function* removeUser({ statements }: DeleteContext, key: Key): Steps<number[]> {
 }
 
 function* deleteRows(
-  { events, sideTable, details, sessions }: ReturnType<typeof sessionDeletion>,
+  { events, sideTable, details, terms, sessions }: ReturnType<typeof sessionDeletion>,
   key: Key,
 ): Steps<void> {
-  yield* together([events, sideTable, details, sessions].map((statement) => statement.of(key)));
+  const statements = [events, sideTable, details, terms, sessions];
+  yield* together(statements.map((statement) => statement.of(key)));
 }
 
 function revisionsOf(rows: readonly TimeColumns[]): number[] {

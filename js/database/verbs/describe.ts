@@ -2,6 +2,7 @@ import type { StorageDescribeRequest } from '../../storage/adapter.js';
 import type { Engine } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
+import { termInserts } from './terms.js';
 import { detailsColumns, IS_DETAILS, type Key, keyOf } from './session_statements.js';
 import type { Statements } from './write_context.js';
 
@@ -28,7 +29,7 @@ export function describeStatements(database: Database, engine: Engine) {
   };
 }
 
-/** Changes the title and the labels of a session, in our own table alone. Returns whether the session exists. */
+/** Changes the title and the labels of a session, in our own tables alone. Returns whether the session exists. */
 export function* describe(
   { locksRows }: Engine,
   statements: Statements & ReturnType<typeof describeStatements>,
@@ -38,14 +39,19 @@ export function* describe(
   if (locksRows) yield* statements.locks.session.one.run(session);
   const [stored] = yield* statements.details.run(session);
   if (stored === undefined) return false;
-  const { deleteDetails, insertMissingDetails, updateDetails } = statements;
+  const { deleteDetails, deleteTerms, insertMissingDetails, updateDetails } = statements;
   const insert = stored.details === null ? [deleteDetails, insertMissingDetails] : [];
   const values = {
     ...session,
     title: title === undefined ? stored.title : title || null,
     labels: labels === undefined ? stored.labels : labels || null,
   };
-  const queries = [...insert.map((statement) => statement.of(session)), updateDetails.of(values)];
+  const queries = [
+    ...insert.map((statement) => statement.of(session)),
+    updateDetails.of(values),
+    deleteTerms.of(session),
+    ...termInserts(statements, session, values.title, values.labels),
+  ];
   yield* together(queries, true);
   return true;
 }

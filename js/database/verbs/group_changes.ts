@@ -7,6 +7,7 @@ import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from './lookup.js';
 import type { Query } from '../transactions/prepared.js';
 import { type Key, ownerName } from './session_statements.js';
+import { termInserts } from './terms.js';
 import type { WriteContext } from './write_context.js';
 import type { EventValues, SessionValues } from './write_statements.js';
 import { millisecondsToMicros } from '../../python/micros.js';
@@ -126,7 +127,10 @@ export class GroupChanges {
       const { labels, initialState } = session;
       const details = { ...key, created: insert.created, title: textOrNull(title) };
       const others = { labels: textOrNull(labels), initial: textOrNull(initialState) };
-      this.#others.push(statements.insertNewDetails.of({ ...details, ...others }));
+      this.#others.push(
+        statements.insertNewDetails.of({ ...details, ...others }),
+        ...termInserts(statements, key, title, labels),
+      );
     } else if (state === found.session.state) {
       this.#touched.push(values);
     } else {
@@ -136,7 +140,10 @@ export class GroupChanges {
       // The rows that are read for a write have no title, so this one is for a session without one.
       const { deleteOldDetails, insertMissingDetails, setFirstTitle } = statements;
       this.#others.push(deleteOldDetails.of(key), insertMissingDetails.of(key));
-      this.#others.push(setFirstTitle.of({ ...key, title }));
+      this.#others.push(
+        setFirstTitle.of({ ...key, title }),
+        ...termInserts(statements, key, title),
+      );
     }
     const time = layout.timeOf(lastUpdateTime);
     if (updated === time && replacedAt === undefined) return;

@@ -1,5 +1,5 @@
-import type { ExpressionBuilder } from 'kysely';
-import { sortList, type TimedPlace } from '../../storage/list_place.js';
+import { type ExpressionBuilder, sql } from 'kysely';
+import { type ListTime, sortList, type TimedPlace } from '../../storage/list_place.js';
 import type { OwnListRequest } from '../../storage/own_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
@@ -17,6 +17,7 @@ import {
   stateColumns,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
+import { selectWithTerms, type Wanted, wantedTerms } from './terms.js';
 
 /** The most users whose states one query reads. Engines limit the number of a query's parameters. */
 const MAX_USERS = 1024;
@@ -125,7 +126,54 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
     sessions: { asc: sessionTimes('asc', isAfter), desc: sessionTimes('desc', isAfter) },
     sideTable: { asc: sideTableTimes('asc', isAfter), desc: sideTableTimes('desc', isAfter) },
   });
+  /** The sessions with terms in so many ranges, in the order of a list. */
+  const matching = (ranges: number, orderBy: ListTime) => {
+    type Wants = Owner & Wanted;
+    const from = (value: <N extends keyof Wants>(name: N) => Wants[N]) =>
+      database
+        .selectFrom(selectWithTerms(database, value, isOfUser, ranges).as('m'))
+        .innerJoin('sessions as s', (join) =>
+          join
+            .on('s.app_name', '=', value('app'))
+            .onRef('s.user_id', '=', 'm.user_id')
+            .onRef('s.id', '=', 'm.session_id'),
+        )
+        .leftJoin('adk_session_wasm_sessions as k', (join) =>
+          join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
+        );
+    const at =
+      orderBy === 'createTime'
+        ? sql<StoredTime>`s.create_time`
+        : sql<StoredTime>`coalesce(k.last_update_time, s.update_time)`;
+    const rows = (value: <N extends keyof Wants>(name: N) => Wants[N]) =>
+      from(value)
+        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+        .select(columns)
+        .select(detailsColumns(engine));
+    const timesIn = (order: 'asc' | 'desc', isAfter: boolean) =>
+      new Prepared<Most & Wanted, { time: StoredTime }>((value) => {
+        const query = from(value).select(time(at).as('time')).orderBy(at, order);
+        const page = query.limit(value('most'));
+        return isAfter ? page.where(at, BEYOND[order], value('place')) : page;
+      });
+    const times = (isAfter: boolean) => ({
+      asc: timesIn('asc', isAfter),
+      desc: timesIn('desc', isAfter),
+    });
+    return {
+      all: new Prepared<Wants, ListedColumns>(rows),
+      between: new Prepared<Wants & Times, ListedColumns>((value) =>
+        rows(value).where(at, '>=', value('from')).where(at, '<=', value('to')),
+      ),
+      times: times(false),
+      timesAfter: times(true),
+    };
+  };
   return {
+    matching: {
+      lastUpdateTime: cached((ranges: number) => matching(ranges, 'lastUpdateTime')),
+      createTime: cached((ranges: number) => matching(ranges, 'createTime')),
+    },
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
@@ -190,28 +238,41 @@ export type ListStatements = ReturnType<typeof listStatements>;
  * Ties are ordered by id as JavaScript compares strings. No engine can do that: SQL orders astral characters
  * behind U+E000 to U+FFFF. So all sessions with the page's first and last time are read, and the page is cut
  * here.
+ *
+ * @param hasTerms whether all titles and labels have their terms
  */
 export function* list(
   statements: ListStatements & SessionStatements,
   { timeOf }: Layout,
+  hasTerms: boolean,
   request: OwnListRequest,
 ): Steps<Listing> {
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
   const byCreation = orderBy === 'createTime';
-  const owner = { app: appName, user: userId ?? '' };
+  const { wanted, count } = wantedTerms((hasTerms && request.terms) || []);
+  const owner = { app: appName, user: userId ?? '', ...wanted };
   const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
+  const matching = count === 0 ? undefined : ofOwner.matching[orderBy](count);
   const timeBeside = (milliseconds: number, isBeyond: boolean) =>
     timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
   const times = after === undefined ? ofOwner.times : ofOwner.timesAfter;
   const place = after === undefined ? '' : timeBeside(after[orderBy] ?? 0, true);
+  const isMerged = !byCreation && matching === undefined;
+  const timesInOrder = (
+    matching
+      ? matching[after === undefined ? 'times' : 'timesAfter']
+      : byCreation
+        ? times.creation
+        : times.sessions
+  )[order];
   const most = limit ? { ...owner, most: offset + limit, place } : undefined;
   const [[app], all, counted, sessionTimes, sideTableTimes] = yield* together([
     statements.app.of({ app: appName }),
-    limit === undefined ? ofOwner.all.of(owner) : undefined,
+    limit === undefined ? (matching ?? ofOwner).all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
-    most && (byCreation ? times.creation : times.sessions)[order].of(most),
-    byCreation ? undefined : most && times.sideTable[order].of(most),
+    most && timesInOrder.of(most),
+    isMerged ? most && times.sideTable[order].of(most) : undefined,
   ]);
   const found = [...sessionTimes, ...sideTableTimes];
   const stretch = after
@@ -220,8 +281,10 @@ export function* list(
   const between = stretch && { ...owner, ...stretch };
   const [ofSessions, ofSideTable] = between
     ? yield* together([
-        (byCreation ? ofOwner.byCreation : ofOwner.fromSessions).of(between),
-        byCreation ? undefined : ofOwner.fromSideTable.of(between),
+        (
+          matching?.between ?? (byCreation ? ofOwner.byCreation : ofOwner.fromSessions)
+        ).of(between),
+        isMerged ? ofOwner.fromSideTable.of(between) : undefined,
       ])
     : [all, []];
   const rows = [...ofSessions, ...ofSideTable].map((row) => {

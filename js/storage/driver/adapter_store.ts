@@ -309,10 +309,11 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after }: PageRequest,
+    { limit, offset, page, withTotal, orderBy, after, terms }: PageRequest,
     call: StorageCall,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
+    const isOwn = this.#own !== undefined;
     const request: OwnListRequest = {
       appName,
       ...(userId !== undefined && { userId }),
@@ -322,8 +323,8 @@ export class AdapterStore implements SessionStore {
       ...(!withTotal && { withTotal }),
       ...(orderBy === 'createTime' && { orderBy }),
       ...(after !== undefined && { after }),
+      ...(isOwn && terms !== undefined && { terms }),
     };
-    const isOwn = this.#own !== undefined;
     const { sessions, shared, total } = await listThrough(this.#adapter, request, isOwn, call);
     const numbers = pageNumbers(limit, offset, page, total);
     return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];

@@ -1,0 +1,155 @@
+/** The terms of sessions: how they are stored, and how lists find sessions by them. */
+import { type RawBuilder, sql } from 'kysely';
+import { termsOf } from '../../model/terms.js';
+import type { Engine, EngineKind } from '../engines/engine.js';
+import type { Layout } from '../tables/layout.js';
+import { type Database, METADATA } from '../tables/tables.js';
+import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
+import type { describeStatements } from './describe.js';
+import type { Key } from './session_statements.js';
+import { cached, exactChunks } from './statement_sizes.js';
+import type { Statements } from './write_context.js';
+
+/** The most terms in one statement. */
+const MAX_ROWS = 64;
+
+/** The most terms by which one list finds sessions. The filter checks the others. */
+const MAX_WANTED = 8;
+
+/** Begins no term, and compares greater than every character of one. */
+const LAST = '\u{10FFFF}';
+
+/** Returns the end of an insert that skips the rows whose key is stored already. */
+function skipsStored(kind: EngineKind, column: string): RawBuilder<unknown> {
+  const name = sql.ref(column);
+  return {
+    sqlite: sql`on conflict do nothing`,
+    postgresql: sql`on conflict do nothing`,
+    mysql: sql`on duplicate key update ${name} = ${name}`,
+  }[kind];
+}
+
+/** The ranges of the terms that a list asks for. */
+export type Wanted = Record<`from${number}` | `to${number}`, string>;
+
+/** Makes the statements that store the terms of a session. */
+export function termStatements(database: Database, { kind }: Engine, layout: Layout) {
+  return {
+    insertTerms: cached(
+      (terms: number) =>
+        new Prepared<Key & { term: string }, never>((value) =>
+          database
+            .insertInto('adk_session_wasm_terms')
+            .values(
+              Array.from({ length: terms }, () => ({
+                app_name: value('app'),
+                user_id: value('user'),
+                session_id: value('session'),
+                term: value('term'),
+              })),
+            )
+            .modifyEnd(skipsStored(kind, 'app_name')),
+        ),
+    ),
+    deleteTerms: new Prepared<Key, never>((value) =>
+      database
+        .deleteFrom('adk_session_wasm_terms')
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session')),
+    ),
+    /** Notes that all titles and labels have their terms. */
+    noteTerms: new Prepared<object, never>(() =>
+      database
+        .insertInto(layout.metadata)
+        .values({ key: METADATA.terms, value: '1' })
+        .modifyEnd(skipsStored(kind, 'key')),
+    ),
+    /** Selects the next sessions with a title or labels, in the order of their keys. */
+    described: new Prepared<Key & { most: number }, Key>((value) =>
+      database
+        .selectFrom('adk_session_wasm_details')
+        .select(['app_name as app', 'user_id as user', 'session_id as session'])
+        .where((is) => is.or([is('title', 'is not', null), is('labels', 'is not', null)]))
+        .where((is) =>
+          is.or([
+            is('app_name', '>', value('app')),
+            is.and([is('app_name', '=', value('app')), is('user_id', '>', value('user'))]),
+            is.and([
+              is('app_name', '=', value('app')),
+              is('user_id', '=', value('user')),
+              is('session_id', '>', value('session')),
+            ]),
+          ]),
+        )
+        .orderBy('app_name')
+        .orderBy('user_id')
+        .orderBy('session_id')
+        .limit(value('most')),
+    ),
+  };
+}
+
+export type TermStatements = ReturnType<typeof termStatements>;
+
+/** Returns the queries that add the terms of a title and labels. */
+export function termInserts(
+  { insertTerms }: TermStatements,
+  key: Key,
+  title: string | null | undefined,
+  labels?: string | null,
+): Query[] {
+  const { app, user, session } = key;
+  const rows = termsOf(title, labels).map((term) => ({ app, user, session, term }));
+  return exactChunks(rows, MAX_ROWS).map((some) => insertTerms(some.length).of(...some));
+}
+
+/** Stores the terms of sessions that an earlier version of this package has described. */
+export function* addTerms(
+  { locksRows }: Engine,
+  statements: Statements & ReturnType<typeof describeStatements>,
+  keys: readonly Key[],
+): Steps<void> {
+  for (const key of keys) {
+    if (locksRows) yield* statements.locks.session.one.run(key);
+    const [stored] = yield* statements.details.run(key);
+    if (stored) yield* together(termInserts(statements, key, stored.title, stored.labels));
+  }
+}
+
+/** Returns the ranges of terms: those that begin with what a filter wants. */
+export function wantedTerms(terms: readonly string[]): { wanted: Wanted; count: number } {
+  // The longest are likely to be the rarest.
+  const longest = [...terms].sort((one, other) => other.length - one.length);
+  const wanted: Wanted = {};
+  const used = longest.slice(0, MAX_WANTED);
+  for (const [index, term] of used.entries()) {
+    wanted[`from${index}`] = term;
+    wanted[`to${index}`] = term + LAST;
+  }
+  return { wanted, count: used.length };
+}
+
+/** Selects the keys of the sessions that have terms in so many ranges, each once. */
+export function selectWithTerms(
+  database: Database,
+  value: (name: 'app' | 'user' | keyof Wanted) => string,
+  isOfUser: boolean,
+  ranges: number,
+) {
+  const isIn = (table: 't' | 'o', index: number) => sql<boolean>`
+    ${sql.ref(`${table}.term`)} >= ${value(`from${index}`)} and ${sql.ref(`${table}.term`)} < ${value(`to${index}`)}`;
+  let query = database
+    .selectFrom('adk_session_wasm_terms as t')
+    .select(['t.user_id', 't.session_id'])
+    .distinct()
+    .where('t.app_name', '=', value('app'))
+    .where(isIn('t', 0));
+  if (isOfUser) query = query.where('t.user_id', '=', value('user'));
+  for (let index = 1; index < ranges; index += 1) {
+    query = query.where(sql<boolean>`exists (
+      select 1 from ${sql.table('adk_session_wasm_terms')} o where o.app_name = t.app_name
+        and o.user_id = t.user_id and o.session_id = t.session_id and ${isIn('o', index)})`);
+  }
+  return query;
+}
