@@ -131,7 +131,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
     type Wants = Owner & Wanted;
     const from = (value: <N extends keyof Wants>(name: N) => Wants[N]) =>
       database
-        .selectFrom(selectWithTerms(database, value, isOfUser, ranges).as('m'))
+        .selectFrom(selectWithTerms(database, value, isOfUser, ranges))
         .innerJoin('sessions as s', (join) =>
           join
             .on('s.app_name', '=', value('app'))

@@ -1,5 +1,5 @@
 /** The terms of sessions: how they are stored, and how lists find sessions by them. */
-import { type RawBuilder, sql } from 'kysely';
+import { type AliasedExpression, type RawBuilder, sql } from 'kysely';
 import { termsOf } from '../../model/terms.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
@@ -136,7 +136,7 @@ export function selectWithTerms(
   value: (name: 'app' | 'user' | keyof Wanted) => string,
   isOfUser: boolean,
   ranges: number,
-) {
+): AliasedExpression<{ user_id: string; session_id: string }, 'm'> {
   const isIn = (table: 't' | 'o', index: number) => sql<boolean>`
     ${sql.ref(`${table}.term`)} >= ${value(`from${index}`)} and ${sql.ref(`${table}.term`)} < ${value(`to${index}`)}`;
   let query = database
@@ -151,5 +151,5 @@ export function selectWithTerms(
       select 1 from ${sql.table('adk_session_wasm_terms')} o where o.app_name = t.app_name
         and o.user_id = t.user_id and o.session_id = t.session_id and ${isIn('o', index)})`);
   }
-  return query;
+  return query.as('m');
 }
