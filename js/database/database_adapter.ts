@@ -354,7 +354,17 @@ export class DatabaseAdapter implements OwnAdapter {
     if (refusal === undefined) await useWriteAheadLog?.();
     const statements = allStatements(tables.database, engine, layout);
     const revisions = this.#revisions;
-    const opened = { engine, clock, run, lastWrites, layout, revisions, statements, refusal, hasTerms };
+    const opened = {
+      engine,
+      clock,
+      run,
+      lastWrites,
+      layout,
+      revisions,
+      statements,
+      refusal,
+      hasTerms,
+    };
     // Only `close` waits for this, since it may take minutes.
     this.#building ??= this.#complete(opened, buildIndices);
     return opened;

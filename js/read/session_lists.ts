@@ -137,7 +137,14 @@ export class SessionLists {
   ): MaybePromise<ReadPage> {
     const { admits, terms } = filter;
     const chunk = size && Math.min(size, CHUNK);
-    const page = { limit: chunk, offset: undefined, page: undefined, withTotal: false, after, terms };
+    const page = {
+      limit: chunk,
+      offset: undefined,
+      page: undefined,
+      withTotal: false,
+      after,
+      terms,
+    };
     return whenRead(this.#read(list, page, call), (read) => {
       const [records, number, items, total, pages, shared] = read;
       const admitted = records.filter((listed) => {

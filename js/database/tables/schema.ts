@@ -3,7 +3,14 @@ import { type Compilable, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../engines/engine.js';
 import type { Layout } from './layout.js';
 import { DETAILS, OURS, type TableNames, TERMS } from './table_names.js';
-import { type Database, floorText, METADATA, readMetadata, type Tables } from './tables.js';
+import {
+  COMPLETE,
+  type Database,
+  floorText,
+  METADATA,
+  readMetadata,
+  type Tables,
+} from './tables.js';
 
 /** The only schema version of `DatabaseSessionService` that is written. */
 export const SCHEMA_VERSION = 1;
@@ -169,7 +176,7 @@ export async function createTables(
   }
   const rows = metadataRows(layout);
   // Without details there are no titles and labels that lack their terms.
-  if (!existing.has(DETAILS)) rows.push([METADATA.terms, '1']);
+  if (!existing.has(DETAILS)) rows.push([METADATA.terms, COMPLETE]);
   for (const [key, value] of rows) {
     if ((await readMetadata(connection, layout.metadata, key)) !== undefined) continue;
     await connection.insertInto(layout.metadata).values({ key, value }).execute();

@@ -82,6 +82,9 @@ export const METADATA = {
   terms: 'adk_session_wasm_terms',
 } as const;
 
+/** The value of the row {@link METADATA.terms}. */
+export const COMPLETE = 'complete';
+
 /** Formats a floor with a fixed length, so that texts compare as the numbers do. */
 export function floorText(revision: number): string {
   return String(revision).padStart(16, '0');

@@ -281,9 +281,7 @@ export function* list(
   const between = stretch && { ...owner, ...stretch };
   const [ofSessions, ofSideTable] = between
     ? yield* together([
-        (
-          matching?.between ?? (byCreation ? ofOwner.byCreation : ofOwner.fromSessions)
-        ).of(between),
+        (matching?.between ?? (byCreation ? ofOwner.byCreation : ofOwner.fromSessions)).of(between),
         isMerged ? ofOwner.fromSideTable.of(between) : undefined,
       ])
     : [all, []];

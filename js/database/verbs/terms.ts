@@ -3,7 +3,7 @@ import { type AliasedExpression, type RawBuilder, sql } from 'kysely';
 import { termsOf } from '../../model/terms.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
-import { type Database, METADATA } from '../tables/tables.js';
+import { COMPLETE, type Database, METADATA } from '../tables/tables.js';
 import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
 import type { describeStatements } from './describe.js';
 import type { Key } from './session_statements.js';
@@ -62,7 +62,7 @@ export function termStatements(database: Database, { kind }: Engine, layout: Lay
     noteTerms: new Prepared<object, never>(() =>
       database
         .insertInto(layout.metadata)
-        .values({ key: METADATA.terms, value: '1' })
+        .values({ key: METADATA.terms, value: COMPLETE })
         .modifyEnd(skipsStored(kind, 'key')),
     ),
     /** Selects the next sessions with a title or labels, in the order of their keys. */

@@ -133,7 +133,7 @@ describe('A database migration', () => {
     const database = new Sqlite(pathOf(from));
     database.pragma('journal_mode = delete');
     // Python's tables: without the package's own table, and with Python's numbers.
-    database.exec(`drop table adk_session_wasm_sessions; drop table adk_session_wasm_details;
+    database.exec(`drop table adk_session_wasm_sessions; drop table adk_session_wasm_details; drop table adk_session_wasm_terms;
       delete from adk_internal_metadata where key <> 'schema_version';
       update sessions set state = '{"big": 12345678901234567890, "nan": NaN}' where id = 'old'`);
     database.close();

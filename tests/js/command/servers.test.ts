@@ -119,7 +119,10 @@ it('migrate reads a server that only Python has written, and adds no table', asy
   const from = await emptied('postgresql', postgres);
   await fill(from);
   await query(from, "delete from adk_internal_metadata where key <> 'schema_version'");
-  await query(from, 'drop table adk_session_wasm_sessions, adk_session_wasm_details');
+  await query(
+    from,
+    'drop table adk_session_wasm_sessions, adk_session_wasm_details, adk_session_wasm_terms',
+  );
   const tables = "select count(*)::int as tables from pg_tables where schemaname = 'public'";
   const outcome = await command('migrate', from, newFile());
   assert.deepEqual([outcome.code, row(outcome, 'verified')], [0, [5, 34]]);

@@ -14,6 +14,7 @@ import { ordersAsJavaScript } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
+import { completesTerms } from './cases/terms.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
 import { endsWhileSuspended } from './cases/suspended_server.js';
 
@@ -34,9 +35,11 @@ losesNothing('MariaDB', newUrl, open);
 knowsRetries('MariaDB', newUrl, open);
 const run = async (url: string, statement: string) => {
   const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
-  await connection.query(statement);
+  const [rows] = await connection.query(statement);
   await connection.end();
+  return rows;
 };
+completesTerms('MariaDB', newUrl, open, run);
 choosesByTime('MariaDB', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('MariaDB', newUrl, open, run);
 letsProgramsEnd('MariaDB', newUrl);

@@ -17,6 +17,7 @@ import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
 import { retriesSerializationFailures } from './cases/serialization_failures.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startPostgres } from './servers.js';
+import { completesTerms } from './cases/terms.js';
 import { endsWhileSuspended } from './cases/suspended_server.js';
 
 let server: Server;
@@ -44,8 +45,9 @@ knowsRetries('PostgreSQL', newUrl, open);
 const run = async (url: string, statement: string) => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(statement);
+  const { rows } = await client.query<object>(statement);
   await client.end();
+  return rows;
 };
 choosesByTime('PostgreSQL', newUrl, open, run);
 readsLongSessions('PostgreSQL', newUrl, open, run);
@@ -56,6 +58,7 @@ readsLongSessions(
   run,
 );
 letsProgramsEnd('PostgreSQL', newUrl);
+completesTerms('PostgreSQL', newUrl, open, run);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
 deletesUsersInUse('PostgreSQL', newUrl, open);
 keepsItsLimits('PostgreSQL', newUrl, open);

@@ -12,6 +12,7 @@ import { letsProgramsEnd, losesNothing } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { knowsRetries } from './cases/retries.js';
+import { completesTerms } from './cases/terms.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -34,3 +35,10 @@ knowsRetries('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('a SQLite file', newUrl, open, run);
 letsProgramsEnd('a SQLite file', newUrl);
+completesTerms('a SQLite file', newUrl, open, (url, statement) => {
+  const database = new Sqlite(url.slice('sqlite:'.length));
+  const prepared = database.prepare(statement);
+  const rows = prepared.reader ? prepared.all() : prepared.run();
+  database.close();
+  return rows;
+});

@@ -20,7 +20,7 @@ async function visits(request: Partial<ListSessionsRequest>): Promise<string[]> 
   const verbose = (query: string): number => queries.push(query);
   const service = new DatabaseSessionService(`sqlite:${path}`, { driverOptions: { verbose } });
   for (const userId of ['ada', 'bob']) {
-    await service.createSession({ appName: 'app', userId });
+    await service.createSession({ appName: 'app', userId, title: 'Tea', labels: { kind: 'a' } });
   }
   queries.length = 0;
   await service.listSessions({ appName: 'app', ...request });
@@ -31,7 +31,7 @@ async function visits(request: Partial<ListSessionsRequest>): Promise<string[]> 
     .flatMap((query) => database.prepare(`explain query plan ${query}`).all())
     .map((step) => (step as { detail: string }).detail);
   database.close();
-  return plans.filter((step) => /^(?:SCAN|SEARCH) [sk]\b|USE TEMP B-TREE/.test(step));
+  return plans.filter((step) => /^(?:SCAN|SEARCH) [sktom]\b|USE TEMP B-TREE/.test(step));
 }
 
 for (const [order, orderBy] of [
@@ -54,3 +54,17 @@ it("a page of all users' sessions visits only those of one app, and sorts nothin
     for (const step of steps) assert.match(step, /\(app_name=\?/);
   }
 });
+
+for (const userId of [undefined, 'ada']) {
+  it(`a page by title and labels (${userId ?? 'all users'}) finds the sessions by an index of terms`, async () => {
+    const request = { title: 'te', labels: { kind: 'a' }, limit: 1, ...(userId && { userId }) };
+    const steps = await visits(request);
+    const visitsOf = (table: string) => steps.filter((step) => step.includes(` ${table} `));
+    assert.equal(visitsOf('t').length, 2, steps.join('\n'));
+    const range = userId ? /\(app_name=\? AND user_id=\? AND term>\? AND term<\?/ : /\(app_name=\? AND term>\? AND term<\?/; // prettier-ignore
+    for (const step of visitsOf('t')) assert.match(step, range);
+    for (const step of visitsOf('o')) assert.match(step, /session_id=\? AND term>\? AND term<\?/);
+    assert.equal(visitsOf('s').length, 2);
+    for (const step of visitsOf('s')) assert.match(step, /\(app_name=\? AND user_id=\? AND id=\?/);
+  });
+}
