@@ -385,7 +385,7 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   async #completeTerms(opened: Opened): Promise<void> {
-    const { engine, statements, layout } = opened;
+    const { engine, statements } = opened;
     const run = <T>(mode: Mode, work: () => Steps<T>): T | Promise<T> =>
       retried(engine, () => opened.run(mode, work, {}), this.#parts.waits, {});
     let last: Key | undefined = { app: '', user: '', session: '' };

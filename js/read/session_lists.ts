@@ -91,7 +91,7 @@ export class SessionLists {
     const stateKeys = optionalKeys(request.stateKeys);
     const read =
       filter === undefined
-        ? this.#read(list, { limit, offset, page, withTotal, after }, request)
+        ? this.#read(list, { limit, offset, page, withTotal, after, terms: undefined }, request)
         : this.#readFiltered(list, filter, limit, after, request);
     return whenRead(read, ([records, corePage, coreLimit, totalItems, totalPages, shared]) => {
       const listed = isWalk ? records : records.slice(0, limit);

@@ -101,7 +101,7 @@ export interface PageRequest {
   /** Only the sessions that the list has after this place. `limit` is then given. */
   readonly after?: TimedPlace | undefined;
   /** The store may leave out sessions that lack one of these terms; see `js/model/terms.ts`. */
-  readonly terms?: readonly string[] | undefined;
+  readonly terms: readonly string[] | undefined;
 }
 
 /** A session to create. */

@@ -250,7 +250,7 @@ export function* list(
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
   const byCreation = orderBy === 'createTime';
-  const { wanted, count } = wantedTerms((hasTerms && request.terms) || []);
+  const { wanted, count } = wantedTerms(hasTerms ? (request.terms ?? []) : []);
   const owner = { app: appName, user: userId ?? '', ...wanted };
   const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
   const matching = count === 0 ? undefined : ofOwner.matching[orderBy](count);

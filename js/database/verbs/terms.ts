@@ -121,12 +121,13 @@ export function* addTerms(
 export function wantedTerms(terms: readonly string[]): { wanted: Wanted; count: number } {
   // The longest are likely to be the rarest.
   const longest = [...terms].sort((one, other) => other.length - one.length);
-  const wanted: Wanted = {};
   const used = longest.slice(0, MAX_WANTED);
-  for (const [index, term] of used.entries()) {
-    wanted[`from${index}`] = term;
-    wanted[`to${index}`] = term + LAST;
-  }
+  const wanted = Object.fromEntries(
+    used.flatMap((term, index) => [
+      [`from${index}`, term],
+      [`to${index}`, term + LAST],
+    ]),
+  ) as Wanted;
   return { wanted, count: used.length };
 }
 

@@ -398,12 +398,13 @@ for (const [title, seeds, open] of SERVICES) {
           ...(random(3) && { title: words() }),
           ...(random(2) && { labels: labels() }),
         };
+        const step = random(4);
         if (session === undefined) {
           model.set(name, await service.createSession({ ...key, ...change }));
-        } else if (random(4) === 0) {
+        } else if (step === 0) {
           await service.deleteSession(key);
           model.delete(name);
-        } else if (random(4) === 0) {
+        } else if (step === 1) {
           await service.appendEvent({ session, event: { invocationId: 'i' } });
         } else {
           await service.updateSession(key, random(5) ? change : { title: null, labels: null });
@@ -411,7 +412,7 @@ for (const [title, seeds, open] of SERVICES) {
         }
       };
       for (let round = 0; round < 8; round += 1) {
-        for (let step = random(12); step > 0; step -= 1) await act();
+        for (let acts = random(12); acts > 0; acts -= 1) await act();
         const wanted = words().toLowerCase();
         const filter = random(3) ? { title: wanted } : { labels: labels() };
         const both = random(4) ? filter : { title: wanted, labels: { a: '1' } };
