@@ -177,7 +177,8 @@ export class ServiceCore {
       const call = ownMembers(request);
       const { limit, offset, after: place } = call;
       const orderBy = 'lastUpdateTime' as const;
-      const page = { limit, offset, page: undefined, withTotal: false, orderBy, after: place };
+      const numbers = { limit, offset, page: undefined, withTotal: false };
+      const page = { ...numbers, orderBy, after: place, terms: undefined };
       const read = this.#call<ReadPage>(call.signal, (store) =>
         store.list(appName, userId, order === 'desc', page, call),
       );

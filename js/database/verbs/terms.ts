@@ -122,12 +122,12 @@ export function wantedTerms(terms: readonly string[]): { wanted: Wanted; count: 
   // The longest are likely to be the rarest.
   const longest = [...terms].sort((one, other) => other.length - one.length);
   const used = longest.slice(0, MAX_WANTED);
-  const wanted = Object.fromEntries(
+  const wanted = Object.fromEntries<string>(
     used.flatMap((term, index) => [
       [`from${index}`, term],
       [`to${index}`, term + LAST],
     ]),
-  ) as Wanted;
+  );
   return { wanted, count: used.length };
 }
 
