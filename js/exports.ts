@@ -66,6 +66,7 @@ export type { HistoryOptions } from './read/history.js';
 export type { SessionServiceOptions } from './service/service_options.js';
 export type { StalePolicy } from './append/append_rules.js';
 export type { StoredSessionService } from './service/stored_session_service.js';
+export type { ChangedEvent, ChangesSince, ListChangesRequest } from './model/changes_since.js';
 export type {
   EventsPage,
   EventsRequest,

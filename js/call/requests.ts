@@ -1,5 +1,6 @@
 /** The members of each method's request. */
 import type { ServiceMethod } from '../model/diagnostic.js';
+import type { ListChangesRequest } from '../model/changes_since.js';
 import type { DeleteSessionsRequest } from '../model/deletion.js';
 import type { EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type {
@@ -27,6 +28,7 @@ interface Requests {
   listSessions: ListSessionsPageRequest;
   sessions: SessionsRequest;
   listEvents: ListEventsRequest;
+  listChanges: ListChangesRequest;
   events: EventsRequest;
   loadOlder: Abortable & { session: Session; limit: number | undefined };
   deleteSession: DeleteSessionRequest;
@@ -85,6 +87,7 @@ export const REQUEST_MEMBERS: {
   listSessions: { ...LISTS, offset: true, page: true, cursor: true, withTotal: true },
   sessions: LISTS,
   listEvents: { ...PAGES, withCount: true },
+  listChanges: { ...KEY, since: true, created: true },
   events: { ...PAGES, order: true },
   loadOlder: { session: true, limit: true, signal: true },
   deleteSession: KEY,

@@ -140,7 +140,8 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   append(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
-    return this.#run('write', request, (opened) => write(opened, [{ request, decide }], false));
+    const mode = request.changedLimit === undefined ? 'write' : 'read';
+    return this.#run(mode, request, (opened) => write(opened, [{ request, decide }], false));
   }
 
   /** Absent once the server has refused the statements of a group. Each append then runs alone. */

@@ -17,6 +17,7 @@ export type ServiceMethod =
   | 'getOrCreateSession'
   | 'listSessions'
   | 'listEvents'
+  | 'listChanges'
   | 'loadOlder'
   | 'deleteSession'
   | 'deleteSessions'

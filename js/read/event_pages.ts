@@ -4,12 +4,14 @@ import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
 import type { Event } from '../model/event/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
+import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { isId, optionalNumber, requireId } from '../model/ids.js';
+import { isId, optionalCount, optionalNumber, requireId } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
 import { type CursorKind, cursorText, foreignCursor, readPlace } from './cursor.js';
+import { readChanges } from './changes_since.js';
 import type { ReaderParts } from './session_reader.js';
 import { sumSession } from './session_info.js';
 import { parseEvents } from './stored_events.js';
@@ -123,6 +125,23 @@ export class EventPages {
       const known = new Set(events.map(({ id }) => id));
       events.unshift(...older.filter(({ id }) => !known.has(id)));
       return hasOlder === true;
+    });
+  }
+
+  /** Reads what has changed in a session since a revision. */
+  changes<S extends object>(
+    request: ListChangesRequest & StorageCall,
+  ): MaybePromise<ChangesSince<S>> {
+    const { appName, userId, sessionId, since, created, signal } = request;
+    requireId('appName', appName);
+    requireId('userId', userId);
+    optionalCount('since', since ?? NaN);
+    optionalCount('created', created);
+    if (!isId(sessionId)) throw notFound(sessionId);
+    const read = this.#parts.call(signal, (store) => readChanges(store, request));
+    return after(read, (changes) => {
+      if (changes === undefined) throw notFound(sessionId);
+      return changes as ChangesSince<S>;
     });
   }
 

@@ -1,6 +1,7 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
+import type { ChangesSince } from '../model/changes_since.js';
 import type { Event } from '../model/event/event.js';
 import { isTime } from '../model/event/snapshot.js';
 import { isEvent } from '../read/stored_events.js';
@@ -78,6 +79,21 @@ export function appendAnswerIn(json: unknown): AppendAnswer | undefined {
     (state === undefined || typeof state === 'string');
   return isAnswer ? (answer as AppendAnswer) : undefined;
 }
+
+export function changesIn(json: unknown): ChangesSince | undefined {
+  if (!isPlainObject(json)) return undefined;
+  const { created, revision, lastUpdateTime, isRecreated, events, state = {} } = json;
+  const isAnswer =
+    [created, revision].every(isRevision) &&
+    isTime(lastUpdateTime) &&
+    typeof isRecreated === 'boolean' &&
+    isPlainObject(state) &&
+    (events === undefined || (Array.isArray(events) && events.every(isChanged)));
+  return isAnswer ? (json as unknown as ChangesSince) : undefined;
+}
+
+const isChanged = (item: unknown): boolean =>
+  isPlainObject(item) && isRevision(item.seq) && isRevision(item.revision) && isEvent(item.event);
 
 export function readEventsIn(json: unknown): ReadEvents | undefined {
   if (!Array.isArray(json)) return undefined;

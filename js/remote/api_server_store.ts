@@ -137,6 +137,10 @@ export class ApiServerStore implements ServerStore {
     return Promise.reject(unsupported('has no pages of events; use getSession'));
   }
 
+  readChanges(): Promise<never> {
+    return Promise.reject(unsupported('has no revisions'));
+  }
+
   update(): Promise<never> {
     return Promise.reject(unsupported('changes state only through a session; give a sessionId'));
   }

@@ -1,5 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
+import type { ChangesSince } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
@@ -26,7 +27,7 @@ import {
   type SharedRevisions,
   STALE_POLICIES,
 } from '../wasm/protocol.js';
-import { appendAnswerIn, readEventsIn, readSessionIn, sessionIn } from './answers.js';
+import { appendAnswerIn, changesIn, readEventsIn, readSessionIn, sessionIn } from './answers.js';
 import { type Connection, pathOf } from './connection.js';
 import { createAt, type ServerStore } from './server_store.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
@@ -88,6 +89,18 @@ export class HandlerStore implements ServerStore {
     const path = `${sessionPath(key)}/handle/events`;
     const request = { method: 'GET', path, query, none: 'not_found' } as const;
     return this.#connection.request(request, call, readEventsIn);
+  }
+
+  readChanges(
+    key: Required<StorageKey>,
+    since: number,
+    created: number | undefined,
+    call: StorageCall,
+  ): Promise<ChangesSince | undefined> {
+    const path = `${sessionPath(key)}/changes`;
+    const query = { since, created };
+    const request = { method: 'GET', path, query, none: 'not_found' } as const;
+    return this.#connection.request(request, call, changesIn);
   }
 
   async list(

@@ -29,6 +29,7 @@ export class RemoteStore implements SessionStore {
   readonly describe = this.#verb('describe');
   readonly get = this.#verb('get');
   readonly page = this.#verb('page');
+  readonly readChanges = this.#verb('readChanges');
   readonly list = this.#verb('list');
   readonly append = this.#verb('append');
   readonly update = this.#verb('update');

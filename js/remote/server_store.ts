@@ -11,7 +11,7 @@ import type { Connection, ReadResponse } from './connection.js';
 import type { RunRequest } from './run_request.js';
 
 /** Stores at one kind of server. */
-export interface ServerStore extends Omit<SessionStore, 'open' | 'free' | 'appendMany'> {
+export interface ServerStore extends Required<Omit<SessionStore, 'open' | 'free' | 'appendMany'>> {
   /**
    * Runs an agent and yields its events.
    *

@@ -1,4 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
+import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { AppendedEvent, Event, NewEvent } from '../model/event/event.js';
 import type {
@@ -148,6 +149,33 @@ export class StoredSessionService<S extends object = StateShape>
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
     return this.#core.calls.run('listEvents', request, (request) => this.#core.pages.list(request));
+  }
+
+  /**
+   * Returns what has changed in a session since a revision: the events that were appended or replaced, and the
+   * session as it is now. It locks nothing, and costs as much as it returns.
+   *
+   * @throws SessionError `not_found`; `unsupported` over `adk api_server`, which has no revisions
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const session = await service.createSession(key);
+   * const since = service.revisionOf(session) ?? 0;
+   * await service.appendEvent({ session, event: { id: 'e1', invocationId: 'i1' } });
+   *
+   * const { events = [], revision } = await service.listChanges({ ...key, since });
+   * console.log(events.map(({ event }) => event.id)); // ['e1']
+   * console.log((await service.listChanges({ ...key, since: revision })).events); // []
+   * ```
+   */
+  listChanges(request: ListChangesRequest): Promise<ChangesSince<S>> {
+    return this.#core.calls.run('listChanges', request, (request) =>
+      this.#core.pages.changes<S>(request),
+    );
   }
 
   events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {

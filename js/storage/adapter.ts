@@ -47,6 +47,11 @@ export interface StorageWriteRequest extends StorageCall {
    * {@link Found.floor} by it. Absent or 0: not known.
    */
   readonly lastUpdateTime?: number;
+  /**
+   * Present if the request only asks what has changed since: `decide` returns `undefined`, so no lock is needed. The
+   * most events of {@link Found.changed} that are needed.
+   */
+  readonly changedLimit?: number;
 }
 
 /**

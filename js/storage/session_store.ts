@@ -2,6 +2,7 @@
  * The interface of a store, which a service calls for each of its methods. A store runs the rules
  * over a storage: memory, IndexedDB, or a user's adapter. A storage knows no rules.
  */
+import type { ChangesSince } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Description } from '../model/description.js';
@@ -182,6 +183,16 @@ export interface SessionStore {
     page: EventPageRequest,
     call: StorageCall,
   ): MaybePromise<ReadEvents | undefined>;
+
+  /**
+   * Reads what has changed in a session; see `ListChangesRequest`. Absent: the service asks `get` and `append`.
+   */
+  readonly readChanges?: (
+    key: Required<StorageKey>,
+    since: number,
+    created: number | undefined,
+    call: StorageCall,
+  ) => Promise<ChangesSince | undefined>;
 
   /**
    * Lists a page of a user's sessions; without `userId` of all sessions of the app. May return more than

@@ -15,7 +15,7 @@ import {
   type SessionErrorCode,
   type SessionServiceOptions,
   type StorageAdapter,
-  type Watchable,
+  type StoredSessionService,
 } from '../index.js';
 import type { JsonObject } from '../json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
@@ -40,7 +40,9 @@ import type { VerbCase } from './verb_cases.js';
 export type OpenStorage = (
   options: Pick<SessionServiceOptions, 'clock' | 'stale' | 'autoTitle'>,
 ) => OpenedStorage | Promise<OpenedStorage>;
-type Service = BaseSessionService & PagedEvents;
+type Service = BaseSessionService &
+  PagedEvents &
+  Partial<Pick<StoredSessionService, 'listChanges' | 'revisionOf'>>;
 type OpenedStorage = 'memory' | StorageAdapter | Service;
 
 /** Runs a case. Throws an error with the failed step, its call, and the hint of the case. */
@@ -103,7 +105,7 @@ const USER = { ...APP, userId: 'user' };
 const KEY = { ...USER, sessionId: 'session' };
 
 class Run {
-  readonly #service: Service & Partial<Pick<Watchable, 'revisionOf'>>;
+  readonly #service: Service;
   readonly #clock: { now: number };
   readonly #handles = new Map<string, Session>();
   readonly #pages = new Map<string, EventsPage>();
@@ -183,6 +185,8 @@ class Run {
         return this.#listSessions(call);
       case 'listEvents':
         return this.#listEvents(call);
+      case 'listChanges':
+        return this.#listChanges(call);
       case 'events': {
         const events = [];
         const request = withDefaults(KEY, call.with);
@@ -277,6 +281,20 @@ class Run {
     return { value: { ...page, ...has }, compare: expectSession };
   }
 
+  /** Lists what a handle lacks. The result is a copy of the handle with these changes. */
+  async #listChanges(call: Call) {
+    const service = this.#service;
+    const { state, events } = this.#handle(call);
+    const since = this.#revisionOf(call.handle);
+    if (service.listChanges === undefined) throw new Error('the service has no listChanges');
+    const changes = await service.listChanges({ ...withDefaults(KEY, call.with), since });
+    const current = new Map(events.map((event) => [event.id, event]));
+    for (const { event } of changes.events ?? []) current.set(event.id, event);
+    const isComplete = changes.events !== undefined;
+    const value = { state, ...changes, isComplete, events: [...current.values()] };
+    return { value, compare: expectSession };
+  }
+
   #cursor(name: string, end: 'before' | 'after'): string {
     const cursor = this.#pages.get(name)?.[end];
     if (cursor === undefined) throw new Error(`page ${JSON.stringify(name)} has no cursor ${end}`);
@@ -306,7 +324,10 @@ class Run {
 
   /** Returns the present revision of the handle that a call names. */
   #expectedRevision({ with: { expectedRevision: handle } }: Call): number | undefined {
-    if (handle === undefined) return undefined;
+    return handle === undefined ? undefined : this.#revisionOf(handle);
+  }
+
+  #revisionOf(handle: unknown): number {
     const revision = this.#service.revisionOf?.(this.#handle({ handle }));
     if (revision === undefined) throw new Error('the service knows no revision of the handle');
     return revision;

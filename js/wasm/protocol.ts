@@ -7,6 +7,9 @@ import type { SharedScope, StoredScope } from '../state/scope.js';
 /** The policies of an append through a stale handle; `policy_of` in `appends.rs`. */
 export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
 
+/** So many changed events tell an append of no events that there may be more; `MOST_CHANGED` in `plan.rs`. */
+export const MOST_CHANGED = 1001;
+
 /** The states that a write needs to read, added up; `ScopeSet::bits` in `src/core/write/plan.rs`. */
 export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
   StoredScope,
@@ -63,7 +66,10 @@ export type AppendAnswer = [
   ...shared: SharedRevisions,
   unchanged?: [position: number, revision: number][],
   missed?: [seq: number, revision: number, text: string][],
-  /** The stored state before the append, if an event that the handle had missed was replaced. */
+  /**
+   * The stored state before the append, if there are no events to append, or if an event that the handle had missed was
+   * replaced.
+   */
   state?: string,
 ];
 

@@ -53,6 +53,7 @@ pub(super) enum Op {
     GetSession,
     ListSessions,
     ListEvents,
+    ListChanges,
     Events,
     AppendEvent,
     AppendEvents,

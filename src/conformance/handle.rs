@@ -60,6 +60,7 @@ impl Outgoing {
 }
 
 /// A handle of the suite.
+#[derive(Clone)]
 pub(super) struct Handle {
     pub(super) key: SessionKey,
     pub(super) position: HandlePosition,

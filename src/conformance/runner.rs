@@ -21,7 +21,7 @@ use crate::core::event::NewEvent;
 use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, check_event_limit};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
-use crate::core::storage::{Deletion, Storage};
+use crate::core::storage::{Deletion, MOST_CHANGED, Storage};
 use crate::platform;
 use crate::service::{
     ComputeDelta, Computed, EventCursor, HandlePosition, StalePolicy, StoredSession,
@@ -145,6 +145,7 @@ where
             }
             Op::ListSessions => return self.list(call).await,
             Op::ListEvents => return self.list_events(call).await,
+            Op::ListChanges => return self.list_changes(call).await,
             Op::Events => return self.walk(with).await,
             Op::AppendEvent | Op::AppendEvents => return self.append(call).await,
             Op::UpdateState => return self.update(with, call.now).await,
@@ -246,6 +247,27 @@ where
         };
         self.see(&handle.key, appended.head);
         handle.receive(appended, &own)
+    }
+
+    /// Lists what a handle lacks. The result is a copy of the handle with these changes.
+    async fn list_changes(&self, call: &Call) -> Result<(Kind, Value), Stop> {
+        let name = call.handle.as_deref().unwrap_or_default();
+        let handle = self.take(name).await?;
+        let mut current = handle.clone();
+        self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
+        let (key, position) = (current.key.clone(), current.position.clone());
+        let merge = StalePolicy::Merge;
+        let changes = self.service.append_events(key, position, merge, Vec::new(), 0.0).await?;
+        if changes.state.is_none() {
+            return Err(Stop::Broken("an append of no events returned no state".into()));
+        }
+        let is_complete = changes.missed.len() < MOST_CHANGED;
+        current.receive(changes, &[])?;
+        let mut session = current.to_json();
+        if let Value::Object(members) = &mut session {
+            members.insert("isComplete".into(), is_complete.into());
+        }
+        Ok((Kind::Session, session))
     }
 
     async fn list(&self, call: &Call) -> Result<(Kind, Value), Stop> {

@@ -60,7 +60,7 @@ impl<'a> Entries<'a> {
             for id in &plan.event_ids {
                 events.extend(session.events.get(id));
             }
-            changed = session.events.changed(plan.since);
+            changed = session.events.changed(plan.since, plan.most_changed());
         }
         let state = self.session.as_ref().filter(|_| plan.scopes.session);
         let user = self.user.as_ref().filter(|_| plan.scopes.user);
@@ -82,7 +82,8 @@ impl<'a> Entries<'a> {
             return 0;
         };
         let revisions = session.head.revision.saturating_sub(plan.since);
-        session.events.len().min(usize::try_from(revisions).unwrap_or(usize::MAX))
+        let revisions = usize::try_from(revisions).unwrap_or(usize::MAX);
+        session.events.len().min(revisions).min(plan.most_changed())
     }
 
     /// Makes sure that the states stay within their size limit, and reserves memory for new

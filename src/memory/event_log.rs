@@ -140,8 +140,9 @@ impl EventLog {
         })
     }
 
-    /// Returns the rows written after `since`: first the replaced ones, then the new ones by `seq`.
-    pub(super) fn changed(&self, since: Revision) -> Vec<EventRow> {
+    /// Returns the rows written after `since`, `most` at most: first the replaced ones, then the new ones
+    /// by `seq`.
+    pub(super) fn changed(&self, since: Revision, most: usize) -> Vec<EventRow> {
         let is_new = |position: usize| self.entry(position).is_some_and(|entry| entry.seq > since);
         let mut first_new = self.len();
         while first_new > 0 && is_new(first_new - 1) {
@@ -149,14 +150,14 @@ impl EventLog {
         }
         let mut rows = Vec::new();
         for (revision, position) in self.replaced.iter().rev() {
-            if *revision <= since {
+            if *revision <= since || rows.len() >= most {
                 break;
             }
             if *position < first_new {
                 rows.extend(self.row(*position));
             }
         }
-        for position in first_new..self.len() {
+        for position in (first_new..self.len()).take(most.saturating_sub(rows.len())) {
             rows.extend(self.row(position));
         }
         rows
@@ -223,9 +224,11 @@ mod tests {
         log.write(row("2", 2, 5, "new"));
         log.write(row("2", 2, 6, "newer"));
         assert_eq!(texts(log.window(&Window::ALL).0), ["old", "newer", "old", "old"]);
-        let changed: Vec<_> = log.changed(3).iter().map(|row| (row.seq, row.revision)).collect();
+        let changed: Vec<_> =
+            log.changed(3, usize::MAX).iter().map(|row| (row.seq, row.revision)).collect();
         assert_eq!(changed, [(2, 6), (4, 4)]);
-        assert!(log.changed(6).is_empty());
+        assert!(log.changed(6, usize::MAX).is_empty());
+        assert_eq!(log.changed(0, 3).len(), 3);
     }
 
     #[test]

@@ -135,6 +135,7 @@ function planOf(
   locksApp: boolean,
 ): Plan {
   const { userId, sessionId } = request.key;
+  const locks = locksRows && request.changedLimit === undefined;
   const wants = {
     session: sessionId !== undefined,
     app: isCreate || request.scopes.includes('app'),
@@ -145,9 +146,9 @@ function planOf(
     key: keyOf(request.key),
     wants,
     locks: {
-      session: locksRows && wants.session && !isCreate,
-      app: locksRows && wants.app && locksApp,
-      user: locksRows && wants.user,
+      session: locks && wants.session && !isCreate,
+      app: locks && wants.app && locksApp,
+      user: locks && wants.user,
     },
   };
 }
@@ -289,11 +290,11 @@ function* withChanged(
   for (const [index, { key, request }] of plans.entries()) {
     const row = current[index];
     const session = row?.found.session;
-    const { since } = request;
+    const { since, changedLimit: limit = Infinity } = request;
     if (!session || since >= session.revision || since > LAST_REVISION) continue;
     const updated = parseTime(rows[index]?.update_time) ?? session.revision;
     const replacedAt = parseTime(row?.sideTableRow?.replacedAt) ?? 0;
-    reads.set(index, readChanged(context, { key, session, updated, replacedAt, since }));
+    reads.set(index, readChanged(context, { key, session, updated, replacedAt, since, limit }));
   }
   if (reads.size === 0) return current;
   const changed = yield* readTogether([...reads.values()]);
@@ -311,6 +312,7 @@ interface ChangedRequest {
   readonly updated: number;
   readonly replacedAt: number;
   readonly since: number;
+  readonly limit: number;
 }
 
 /**
@@ -320,13 +322,16 @@ interface ChangedRequest {
  */
 function readChanged(
   { layout, statements }: ReadContext,
-  { key, session, updated, replacedAt, since }: ChangedRequest,
+  { key, session, updated, replacedAt, since, limit }: ChangedRequest,
 ): Read<EventRow[]> {
-  const query = replacedAt > since ? statements.changedOrReplaced : statements.changed;
+  const queries = replacedAt > since ? statements.changedOrReplaced : statements.changed;
+  const query = limit === Infinity ? queries.all : queries.first;
   const isOfEmpty = since === session.created;
   const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK_MICROS);
-  const select = query.of({ ...key, since: layout.time(from) });
+  const select = query.of({ ...key, since: layout.time(from), limit });
   const result = ([rows = []]: Answer): EventRow[] => {
+    // There may be more, so it does not matter which of these have changed.
+    if (rows.length >= limit) return (rows as readonly EventColumns[]).map(eventRow);
     const changed: EventRow[] = [];
     for (const columns of rows as readonly EventColumns[]) {
       const row = eventRow(columns);

@@ -89,15 +89,20 @@ type EventKey = Key & { event: string };
 
 /** Makes the statements of {@link readCurrentRows}. */
 export function currentRowsStatements(database: Database, engine: Engine, layout: Layout) {
-  const ofEvents = (replacedToo: boolean) =>
-    new Prepared<Key & { since: StoredTime }, EventColumns>((value) => {
+  const ofEvents = (replacedToo: boolean, isLimited: boolean) =>
+    new Prepared<Key & { since: StoredTime; limit: number }, EventColumns>((value) => {
       const query = selectEvents(database, engine, value).where((where) => {
         const isNew = where('timestamp', '>=', value('since'));
         const data = engine.json(where.ref('event_data'));
         return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
       });
-      return inOrder(engine, query, 'asc');
+      const ordered = inOrder(engine, query, 'asc');
+      return isLimited ? ordered.limit(value('limit')) : ordered;
     });
+  const changedEvents = (replacedToo: boolean) => ({
+    all: ofEvents(replacedToo, false),
+    first: ofEvents(replacedToo, true),
+  });
   const lockSession = (skipsLocked: boolean) =>
     findByKey<Key, { locked: number }>(database, engine, ['app', 'user', 'session'], (value) => {
       const query = database
@@ -156,8 +161,8 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
           ),
         ),
     ),
-    changed: ofEvents(false),
-    changedOrReplaced: ofEvents(true),
+    changed: changedEvents(false),
+    changedOrReplaced: changedEvents(true),
   };
 }
 

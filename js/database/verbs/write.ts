@@ -20,7 +20,9 @@ export function* write(
   writes: readonly StorageWrite[],
   isCreate: boolean,
 ): Steps<void> {
-  const { engine, lastWrites } = context;
+  const { engine } = context;
+  // A read neither asks the cache nor ends it.
+  const lastWrites = writes.some(isRead) ? undefined : context.lastWrites;
   const now = context.clock();
   const requests = writes.map(({ request }) => request);
   for (const request of requests) checkIds(engine, request);
@@ -51,6 +53,10 @@ export function* write(
   if (group.writes.length === 0) return;
   yield { queries: group.queries(), isLast: true };
   lastWrites?.keep(group.writes);
+}
+
+function isRead({ request }: StorageWrite): boolean {
+  return request.changedLimit !== undefined;
 }
 
 /**

@@ -3,11 +3,14 @@ import { orderedWriter } from '../../append/state_writer.js';
 import { SessionError } from '../../errors/errors.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isSameJson } from '../../wasm/core.js';
+import type { ChangedEvent } from '../../model/changes_since.js';
 import { takeDescription } from '../../model/description.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
 import type { AppendAnswer } from '../../wasm/protocol.js';
+import { toSeconds } from '../../python/time.js';
 import { eventsIn } from './call_body.js';
+import { eventToJson } from './event_json.js';
 import { numberIn, wordIn } from '../http/query.js';
 import type { Route, RouteCall } from './route.js';
 import { requireCore } from './served_session.js';
@@ -63,6 +66,31 @@ export const HANDLE_ROUTES: readonly Route[] = [
     },
   },
   {
+    method: 'GET',
+    path: '/apps/{appName}/users/{userId}/sessions/{sessionId}/changes',
+    action: 'getSession',
+    summary: 'Returns what has changed in a session since a revision, and what it is now.',
+    query: ['since', 'created'],
+    response: 'ChangesSince',
+    run: async (call) => {
+      const { query, appName, userId, sessionId, signal, isOwnClient } = call;
+      // The service checks that it is there.
+      const since = numberIn(query, 'since')!;
+      const request = {
+        appName,
+        userId,
+        sessionId,
+        since,
+        created: numberIn(query, 'created'),
+        signal,
+      };
+      const { events, ...changes } = await requireCore(call).pages.changes(request);
+      if (isOwnClient) return { ...changes, events };
+      const lastUpdateTime = toSeconds(changes.lastUpdateTime);
+      return { ...changes, lastUpdateTime, events: events?.map(changedToJson) };
+    },
+  },
+  {
     method: 'DELETE',
     path: HANDLE,
     action: 'deleteSession',
@@ -73,6 +101,10 @@ export const HANDLE_ROUTES: readonly Route[] = [
     run: deleteUnchanged,
   },
 ];
+
+function changedToJson({ event, ...revisions }: ChangedEvent): object {
+  return { ...revisions, event: eventToJson(event) };
+}
 
 async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { appName, userId, sessionId, signal, body } = call;

@@ -4,7 +4,7 @@ import type { SessionError } from '../../errors/errors.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { NewSession } from '../../wasm/appends.js';
-import { PLANNED } from '../../wasm/protocol.js';
+import { MOST_CHANGED, PLANNED } from '../../wasm/protocol.js';
 import type { StorageAdapter, StorageWriteRequest } from '../adapter.js';
 import { adapterError, requestOf } from './adapter_calls.js';
 import { contractViolation } from '../checked_rows.js';
@@ -104,12 +104,15 @@ function writeRequest<Verb extends WriteVerb>(
   }
   const eventIds = isLocating ? [] : events.map(({ id }) => id);
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
+  const since = plan[PLANNED.since]!;
+  const isRead = eventIds.length === 0 && since < Number.MAX_SAFE_INTEGER;
   const request = {
     key: storageKey(key),
     scopes: scopesOf(plan[PLANNED.scopes]!),
     eventIds,
-    since: plan[PLANNED.since]!,
+    since,
     lastUpdateTime,
+    ...(isRead && { changedLimit: MOST_CHANGED }),
   };
   return requestOf(request, parts);
 }

@@ -52,8 +52,8 @@ pub struct Appended {
     pub unchanged: Vec<(usize, Revision)>,
     /// The events that the handle had missed, in any order. Empty unless the policy is `Merge`.
     pub missed: Vec<EventRow>,
-    /// The JSON object of the stored state before the append. Present only if the handle missed a
-    /// replacement: the stored deltas no longer hold the changes of the replaced event.
+    /// The JSON object of the stored state before the append. Present if the append has no events, or if
+    /// the handle missed a replacement: the stored deltas no longer hold the changes of the replaced event.
     pub state: Option<String>,
     /// The revision of the handle before the append: events with a greater `seq` are new to it.
     pub since: Revision,
@@ -136,7 +136,9 @@ impl Append {
         events: &[NewEvent],
         now: f64,
     ) -> Self {
-        let progress = Progress { position, sees_states: false };
+        // Without events, the append only tells what the handle lacks.
+        let sees_states = events.is_empty() && policy == StalePolicy::Merge;
+        let progress = Progress { position, sees_states };
         let earlier = earlier_events(events);
         let (expected, first_title) = (None, None);
         Self { progress, policy, expected, first_title, earlier, now, outcome: None }
@@ -157,7 +159,7 @@ impl Append {
             return;
         };
         plan.event_ids = events.iter().map(|event| Rc::clone(&event.id)).collect();
-        plan.ids_are_new = true;
+        plan.ids_are_new = !events.is_empty();
         plan.scopes = self.scopes(events);
         plan.since = self.since(position);
     }
@@ -287,7 +289,7 @@ impl Append {
         if self.policy == StalePolicy::Reject && is_stale && is_written {
             return Err(AppendFailure::Stale { expected: since, actual });
         }
-        let state = missed_replacement.then(|| stored_state(&found)).transpose();
+        let state = self.progress.sees_states.then(|| stored_state(&found)).transpose();
         let state = state.map_err(AppendFailure::Failed)?;
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {

@@ -25,7 +25,7 @@ use create::Create;
 pub(crate) use create::Created;
 pub use create::NewSession;
 use describe::Describe;
-pub use plan::{Plan, ScopeSet, Target};
+pub use plan::{MOST_CHANGED, Plan, ScopeSet, Target};
 use resolved_position::ResolvedPosition;
 pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
 #[cfg(any(test, feature = "testing"))]

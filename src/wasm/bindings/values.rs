@@ -173,7 +173,7 @@ pub(super) fn appended_to_javascript(write: Write) -> Answer {
     let [user, app] = revision_numbers(shared);
     let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
     let answer = array_of(created, revision, head.last_update_time, since, user, app);
-    if unchanged.is_empty() && missed.is_empty() {
+    if unchanged.is_empty() && missed.is_empty() && state.is_none() {
         return Ok(answer.into());
     }
     let (unchanged_rows, missed_rows) = (Array::new(), Array::new());

@@ -63,7 +63,7 @@ impl Access {
         self.begin(stores, Mode::Write).await
     }
 
-    async fn begin(&self, stores: &JsValue, mode: Mode) -> Result<Transaction, Failure> {
+    pub(crate) async fn begin(&self, stores: &JsValue, mode: Mode) -> Result<Transaction, Failure> {
         let connection = self.database.connection(self.timeout).await?;
         self.transactions.begin(&connection, stores, mode)
     }

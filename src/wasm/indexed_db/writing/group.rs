@@ -10,7 +10,9 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::core::session::SessionKey;
+use crate::core::write::MOST_CHANGED;
 use crate::wasm::indexed_db::connection::access::Access;
+use crate::wasm::indexed_db::connection::transaction::Mode;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::wasm::indexed_db::writing::group_rows::{Checks, Group, Member};
@@ -52,22 +54,28 @@ async fn write_once(
     full: &mut Vec<SessionKey>,
     has_put: &Cell<bool>,
 ) -> Result<JsValue, Failure> {
+    let only_reads = members.iter().all(|member| member.write.plan().only_reads());
     loop {
-        let transaction = access.begin_write(&stores(members, checks)).await?;
+        let mode = if only_reads { Mode::Read } else { Mode::Write };
+        let transaction = access.begin(&stores(members, checks), mode).await?;
         let mut group = Group::new(&transaction, members, checks);
         group.read_rows(transaction.answered().await?);
         if let Some(sequence) = &group.sequence {
             sequence.check(&transaction).await?;
         }
-        if group.needs_floor() {
+        if !only_reads && group.needs_floor() {
             checks.floor = true;
             continue;
         }
         let requested = group.request_keys(members);
-        let requested = group.request_events(&requested, &transaction.answered().await?);
-        group.read_events(&requested, &transaction.answered().await?);
+        let most = only_reads.then_some(MOST_CHANGED as u32);
+        let requested = group.request_events(&requested, &transaction.answered().await?, most);
+        group.read_events(&requested, &transaction.answered().await?, only_reads)?;
         for member in &mut *members {
             member.done = group.decide(member);
+        }
+        if only_reads {
+            return Ok(JsValue::UNDEFINED);
         }
         if group.must_look_up {
             checks.ids = true;

@@ -12,6 +12,7 @@ use crate::platform;
 use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::Page;
@@ -181,9 +182,14 @@ impl<'a> Group<'a> {
     }
 
     /// Requests the records with those keys, each only once since a page holds many events, and the
-    /// events changed since each session's revision. Returns the index of the session for each
-    /// request.
-    pub(super) fn request_events(&self, keys_for: &[usize], keys: &Array) -> Vec<usize> {
+    /// events changed since each session's revision, from `most` records at most. Returns the index of the
+    /// session for each request.
+    pub(super) fn request_events(
+        &self,
+        keys_for: &[usize],
+        keys: &Array,
+        most: Option<u32>,
+    ) -> Vec<usize> {
         let mut found = BinaryHeap::new();
         for (position, key) in keys_for.iter().zip(keys.iter()) {
             // `[number, seq]`.
@@ -210,7 +216,7 @@ impl<'a> Group<'a> {
                 continue;
             }
             let range = keys::from(number, keys::after(buffer.since));
-            self.transaction.get_all(EVENTS, &range, None);
+            self.transaction.get_all(EVENTS, &range, most);
             requested.push(position);
             if record.count("replaced") > buffer.since as f64 {
                 self.transaction.find(EVENTS, BY_REPLACEMENT, &range);
@@ -227,18 +233,27 @@ impl<'a> Group<'a> {
         Some((position, record, record.count("number")))
     }
 
-    pub(super) fn read_events(&mut self, requested: &[usize], answers: &Array) {
+    /// Takes the events that were read. `is_exact`: fails with `corrupt_record` if a record is damaged.
+    pub(super) fn read_events(
+        &mut self,
+        requested: &[usize],
+        answers: &Array,
+        is_exact: bool,
+    ) -> Result<(), Failure> {
         for (position, records) in requested.iter().zip(answers.iter()) {
             let Some(buffer) = self.sessions.get_mut(*position) else {
                 continue;
             };
             for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
-                // A damaged record is skipped, so that it does not block new events.
-                if let Ok(page) = Page::read(&record) {
-                    buffer.take_in(page);
+                match Page::read(&record) {
+                    Ok(page) => buffer.take_in(page),
+                    Err(failure) if is_exact => return Err(failure),
+                    // A damaged record is skipped, so that it does not block new events.
+                    Err(_) => {}
                 }
             }
         }
+        Ok(())
     }
 
     /// Puts all changed records. Returns the sessions that have enough open records for a page.
