@@ -1,7 +1,8 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
-import type { ChangesSince } from '../model/changes_since.js';
+import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';
+import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import { isTime } from '../model/event/snapshot.js';
 import { isEvent } from '../read/stored_events.js';
@@ -82,14 +83,29 @@ export function appendAnswerIn(json: unknown): AppendAnswer | undefined {
 
 export function changesIn(json: unknown): ChangesSince | undefined {
   if (!isPlainObject(json)) return undefined;
-  const { created, revision, lastUpdateTime, isRecreated, events, state = {} } = json;
+  const { created, revision, lastUpdateTime, isRecreated, title, labels, events, state } = json;
   const isAnswer =
-    [created, revision].every(isRevision) &&
+    isRevision(created) &&
+    isRevision(revision) &&
     isTime(lastUpdateTime) &&
     typeof isRecreated === 'boolean' &&
-    isPlainObject(state) &&
+    (state === undefined || isPlainObject(state)) &&
     (events === undefined || (Array.isArray(events) && events.every(isChanged)));
-  return isAnswer ? (json as unknown as ChangesSince) : undefined;
+  if (!isAnswer) return undefined;
+  const changes = { created, revision, lastUpdateTime, isRecreated };
+  return setDescription(
+    {
+      ...changes,
+      ...(events !== undefined && {
+        events: (events as ChangedEvent[]).map(({ seq, revision, event }) => {
+          return { seq, revision, event };
+        }),
+      }),
+      ...(state !== undefined && { state }),
+    },
+    title,
+    JSON.stringify(labels),
+  );
 }
 
 const isChanged = (item: unknown): boolean =>

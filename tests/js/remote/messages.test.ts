@@ -47,6 +47,7 @@ async function talk(fetch: typeof globalThis.fetch): Promise<unknown[]> {
   await remote.appendEvent({ session: other, event: event('e3') });
   await remote.updateSession(KEY, { title: 'Tea', labels: { b: '2', a: '1' } });
   await remote.updateState({ appName: 'shop', stateDelta: { 'app:m': 'x' } });
+  const changes = await remote.listChanges({ ...KEY, since: 2 });
   const refused = await remote.createSession(KEY).catch((error: unknown) => {
     return isSessionError(error) ? error.toJSON() : error;
   });
@@ -55,6 +56,9 @@ async function talk(fetch: typeof globalThis.fetch): Promise<unknown[]> {
     { ...other },
     await remote.listSessions({ appName: 'shop', userId: 'ada' }),
     await remote.listEvents({ ...KEY, limit: 2 }),
+    changes,
+    await remote.listChanges({ ...KEY, since: changes.revision }),
+    await remote.listChanges({ ...KEY, since: 0 }),
     await remote.getUserState(KEY),
     await remote.getSession({ ...KEY, sessionId: '..' }),
     refused,

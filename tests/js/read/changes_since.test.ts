@@ -1,0 +1,138 @@
+// What `listChanges` returns beside the cases of the conformance suite, and what it asks of a storage.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  createEvent,
+  InMemorySessionService,
+  isSessionError,
+  openSessionService,
+  type StorageWriteRequest,
+} from '../../../js/index.js';
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+
+const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const event = (id: string, author = 'user') =>
+  createEvent({ id, invocationId: 'i', author, timestamp: 1000 });
+
+describe('listChanges', () => {
+  it('returns each event with the revisions of its first append and its last write', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(KEY);
+    await service.appendEvents({ session, events: [event('e1'), event('e2')] });
+    const since = service.revisionOf(session)!;
+    await service.appendEvents({ session, events: [event('e3'), event('e1', 'agent')] });
+    const changes = await service.listChanges({ ...KEY, since });
+    const rows = changes.events?.map(({ seq, revision, event }) => [event.id, seq, revision]);
+    assert.deepEqual(rows, [
+      ['e1', since - 1, since + 2],
+      ['e3', since + 1, since + 1],
+    ]);
+    assert.equal(changes.revision, since + 2);
+    assert.equal(changes.isRecreated, false);
+  });
+
+  it('returns neither events nor state if the revision is the one asked for', async () => {
+    const service = new InMemorySessionService({ clock: () => 1000 });
+    const session = await service.createSession({ ...KEY, state: { a: 1 } });
+    const since = service.revisionOf(session)!;
+    const changes = await service.listChanges({ ...KEY, since });
+    const head = { created: since, revision: since, lastUpdateTime: 1000, isRecreated: false };
+    assert.deepEqual(changes, { ...head, events: [] });
+  });
+
+  it('returns no events for a revision that the session has not reached', async () => {
+    const service = new InMemorySessionService();
+    await service.createSession(KEY);
+    const { events, state, isRecreated } = await service.listChanges({ ...KEY, since: 99 });
+    assert.deepEqual([events, state, isRecreated], [undefined, undefined, false]);
+  });
+
+  it('returns no events for another created than that of the session', async () => {
+    const service = new InMemorySessionService();
+    await service.createSession(KEY);
+    const { created } = await service.listChanges({ ...KEY, since: 0 });
+    const since = created;
+    const same = await service.listChanges({ ...KEY, since, created });
+    assert.deepEqual([same.isRecreated, same.events], [false, []]);
+    const other = await service.listChanges({ ...KEY, since, created: created + 1 });
+    assert.deepEqual([other.isRecreated, other.events], [true, undefined]);
+  });
+
+  it('refuses what is no revision, and an invalid id', async () => {
+    const service = new InMemorySessionService();
+    for (const given of [{ since: -1 }, { since: 0.5 }, { since: null }, { created: -1 }]) {
+      const request = { ...KEY, since: 0, ...given } as typeof KEY & { since: number };
+      const isInvalid = (error: unknown) => isSessionError(error, 'invalid_argument');
+      await assert.rejects(service.listChanges(request), isInvalid);
+    }
+    await assert.rejects(service.listChanges({ ...KEY, sessionId: '', since: 0 }), (error) =>
+      isSessionError(error, 'not_found'),
+    );
+  });
+
+  it('shares no object with the storage, nor between an event and the state', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(KEY);
+    const since = service.revisionOf(session)!;
+    const given = createEvent({ id: 'e1', invocationId: 'i', author: 'user' });
+    given.actions.stateDelta = { list: [1] };
+    await service.appendEvent({ session, event: given });
+    const changes = await service.listChanges({ ...KEY, since });
+    (changes.state?.list as number[]).push(2);
+    const [first] = changes.events!;
+    assert.deepEqual(first?.event.actions.stateDelta, { list: [1] });
+    assert.deepEqual((await service.getSession(KEY))?.state, { list: [1] });
+  });
+
+  it('asks an adapter with a limit and without ids, and the adapter writes nothing', async () => {
+    const requests: StorageWriteRequest[] = [];
+    const adapter = mapAdapter();
+    const results: unknown[] = [];
+    const spy = {
+      ...adapter,
+      append: (request: StorageWriteRequest, decide: Parameters<typeof adapter.append>[1]) => {
+        requests.push(request);
+        return adapter.append(request, (found) => {
+          const changes = decide(found);
+          results.push(changes);
+          return changes;
+        });
+      },
+    };
+    const service = await openSessionService({ storage: spy });
+    const session = await service.createSession(KEY);
+    const since = service.revisionOf(session)!;
+    await service.appendEvent({ session, event: event('e1') });
+    const { events } = await service.listChanges({ ...KEY, since });
+    assert.deepEqual(
+      events?.map(({ event }) => event.id),
+      ['e1'],
+    );
+    const [append, list] = requests;
+    assert.equal(append?.changedLimit, undefined);
+    assert.deepEqual([list?.eventIds, list?.since, list?.changedLimit], [[], since, 1001]);
+    assert.equal(results[1], undefined);
+    assert.equal(requests.length, 2);
+  });
+
+  it('reports an event whose stored text is damaged', async () => {
+    const adapter = mapAdapter();
+    const service = await openSessionService({
+      storage: {
+        ...adapter,
+        append: (request, decide) =>
+          adapter.append(request, (found) =>
+            decide({ ...found, changed: found.changed.map((row) => ({ ...row, text: '{' })) }),
+          ),
+      },
+    });
+    const session = await service.createSession(KEY);
+    const since = service.revisionOf(session)!;
+    await service.appendEvent({ session, event: event('e1') });
+    await assert.rejects(service.listChanges({ ...KEY, since }), (error) =>
+      isSessionError(error, 'corrupt_record'),
+    );
+  });
+});
