@@ -92,20 +92,14 @@ export function changesIn(json: unknown): ChangesSince | undefined {
     (state === undefined || isPlainObject(state)) &&
     (events === undefined || (Array.isArray(events) && events.every(isChanged)));
   if (!isAnswer) return undefined;
-  const changes = { created, revision, lastUpdateTime, isRecreated };
-  return setDescription(
-    {
-      ...changes,
-      ...(events !== undefined && {
-        events: (events as ChangedEvent[]).map(({ seq, revision, event }) => {
-          return { seq, revision, event };
-        }),
-      }),
-      ...(state !== undefined && { state }),
-    },
-    title,
-    JSON.stringify(labels),
-  );
+  const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
+  if (events !== undefined) {
+    changes.events = (events as ChangedEvent[]).map(({ seq, revision, event }) => {
+      return { seq, revision, event };
+    });
+  }
+  if (state !== undefined) changes.state = state;
+  return setDescription(changes, title, JSON.stringify(labels));
 }
 
 const isChanged = (item: unknown): boolean =>
