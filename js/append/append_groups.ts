@@ -1,6 +1,8 @@
 import { loadWasm } from '../wasm/core.js';
 import { mayBeWritten } from '../errors/unwritten.js';
-import type { AppendRequest } from '../storage/session_store.js';
+import { isSessionError, type SessionError } from '../errors/errors.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import type { AppendRules } from './append_rules.js';
 import type { EventToStore } from './event_to_store.js';
@@ -69,14 +71,13 @@ export interface PreparedAppend {
   readonly committed: (answer: AppendAnswer) => void | Promise<void>;
 }
 
-/** Stores events, and changes the handles whose events are stored. */
-export interface AppendStore {
-  /** Whether {@link AppendStore.storeMany} can be called. Called when the wasm is loaded. */
-  canStoreMany(): boolean;
-  prepare(append: HandleAppend): PreparedAppend;
-  store(prepared: PreparedAppend): MaybePromise<void>;
-  /** Stores appends to different sessions in one transaction. Each of them may fail by itself. */
-  storeMany(prepared: readonly PreparedAppend[]): readonly Promise<void>[];
+/** The parts that {@link AppendGroups} works with. */
+export interface GroupParts {
+  /** Called when the wasm is loaded. */
+  readonly store: () => SessionStore;
+  readonly prepare: (append: HandleAppend) => PreparedAppend;
+  /** Adds details that only the storage knows to the error of a refused append. */
+  readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
 }
 
 /**
@@ -94,7 +95,7 @@ export interface AppendStore {
  * because only the answer was lost, is found by its event ids.
  */
 export class AppendGroups {
-  readonly #store: AppendStore;
+  readonly #parts: GroupParts;
   readonly #queues = new WeakMap<HandleRecord, HandleQueue>();
   /** The queues of handles with waiting appends and none under way, in the order of their turns. */
   #ready: HandleQueue[] = [];
@@ -103,8 +104,8 @@ export class AppendGroups {
   /** Whether the next group starts by itself, in this tick or the next. */
   #isScheduled = false;
 
-  constructor(store: AppendStore) {
-    this.#store = store;
+  constructor(parts: GroupParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -168,7 +169,7 @@ export class AppendGroups {
         );
         return;
       }
-      const isMany = this.#store.canStoreMany();
+      const isMany = this.#parts.store().appendMany !== undefined;
       while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
         if (this.#isScheduled && !isAll && isMany) return;
         const group = this.#takeGroup();
@@ -219,7 +220,9 @@ export class AppendGroups {
     const parts = group.map((write) => appendOf(write));
     let stored: readonly Promise<void>[];
     try {
-      stored = this.#store.storeMany(parts.map(({ append }) => this.#store.prepare(append)));
+      const prepared = parts.map(({ append }) => this.#parts.prepare(append));
+      const answers = this.#parts.store().appendMany!(prepared.map(({ request }) => request));
+      stored = prepared.map(async ({ committed }, index) => committed(await answers[index]!));
     } catch (error) {
       stored = group.map(() => Promise.reject(error as Error));
     }
@@ -270,7 +273,7 @@ export class AppendGroups {
   #failAll(error: unknown): void {
     while (this.#ready.length > 0) {
       for (const write of this.#takeGroup()) {
-        reject(write, error);
+        this.#reject(write, error);
         this.#finish(write.queue);
       }
     }
@@ -291,15 +294,24 @@ export class AppendGroups {
       stop();
       if (write.calls.length > 1) return this.#storeEach(write, error);
       // Any other error would claim that nothing was written.
-      reject(write, doubt ?? error);
+      this.#reject(write, doubt ?? error);
     };
     try {
-      const stored = this.#store.store(this.#store.prepare(append));
+      const { request, committed } = this.#parts.prepare(append);
+      const stored = after(this.#parts.store().append(request), committed);
       if (stored !== undefined) return stored.then(succeed, fail);
     } catch (error) {
       return fail(error);
     }
     return succeed();
+  }
+
+  #reject({ calls }: HandleWrite, error: unknown): void {
+    for (const { append, reject } of calls) {
+      const { appName, userId, id: sessionId } = append.session;
+      const key = { appName, userId, sessionId };
+      reject(isSessionError(error) ? this.#parts.explain(error, key) : error);
+    }
   }
 
   async #storeEach({ queue, calls }: HandleWrite, error: unknown): Promise<void> {
@@ -312,11 +324,6 @@ export class AppendGroups {
 /** Resolves the calls of a write with the number of calls in its transaction. */
 function resolve({ calls }: HandleWrite, groupSize: number): void {
   for (const { resolve } of calls) resolve(groupSize);
-}
-
-/** Rejects the calls of a write. */
-function reject({ calls }: HandleWrite, error: unknown): void {
-  for (const { reject } of calls) reject(error);
 }
 
 /** @returns the append, and a function that stops listening to the signals of the calls */

@@ -1,5 +1,5 @@
 import { loadWasm } from '../wasm/core.js';
-import { isSessionError, type SessionError } from '../errors/errors.js';
+import type { SessionError } from '../errors/errors.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { titleOf } from '../model/auto_title.js';
 import { optionalCount } from '../model/ids.js';
@@ -7,12 +7,7 @@ import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { type AppendRules, appendRulesOf } from './append_rules.js';
 import { Computation } from './computation.js';
-import {
-  AppendGroups,
-  type AppendStore,
-  type HandleAppend,
-  type PreparedAppend,
-} from './append_groups.js';
+import { AppendGroups, type HandleAppend, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
@@ -22,9 +17,9 @@ import type { StorageCall } from '../model/diagnostic.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import type { SessionReader } from '../read/session_reader.js';
-import type { AppendRequest, SessionStore } from '../storage/session_store.js';
+import type { SessionStore } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
-import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
+import { STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
 /** What a request to append says beside its events. */
@@ -54,12 +49,14 @@ export interface AppenderParts {
  * Over memory an append is done when the call returns. Over other storages it waits until the
  * earlier appends through the same handle have settled; waiting appends are stored together.
  */
-export class Appender implements AppendStore {
+export class Appender {
   readonly #parts: AppenderParts;
-  readonly #groups = new AppendGroups(this);
+  readonly #groups: AppendGroups;
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
+    const { store, explain } = parts;
+    this.#groups = new AppendGroups({ store, explain, prepare: (append) => this.#prepare(append) });
   }
 
   /**
@@ -101,7 +98,7 @@ export class Appender implements AppendStore {
     } else if (taken.length > 0) {
       const ahead = record.lastAppend ?? loadWasm(true);
       stored =
-        ahead === undefined ? this.store(this.prepare(append)) : this.#storeAfter(ahead, append);
+        ahead === undefined ? this.#store(this.#prepare(append)) : this.#storeAfter(ahead, append);
     }
     return after(stored, (groupSize) => {
       if (facts !== undefined) {
@@ -117,7 +114,7 @@ export class Appender implements AppendStore {
     const { record, signal } = append;
     const stored = ahead.then(() => {
       requireNotAborted(signal);
-      return this.store(this.prepare(append));
+      return this.#store(this.#prepare(append));
     });
     const forget = (): void => {
       if (record.lastAppend === lastAppend) record.lastAppend = undefined;
@@ -152,7 +149,7 @@ export class Appender implements AppendStore {
     this.flush();
     const run = (): MaybePromise<void> => {
       requireNotAborted(signal);
-      return this.store({
+      return this.#store({
         request: {
           key,
           // −1 tells Rust that no handle can be stale here.
@@ -189,36 +186,12 @@ export class Appender implements AppendStore {
     return { event, snapshot, order, title: mayTitle ? titleOf(snapshot.text) : undefined };
   }
 
-  canStoreMany(): boolean {
-    return this.#parts.store().appendMany !== undefined;
-  }
-
-  store({ request, committed }: PreparedAppend): MaybePromise<void> {
-    const refused = (error: unknown): never => this.#refuse(request, error);
-    let answer: MaybePromise<AppendAnswer>;
-    try {
-      answer = this.#parts.store().append(request);
-    } catch (error) {
-      return refused(error);
-    }
-    return answer instanceof Promise ? answer.then(committed, refused) : committed(answer);
-  }
-
-  #refuse({ key }: AppendRequest, error: unknown): never {
-    throw isSessionError(error) ? this.#parts.explain(error, key) : error;
-  }
-
-  storeMany(prepared: readonly PreparedAppend[]): readonly Promise<void>[] {
-    const answers = this.#parts.store().appendMany?.(prepared.map(({ request }) => request)) ?? [];
-    return prepared.map(({ request, committed }, index) =>
-      (answers[index] ?? Promise.reject(new Error('no answer'))).then(committed, (error: unknown) =>
-        this.#refuse(request, error),
-      ),
-    );
+  #store({ request, committed }: PreparedAppend): MaybePromise<void> {
+    return after(this.#parts.store().append(request), committed);
   }
 
   /** Prepares what is stored, and the changes of the handle after the commit. */
-  prepare(append: HandleAppend): PreparedAppend {
+  #prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
     const { clock, feed } = this.#parts;
     const { writer, policy } = rules;

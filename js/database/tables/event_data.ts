@@ -68,7 +68,8 @@ interface OwnData {
 /**
  * Converts an event to the columns of its row.
  *
- * @param text the event's JSON as the storage adapter gets it: camelCase, times in milliseconds
+ * @param text the event's JSON as the storage adapter gets it: camelCase, times in milliseconds, and printed as
+ *   {@link writeExactly} does, so that printing it again gives the same text
  * @param revision stored in `event_data`, because the rows have no column for it
  *
  * @example
@@ -85,7 +86,7 @@ export function toEventData(text: string, revision?: number): EventColumns {
   const invocationId = typeof given === 'string' ? given : '';
   const isComplete = completeForPython(fields, id, invocationId);
   const own: OwnData = {};
-  if (!isWhole || !isComplete || writeExactly(event) !== text) own.event = text;
+  if (!isWhole || !isComplete) own.event = text;
   if (revision !== undefined) own.revision = revision;
   if (Object.keys(own).length > 0) fields[OWN] = own;
   return { id, invocationId, eventData: writeExactly(fields) };

@@ -104,12 +104,10 @@ export class Prepared<Values, Row> implements Statement {
   of(...rows: readonly Values[]): Query<Row> {
     const { parameters } = this.query;
     const size = parameters.length / rows.length;
-    const values: unknown[] = [];
-    for (const row of rows) {
-      for (const parameter of parameters.slice(values.length, values.length + size)) {
-        values.push(parameter instanceof Gap ? row[parameter.name as keyof Values] : parameter);
-      }
-    }
+    const values = parameters.map((parameter, at) => {
+      const row = rows[Math.floor(at / size)];
+      return parameter instanceof Gap ? row?.[parameter.name as keyof Values] : parameter;
+    });
     return { statement: this, values };
   }
 
