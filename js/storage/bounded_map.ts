@@ -14,8 +14,5 @@ export function putLast<Value>(
 
 /** Drops the first entries until at most `most` are left. */
 export function forget(map: Map<unknown, unknown>, most: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(key);
-  }
+  while (map.size > most) map.delete(map.keys().next().value);
 }

@@ -75,49 +75,31 @@ export function packCreation(session: NewSession, hasTexts: boolean): PackedAppe
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
 export function packAppends(appends: readonly Append[], hasTexts: boolean): PackedAppends {
-  let [count, deltaUnits, textUnits] = [0, 0, 0];
+  let [deltaUnits, textUnits] = [0, 0];
   for (const { events } of appends) {
-    count += events.length;
     for (const { deltaText, text, whole } of events) {
       deltaUnits += deltaText.length;
       if (hasTexts) textUnits += text.length + (whole?.length ?? 0);
     }
   }
   requireRoom(deltaUnits, textUnits);
-  const numbers = new Float64Array(11 * appends.length + 5 * count);
+  const numbers: number[] = [];
   const texts: (string | undefined)[] | undefined = hasTexts ? undefined : [];
   let packed = '';
-  let at = 0;
-  const put = (number: number): void => {
-    numbers[at++] = number;
-  };
   for (const append of appends) {
     const { key, position, policy, expectedRevision = NaN, events, firstTitle = '', now } = append;
     const { appName, userId, sessionId } = key;
     const { created, revision, lastEventId } = position;
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
     packed += appName + userId + sessionId + last + firstTitle;
-    put(appName.length);
-    put(userId.length);
-    put(sessionId.length);
-    put(last.length);
-    put(firstTitle.length);
-    put(created);
-    put(revision);
-    put(policy);
-    put(expectedRevision);
-    put(now);
-    put(events.length);
+    numbers.push(appName.length, userId.length, sessionId.length, last.length, firstTitle.length);
+    numbers.push(created, revision, policy, expectedRevision, now, events.length);
     for (const { id, timestamp, deltaText, text, whole = '' } of events) {
       packed += id + deltaText;
       if (texts === undefined) packed += text + whole;
       else texts.push(text, whole);
-      put(id.length);
-      put(deltaText.length);
-      put(text.length);
-      put(whole.length);
-      put(timestamp);
+      numbers.push(id.length, deltaText.length, text.length, whole.length, timestamp);
     }
   }
-  return { packed, numbers, texts };
+  return { packed, numbers: new Float64Array(numbers), texts };
 }

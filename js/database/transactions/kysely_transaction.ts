@@ -2,10 +2,10 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
-import { type Mode, retried } from './transaction.js';
+import { type Mode, retrying } from './transaction.js';
 import { Waits } from './waits.js';
 
-/** Runs `work` in one transaction on a connection of its own. See {@link retried}. */
+/** Runs `work` in one transaction on a connection of its own. See {@link retrying}. */
 export async function inKyselyTransaction<Tables, T>(
   database: Kysely<Tables>,
   engine: Engine,
@@ -28,7 +28,9 @@ export async function inKyselyTransaction<Tables, T>(
       throw mode === 'write' && isCommitSent ? commitFailure(engine, error) : error;
     }
   };
-  return retried(engine, () => database.connection().execute(attempt), waits);
+  const connect = () => database.connection().execute(attempt);
+  const again = retrying(engine, connect, waits);
+  return connect().catch(again);
 }
 
 const statements = new Map<string, CompiledQuery>();

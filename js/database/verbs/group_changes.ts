@@ -102,8 +102,9 @@ export class GroupChanges {
   /** Sorted by name, so that two groups which insert the same rows do not wait for each other in a circle. */
   #stateQueries(scope: SharedScope): Query[] {
     const { layout, statements } = this.#context;
-    const sorted = [...this.#shared[scope]].sort(([one], [other]) => (one < other ? -1 : 1));
-    return sorted.map(([, { key, row, isStored }]) => {
+    const changed = this.#shared[scope];
+    return [...changed.keys()].sort().map((name) => {
+      const { key, row, isStored } = changed.get(name)!;
       const { app, user } = key;
       const statement = statements[isStored ? 'updateState' : 'insertState'][scope];
       return statement.of({ app, user, state: row.state, updated: layout.time(row.revision) });
