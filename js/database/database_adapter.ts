@@ -68,7 +68,7 @@ import type { Waits } from './transactions/waits.js';
 import { type Key, sessionStatements } from './verbs/session_statements.js';
 import { addTerms, termStatements } from './verbs/terms.js';
 import type { Database } from './tables/tables.js';
-import { type Mode, retrying, type Runner } from './transactions/transaction.js';
+import { type Mode, retried, type Runner } from './transactions/transaction.js';
 import { write } from './verbs/write.js';
 import type { WriteContext } from './verbs/write_context.js';
 import { writeStatements } from './verbs/write_statements.js';
@@ -297,13 +297,7 @@ export class DatabaseAdapter implements OwnAdapter {
     }
     const { engine, waits } = this.#parts;
     const attempt = () => opened.run(mode, () => work(opened), call);
-    const again = retrying(engine, attempt, waits, call);
-    try {
-      const result = attempt();
-      return result instanceof Promise ? result.catch(again) : result;
-    } catch (error) {
-      return again(error);
-    }
+    return retried(engine, attempt, waits, call);
   }
 
   /**

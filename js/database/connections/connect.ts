@@ -17,7 +17,7 @@ import { type Begins, serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from '../tables/tables.js';
-import { retrying, type Runner } from '../transactions/transaction.js';
+import { retried, type Runner } from '../transactions/transaction.js';
 
 /** Options for a database that we open ourselves. */
 export interface ConnectOptions {
@@ -104,10 +104,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     lastWrites: new LastWrites(),
     ...(path !== IN_MEMORY && {
       // The file may be busy.
-      useWriteAheadLog: async () => {
-        const again = retrying(ENGINES.sqlite, toLog, waits);
-        await toLog().catch(again);
-      },
+      useWriteAheadLog: async () => retried(ENGINES.sqlite, toLog, waits),
     }),
   };
 }

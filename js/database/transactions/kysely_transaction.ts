@@ -2,10 +2,10 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
-import { type Mode, retrying } from './transaction.js';
+import { type Mode, retried } from './transaction.js';
 import { Waits } from './waits.js';
 
-/** Runs `work` in one transaction on a connection of its own. See {@link retrying}. */
+/** Runs `work` in one transaction on a connection of its own. See {@link retried}. */
 export async function inKyselyTransaction<Tables, T>(
   database: Kysely<Tables>,
   engine: Engine,
@@ -28,9 +28,7 @@ export async function inKyselyTransaction<Tables, T>(
       throw mode === 'write' && isCommitSent ? commitFailure(engine, error) : error;
     }
   };
-  const connect = () => database.connection().execute(attempt);
-  const again = retrying(engine, connect, waits);
-  return connect().catch(again);
+  return retried(engine, () => database.connection().execute(attempt), waits);
 }
 
 const statements = new Map<string, CompiledQuery>();

@@ -20,27 +20,25 @@ export type Mode = 'write' | 'read';
 export type Runner = <T>(mode: Mode, work: () => Steps<T>, call?: StorageCall) => T | Promise<T>;
 
 /**
- * Returns a function for the error of a transaction. It retries the transaction with backoff while others are
- * in its way: SQLite is busy, a server reports a deadlock or a serialization failure, or the row to insert
- * exists by now.
+ * Runs a transaction, and retries it with backoff while others are in its way: SQLite is busy, a server
+ * reports a deadlock or a serialization failure, or the row to insert exists by now.
  *
  * The pauses leave the thread and the connection to others. SQLite's own waiting would block both. Another
  * service in this program that holds the lock could then never release it.
  *
- * @param attempt runs the transaction once
- * @param waits how long conflicts are retried, counted from now, so called before the first attempt
+ * @param attempt runs the transaction once; a result without a promise is returned without one
+ * @param waits how long conflicts are retried, counted from the begin of the first attempt
  * @param call its signal ends the retries
- * @returns a function whose promise rejects with the `SessionError` of the last attempt, or with what the
- *   driver's error means
+ * @throws SessionError what `attempt` threw, or what the driver's error means
  */
-export function retrying<T>(
+export function retried<T>(
   engine: Engine,
   attempt: () => T | Promise<T>,
   waits: Waits,
   { signal, onRetry }: StorageCall = {},
-): (failed: unknown) => Promise<T> {
+): T | Promise<T> {
   const start = performance.now();
-  return async (failed) => {
+  const again = async (failed: unknown): Promise<T> => {
     let error = failed;
     for (let attempts = 0; ; attempts += 1) {
       const failure = isSessionError(error) ? 'other' : failureKind(engine, error);
@@ -60,4 +58,10 @@ export function retrying<T>(
       }
     }
   };
+  try {
+    const result = attempt();
+    return result instanceof Promise ? result.catch(again) : result;
+  } catch (error) {
+    return again(error);
+  }
 }
