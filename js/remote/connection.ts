@@ -162,9 +162,14 @@ export class Connection {
       if (credentials.token !== token) response = await send();
     }
     const { status, headers } = response;
-    const text = credentials.mask(response.text);
+    // Long texts, and most are never shown.
+    const shownText = () => credentials.mask(response.text);
     if (status < 200 || status > 299) {
-      const refusal = refusalOf({ status, retryAfter: headers.get('retry-after'), text });
+      const refusal = refusalOf({
+        status,
+        retryAfter: headers.get('retry-after'),
+        text: shownText(),
+      });
       if (refusal.error.code === none) return undefined;
       // Status 429 says that the request was not processed.
       attempt.mayHelp = refusal.isTransient && (isIdempotent || status === 429);
@@ -174,7 +179,7 @@ export class Connection {
     const value = read(jsonIn(response.text), headers);
     if (value !== undefined) return value;
     attempt.mayHelp = isIdempotent;
-    throw malformedResponse(status, text, method !== 'GET');
+    throw malformedResponse(status, shownText(), method !== 'GET');
   }
 }
 
