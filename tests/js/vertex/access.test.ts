@@ -115,7 +115,7 @@ describe('An agent engine', () => {
     ['a server that is no URL', { ...inProject, baseUrl: 'ftp://s3cret' }, '7', /http/],
     ['a server with a password', { ...inProject, baseUrl: 'https://ada:s3cret@proxy' }, '7', /without user/],
     ['an empty token', { ...inProject, accessToken: '' }, '7', /token/],
-    ['no time for a call', { ...inProject, callTimeoutMs: -1 }, '7', /callTimeoutMs must be whole/],
+    ['no time for a call', { ...inProject, callTimeoutMs: -1 }, '7', /callTimeoutMs must be a whole/],
     ['no time at all', { ...inProject, timeoutMs: 0 }, '7', /timeoutMs/],
     ['a part of a millisecond', { ...inProject, timeoutMs: 1500.5 }, '7', /timeoutMs must be a whole/],
   ]; // prettier-ignore
