@@ -4,7 +4,7 @@ import type { OwnListRequest } from '../../storage/own_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
 import type { Layout } from '../tables/layout.js';
-import { cached, filledChunks } from './statement_sizes.js';
+import { cached, filledChunks, nextPowerOfTwo } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
@@ -95,37 +95,48 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
       .select(columns)
       .select(detailsColumns(engine));
-  type Most = Owner & { most: number; place: StoredTime };
-  const sessionTimes = (order: 'asc' | 'desc', isAfter: boolean) =>
-    new Prepared<Most, { time: StoredTime }>((value) => {
+  // The limit is a part of the statement. PostgreSQL takes an unknown limit for a tenth of all rows, so that no
+  // plan for any values looks as good as one for these, and it would plan each page anew.
+  type After = Owner & { place: StoredTime };
+  const sessionTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
+    new Prepared<After, { time: StoredTime }>((value) => {
       const query = withSideTable(value)
         .where('k.session_id', 'is', null)
         .select((of) => time(of.ref('s.update_time')).as('time'))
         .orderBy('s.update_time', order)
-        .limit(value('most'));
+        .limit(sql.lit(most));
       return isAfter ? query.where('s.update_time', BEYOND[order], value('place')) : query;
     });
-  const sideTableTimes = (order: 'asc' | 'desc', isAfter: boolean) =>
-    new Prepared<Most, { time: StoredTime }>((value) => {
+  const sideTableTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
+    new Prepared<After, { time: StoredTime }>((value) => {
       const query = fromSideTable(value)
         .select((of) => time(of.ref('k.last_update_time')).as('time'))
         .orderBy('k.last_update_time', order)
-        .limit(value('most'));
+        .limit(sql.lit(most));
       return isAfter ? query.where('k.last_update_time', BEYOND[order], value('place')) : query;
     });
-  const creationTimes = (order: 'asc' | 'desc', isAfter: boolean) =>
-    new Prepared<Most, { time: StoredTime }>((value) => {
+  const creationTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
+    new Prepared<After, { time: StoredTime }>((value) => {
       const query = sessionsOf(value)
         .select((of) => time(of.ref('s.create_time')).as('time'))
         .orderBy('s.create_time', order)
-        .limit(value('most'));
+        .limit(sql.lit(most));
       return isAfter ? query.where('s.create_time', BEYOND[order], value('place')) : query;
     });
-  const times = (isAfter: boolean) => ({
-    creation: { asc: creationTimes('asc', isAfter), desc: creationTimes('desc', isAfter) },
-    sessions: { asc: sessionTimes('asc', isAfter), desc: sessionTimes('desc', isAfter) },
-    sideTable: { asc: sideTableTimes('asc', isAfter), desc: sideTableTimes('desc', isAfter) },
-  });
+  const times = (isAfter: boolean) =>
+    cached((most: number) => {
+      const inBoth = <Made>(
+        make: (most: number, order: 'asc' | 'desc', isAfter: boolean) => Made,
+      ) => ({
+        asc: make(most, 'asc', isAfter),
+        desc: make(most, 'desc', isAfter),
+      });
+      return {
+        creation: inBoth(creationTimes),
+        sessions: inBoth(sessionTimes),
+        sideTable: inBoth(sideTableTimes),
+      };
+    });
   /** The sessions with terms in so many ranges, in the order of a list. */
   const matching = (ranges: number, orderBy: ListTime) => {
     type Wants = Owner & Wanted;
@@ -150,16 +161,17 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
         .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
         .select(columns)
         .select(detailsColumns(engine));
-    const timesIn = (order: 'asc' | 'desc', isAfter: boolean) =>
-      new Prepared<Most & Wanted, { time: StoredTime }>((value) => {
+    const timesIn = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
+      new Prepared<After & Wanted, { time: StoredTime }>((value) => {
         const query = from(value).select(time(at).as('time')).orderBy(at, order);
-        const page = query.limit(value('most'));
+        const page = query.limit(sql.lit(most));
         return isAfter ? page.where(at, BEYOND[order], value('place')) : page;
       });
-    const times = (isAfter: boolean) => ({
-      asc: timesIn('asc', isAfter),
-      desc: timesIn('desc', isAfter),
-    });
+    const times = (isAfter: boolean) =>
+      cached((most: number) => ({
+        asc: timesIn(most, 'asc', isAfter),
+        desc: timesIn(most, 'desc', isAfter),
+      }));
     return {
       all: new Prepared<Wants, ListedColumns>(rows),
       between: new Prepared<Wants & Times, ListedColumns>((value) =>
@@ -256,23 +268,19 @@ export function* list(
   const matching = count === 0 ? undefined : ofOwner.matching[orderBy](count);
   const timeBeside = (milliseconds: number, isBeyond: boolean) =>
     timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
-  const times = after === undefined ? ofOwner.times : ofOwner.timesAfter;
+  const kind = after === undefined ? 'times' : 'timesAfter';
+  const size = nextPowerOfTwo(offset + (limit ?? 0));
+  const times = ofOwner[kind](size);
   const place = after === undefined ? '' : timeBeside(after[orderBy] ?? 0, true);
   const isMerged = !byCreation && matching === undefined;
-  const timesInOrder = (
-    matching
-      ? matching[after === undefined ? 'times' : 'timesAfter']
-      : byCreation
-        ? times.creation
-        : times.sessions
-  )[order];
-  const most = limit ? { ...owner, most: offset + limit, place } : undefined;
+  const timesInOrder = matching?.[kind](size) ?? (byCreation ? times.creation : times.sessions);
+  const first = limit ? { ...owner, place } : undefined;
   const [[app], all, counted, sessionTimes, sideTableTimes] = yield* together([
     statements.app.of({ app: appName }),
     limit === undefined ? (matching ?? ofOwner).all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
-    most && timesInOrder.of(most),
-    isMerged ? most && times.sideTable[order].of(most) : undefined,
+    first && timesInOrder[order].of(first),
+    isMerged ? first && times.sideTable[order].of(first) : undefined,
   ]);
   const found = [...sessionTimes, ...sideTableTimes];
   const stretch = after

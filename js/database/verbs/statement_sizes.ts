@@ -43,6 +43,11 @@ export function exactChunks<Item>(items: readonly Item[], most: number): Item[][
   return chunks;
 }
 
+/** Returns the lowest power of two that is not below the count. */
+export function nextPowerOfTwo(count: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(1, count)));
+}
+
 function isPowerOfTwo(count: number): boolean {
   return (count & (count - 1)) === 0;
 }
