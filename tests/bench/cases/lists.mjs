@@ -83,7 +83,7 @@ async function latePage(storage, service) {
   return atMost({ case: name, ours, peer: first, unit: 'ms', most: 1.3, than: 'page 1' });
 }
 
-/** No index serves a label: this reads all sessions. The peer reads as many without a filter. */
+/** The sessions with a label that few have, by the index of terms. The peer reads all sessions without a filter. */
 async function labelled() {
   const [count, carriers] = [100_000, 20];
   const folder = await mkdtemp(join(tmpdir(), 'labels-'));
