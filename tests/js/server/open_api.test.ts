@@ -35,6 +35,11 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/info', `${SESSION}/info`],
   ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/events', `${SESSION}/events`],
   [
+    'get',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/changes',
+    `${SESSION}/changes?since=1`,
+  ],
+  [
     'post',
     '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle/events',
     `${SESSION}/handle/events`,

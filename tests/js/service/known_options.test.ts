@@ -118,6 +118,7 @@ const requests: Record<string, (service: InMemorySessionService, request: object
   listSessionsSync: (service, request) => service.listSessionsSync({ ...user, ...request }),
   sessions: (service, request) => service.sessions({ ...user, ...request }).next(),
   listEvents: (service, request) => service.listEvents({ ...key, ...request }),
+  listChanges: (service, request) => service.listChanges({ ...key, since: 1, ...request }),
   events: (service, request) => service.events({ ...key, ...request }).next(),
   loadOlder: (service, request) => service.loadOlder(session, 1, request),
   deleteSession: (service, request) => service.deleteSession({ ...key, ...request }),

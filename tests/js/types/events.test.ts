@@ -4,12 +4,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import {
+  type ChangedEvent,
+  type ChangesSince,
   type CloseOptions,
   type Event,
   type EventsPage,
   type EventsRequest,
   type Health,
   InMemorySessionService,
+  type ListChangesRequest,
   type ListEventsRequest,
   type PagedEvents,
   type Session,
@@ -42,6 +45,23 @@ describe('The types of pages of events', () => {
       await service.listEvents({ ...key, after: 5 });
       // @ts-expect-error only a walk has an order
       await service.listEvents({ ...key, order: 'desc' });
+    });
+  });
+
+  it('are those of the changes since a revision', () => {
+    compiled(async () => {
+      const request: ListChangesRequest = { ...key, since: 1, created: 1, signal };
+      const changes = await service.listChanges(request);
+      is<ChangesSince<Shop>>()(changes);
+      is<ChangedEvent[] | undefined>()(changes.events);
+      is<Partial<Shop> | undefined>()(changes.state);
+      is<number>()(changes.revision);
+      // @ts-expect-error changes are counted from a revision
+      await service.listChanges(key);
+      // @ts-expect-error a revision is a number
+      await service.listChanges({ ...key, since: '1' });
+      // @ts-expect-error changes are of a session
+      await service.listChanges({ appName: 'shop', userId: 'ada', since: 1 });
     });
   });
 
