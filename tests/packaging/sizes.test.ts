@@ -33,32 +33,35 @@ it('the wasm names source locations of panics', () => {
   assert.match(readFileSync(wasm(), 'latin1'), /\.rs\b/);
 });
 
-it('a page bundled with esbuild loads at most 156 KB', async (t) => {
+/** Loaded on demand, with the option `mirror`. */
+const CHUNKS_OF_CORE = ['./mirror.js'];
+
+it('a page bundled with esbuild loads at most 153 KB', async (t) => {
   const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });
-  const size = gzipped(...scripts(await bundleWithEsbuild(folder)));
+  const size = gzipped(...scripts(await bundleWithEsbuild(folder, { external: CHUNKS_OF_CORE })));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 156, `${size} KB`);
+  assert.ok(size <= 153, `${size} KB`);
 });
 
-it('a page built with Vite loads at most 156 KB', async (t) => {
+it('a page built with Vite has at most 156 KB with all chunks', async (t) => {
   const files = { 'index.html': page('/main.js'), 'main.js': main('adk-session-wasm') };
   const size = gzipped(...scripts(await bundleWithVite(write('size-vite', files))));
   t.diagnostic(`${size.toFixed(1)} KB`);
   assert.ok(size <= 156, `${size} KB`);
 });
 
-it('a page with the slim entry loads no more, including the wasm', async (t) => {
+it('a page with the slim entry loads at most 154.5 KB, including the wasm', async (t) => {
   const folder = write('size-slim', { 'main.js': main('adk-session-wasm/slim') });
   const script = gzipped(...scripts(await bundleWithEsbuild(folder)));
   const size = script + gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB, of which JavaScript ${script.toFixed(1)} KB`);
-  assert.ok(size <= 154, `${size} KB`);
+  assert.ok(size <= 154.5, `${size} KB`);
 });
 
 /** Loaded on demand, by few pages: the store over `adk api_server`, and what a watch needs. */
 const CHUNKS_OF_REMOTE = ['./api_server_store.js', './subscription.js'];
 
-it('the remote client adds at most 6.2 KB to a page', async (t) => {
+it('the remote client adds at most 6.5 KB to a page', async (t) => {
   const core = main('adk-session-wasm');
   const remote = `${core}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const sizeOf = async (name: string, text: string): Promise<number> => {
@@ -67,5 +70,5 @@ it('the remote client adds at most 6.2 KB to a page', async (t) => {
   };
   const size = (await sizeOf('size-remote', remote)) - (await sizeOf('size-core', core));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 6.2, `${size} KB`);
+  assert.ok(size <= 6.5, `${size} KB`);
 });
