@@ -109,6 +109,9 @@ async function parcel(project: Project, folder: string): Promise<string> {
     'out',
     // At its end Parcel would list all files of the repository for its cache, and fail if another test deletes one.
     '--no-cache',
+    // Parcel makes the folder all the same, by default in the repository's root.
+    '--cache-dir',
+    'cache',
   ]);
   return join(folder, 'out');
 }
