@@ -95,8 +95,8 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
       .select(columns)
       .select(detailsColumns(engine));
-  // The limit is a part of the statement. PostgreSQL takes an unknown limit for a tenth of all rows, so that no
-  // plan for any values looks as good as one for these, and it would plan each page anew.
+  // The limit is a part of the statement. PostgreSQL estimates an unknown limit at a tenth of all rows. A generic
+  // plan then looks dearer than one for the given values, so PostgreSQL would plan each page anew.
   type After = Owner & { place: StoredTime };
   const sessionTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
     new Prepared<After, { time: StoredTime }>((value) => {
