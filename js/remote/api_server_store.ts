@@ -20,10 +20,10 @@ import type {
 import { checkWindow, pageNumbers } from '../wasm/core.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
 import { readSession, type RemoteSession, sessionIn } from './answers.js';
-import { type Connection, pathOf } from './connection.js';
+import { type Connection, pathOf } from './connection/connection.js';
 import { createAt, type ServerStore } from './server_store.js';
-import { runAgent } from './run.js';
-import { type RunRequest, takeRun } from './run_request.js';
+import { runAgent } from './run/run.js';
+import { type RunRequest, takeRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
 
 /**

@@ -28,7 +28,7 @@ import {
   STALE_POLICIES,
 } from '../wasm/protocol.js';
 import { appendAnswerIn, changesIn, readEventsIn, readSessionIn, sessionIn } from './answers.js';
-import { type Connection, pathOf } from './connection.js';
+import { type Connection, pathOf } from './connection/connection.js';
 import { createAt, type ServerStore } from './server_store.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 

@@ -5,4 +5,4 @@
  */
 export { RemoteSessionService } from './remote_session_service.js';
 export type { RemoteSessionOptions } from './remote_session_service.js';
-export type { RunOptions, RunRequest } from './run_request.js';
+export type { RunOptions, RunRequest } from './run/run_request.js';

@@ -1,6 +1,6 @@
 import { Feed } from '../watch/feed.js';
 import type { Watcher } from '../watch/watcher.js';
-import type { Connection } from './connection.js';
+import type { Connection } from './connection/connection.js';
 import type { Subscription } from './subscription.js';
 
 /** The watchers of one app, user or session. */

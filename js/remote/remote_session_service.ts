@@ -11,11 +11,11 @@ import { CORE, ServiceCore } from '../service/service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import { Connection } from './connection.js';
+import { Connection } from './connection/connection.js';
 import { RemoteFeed } from './remote_feed.js';
 import { RemoteStore } from './remote_store.js';
-import { SERVER } from './response_error.js';
-import type { RunRequest } from './run_request.js';
+import { SERVER } from './connection/response_error.js';
+import type { RunRequest } from './run/run_request.js';
 
 /**
  * Options of a {@link RemoteSessionService}: the server, the credentials, and the options of every service.

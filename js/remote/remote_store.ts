@@ -4,11 +4,11 @@ import { isPlainObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { ServiceCore } from '../service/service_core.js';
 import type { SessionStore } from '../storage/session_store.js';
-import type { Connection } from './connection.js';
+import type { Connection } from './connection/connection.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { HandlerStore } from './handler_store.js';
-import type { RunRequest } from './run_request.js';
+import type { RunRequest } from './run/run_request.js';
 import type { ServerStore } from './server_store.js';
 
 /** Stores at whatever server there is: asks it once what it is. */

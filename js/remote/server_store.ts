@@ -7,8 +7,8 @@ import type {
 } from '../storage/session_store.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
-import type { Connection, ReadResponse } from './connection.js';
-import type { RunRequest } from './run_request.js';
+import type { Connection, ReadResponse } from './connection/connection.js';
+import type { RunRequest } from './run/run_request.js';
 
 /** Stores at one kind of server. */
 export interface ServerStore extends Required<Omit<SessionStore, 'open' | 'free' | 'appendMany'>> {

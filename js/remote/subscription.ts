@@ -6,9 +6,9 @@ import type { HostAbortSignal } from '../model/host.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { decodeNotice } from '../watch/tab_message.js';
 import type { Watcher } from '../watch/watcher.js';
-import { type Connection, pathOf } from './connection.js';
-import { type Refusal, SERVER } from './response_error.js';
-import { openStream, serverSentEvents } from './server_sent_events.js';
+import { type Connection, pathOf } from './connection/connection.js';
+import { type Refusal, SERVER } from './connection/response_error.js';
+import { openStream, serverSentEvents } from './connection/server_sent_events.js';
 
 /** First and longest pause before a feed is opened again, in milliseconds. */
 const FIRST_PAUSE = 250;

@@ -1,14 +1,14 @@
-import { isSessionError, SessionError, type SessionErrorCode } from '../errors/errors.js';
-import { kindOf, messageOf } from '../errors/describe.js';
-import { CallLimit } from '../http/call_limit.js';
-import type { CloseTimeout } from '../http/close_timeout.js';
-import { exchange, type HttpRequest } from '../http/exchange.js';
-import { isTransient, timeoutError } from '../http/http_errors.js';
-import { makeMask } from '../http/mask.js';
-import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../http/protocol.js';
-import { jsonIn } from '../http/response_text.js';
-import { Retries } from '../http/retries.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import { kindOf, messageOf } from '../../errors/describe.js';
+import { CallLimit } from '../../http/call_limit.js';
+import type { CloseTimeout } from '../../http/close_timeout.js';
+import { exchange, type HttpRequest } from '../../http/exchange.js';
+import { isTransient, timeoutError } from '../../http/http_errors.js';
+import { makeMask } from '../../http/mask.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../../http/protocol.js';
+import { jsonIn } from '../../http/response_text.js';
+import { Retries } from '../../http/retries.js';
+import type { StorageCall } from '../../model/diagnostic.js';
 import { malformedResponse, refusalOf, SERVER } from './response_error.js';
 
 type MaybeAsync<T> = T | Promise<T>;

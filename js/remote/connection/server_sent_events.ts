@@ -1,7 +1,7 @@
-import { onAbort } from '../call/on_abort.js';
-import { raceSignal } from '../http/call_limit.js';
-import { ownMembers } from '../members/own.js';
-import type { HostAbortSignal } from '../model/host.js';
+import { onAbort } from '../../call/on_abort.js';
+import { raceSignal } from '../../http/call_limit.js';
+import { ownMembers } from '../../members/own.js';
+import type { HostAbortSignal } from '../../model/host.js';
 import type { Connection, RemoteRequest } from './connection.js';
 import { type Refusal, refusalOf } from './response_error.js';
 

@@ -1,18 +1,18 @@
-import { requireNotAborted } from '../call/call.js';
-import { onAbort } from '../call/on_abort.js';
-import { isSessionError, SessionError, type SessionErrorCode } from '../errors/errors.js';
-import { innermostMessage, timeoutError } from '../http/http_errors.js';
-import { jsonIn, MAX_SHOWN_BODY } from '../http/response_text.js';
-import { isPlainObject } from '../json/rules.js';
-import type { Event } from '../model/event/event.js';
-import { isTime } from '../model/event/snapshot.js';
-import type { HostAbortSignal } from '../model/host.js';
-import type { ReadSession } from '../storage/session_store.js';
-import type { Connection } from './connection.js';
-import { SERVER } from './response_error.js';
-import { HandleUpdates } from './run_handle.js';
+import { requireNotAborted } from '../../call/call.js';
+import { onAbort } from '../../call/on_abort.js';
+import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import { innermostMessage, timeoutError } from '../../http/http_errors.js';
+import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
+import { isPlainObject } from '../../json/rules.js';
+import type { Event } from '../../model/event/event.js';
+import { isTime } from '../../model/event/snapshot.js';
+import type { HostAbortSignal } from '../../model/host.js';
+import type { ReadSession } from '../../storage/session_store.js';
+import type { Connection } from '../connection/connection.js';
+import { SERVER } from '../connection/response_error.js';
+import { HandleUpdates } from './handle_updates.js';
 import type { AgentRun } from './run_request.js';
-import { openStream, serverSentEvents } from './server_sent_events.js';
+import { openStream, serverSentEvents } from '../connection/server_sent_events.js';
 
 /** The server's half of a run. */
 export interface RunServer {

@@ -1,8 +1,8 @@
 /** Makes the errors of responses. */
-import { SESSION_ERROR_CODES, SessionError, type SessionErrorCode } from '../errors/errors.js';
-import { type HttpServer, noteRetryAfter, TRANSIENT } from '../http/http_errors.js';
-import { jsonIn, MAX_SHOWN_BODY } from '../http/response_text.js';
-import { isPlainObject } from '../json/rules.js';
+import { SESSION_ERROR_CODES, SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import { type HttpServer, noteRetryAfter, TRANSIENT } from '../../http/http_errors.js';
+import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
+import { isPlainObject } from '../../json/rules.js';
 
 /** The server, as errors name it. */
 export const SERVER: HttpServer = { name: 'The session server', storage: 'remote' };

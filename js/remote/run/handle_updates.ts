@@ -1,14 +1,14 @@
-import { copyJson } from '../json/copy.js';
-import { SessionError } from '../errors/errors.js';
-import { positionOf, putEvent } from '../handle/event_index.js';
-import { setMember } from '../members/member.js';
-import type { Event } from '../model/event/event.js';
-import { isPartial } from '../model/event/snapshot.js';
-import { parseEvents } from '../read/stored_events.js';
-import { isTemp } from '../state/scope.js';
-import { hasUnstoredWrite } from '../state/write_order.js';
-import type { ReadSession } from '../storage/session_store.js';
-import { writeKey } from '../append/state_writer.js';
+import { copyJson } from '../../json/copy.js';
+import { SessionError } from '../../errors/errors.js';
+import { positionOf, putEvent } from '../../handle/event_index.js';
+import { setMember } from '../../members/member.js';
+import type { Event } from '../../model/event/event.js';
+import { isPartial } from '../../model/event/snapshot.js';
+import { parseEvents } from '../../read/stored_events.js';
+import { isTemp } from '../../state/scope.js';
+import { hasUnstoredWrite } from '../../state/write_order.js';
+import type { ReadSession } from '../../storage/session_store.js';
+import { writeKey } from '../../append/state_writer.js';
 import type { RunHandle } from './run_request.js';
 
 /** The last change of each handle, by its state: two runs may change one handle at once. */
