@@ -9,7 +9,7 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { optionalTime, requireId } from '../model/ids.js';
 import { takeFilter } from '../read/session_filter.js';
-import { deleteOldest, type Listed, type WalkedSessions } from './session_walk.js';
+import { deleteOldest, type Walk, type WalkedSessions } from './session_walk.js';
 
 const OPTIONS: KnownOptions<DeleteSessionsOptions> = { signal: true, onProgress: true };
 
@@ -27,7 +27,7 @@ export async function deleteSessions(
   const { appName, userId, onRetry } = request;
   requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
-  const fulfils = takeConditions(request);
+  const { choose, terms } = takeConditions(request);
   const { signal, onProgress } = takeOptions(options, OPTIONS);
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw invalidValue('onProgress', 'must be a function', onProgress);
@@ -44,17 +44,20 @@ export async function deleteSessions(
   const step = (): void => requireNotAborted(signal);
   const owner = { appName, userId };
   const call = { signal, onRetry };
-  const walk = { owner, call, choose: fulfils, pause: nextTask, step, onBatch };
+  const walk = { owner, call, terms, choose, pause: nextTask, step, onBatch };
   return deleteOldest(sessions, walk).catch((error: unknown) => {
     throw isSessionError(error, 'aborted') && deleted > 0 ? abortedLater(signal, deleted) : error;
   });
 }
 
-/** Returns the function that chooses sessions. The list is by time, so `olderThan` ends it. */
+/**
+ * Returns the function that chooses sessions, and terms that they have. The list is by time, so `olderThan` ends
+ * it.
+ */
 function takeConditions({
   olderThan,
   labels,
-}: DeleteSessionsRequest): (session: Listed) => boolean | undefined {
+}: DeleteSessionsRequest): Pick<Walk, 'choose' | 'terms'> {
   // Elsewhere `null` means absent. Here it would delete every session.
   const end = olderThan === undefined ? Infinity : optionalTime('olderThan', olderThan);
   if (end === undefined) throw invalid('olderThan', 'must be a time; it is null');
@@ -62,9 +65,12 @@ function takeConditions({
   if (labels !== undefined && filter === undefined) {
     throw invalid('labels', 'must name at least one label');
   }
-  return (session) => {
-    if (session.lastUpdateTime >= end) return undefined;
-    return filter === undefined || filter.admits(undefined, memberOf(session, 'labels'));
+  return {
+    terms: filter?.terms,
+    choose(session) {
+      if (session.lastUpdateTime >= end) return undefined;
+      return filter === undefined || filter.admits(undefined, memberOf(session, 'labels'));
+    },
   };
 }
 

@@ -175,10 +175,10 @@ export class ServiceCore {
   readonly walked: WalkedSessions = {
     list: ({ appName, userId }, order, request) => {
       const call = ownMembers(request);
-      const { limit, offset, after: place } = call;
+      const { limit, offset, after: place, terms } = call;
       const orderBy = 'lastUpdateTime' as const;
       const numbers = { limit, offset, page: undefined, withTotal: false };
-      const page = { ...numbers, orderBy, after: place, terms: undefined };
+      const page = { ...numbers, orderBy, after: place, terms };
       const read = this.#call<ReadPage>(call.signal, (store) =>
         store.list(appName, userId, order === 'desc', page, call),
       );

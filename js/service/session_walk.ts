@@ -24,7 +24,7 @@ export interface Listed extends Omit<ListedSession, 'createTime'> {
 }
 
 /** The page to list. */
-export type WalkedPage = Partial<Pick<PageRequest, 'offset' | 'after'>> &
+export type WalkedPage = Partial<Pick<PageRequest, 'offset' | 'after' | 'terms'>> &
   StorageCall & { readonly limit: number };
 
 /** What a walk needs of a service. */
@@ -39,6 +39,8 @@ export interface WalkedSessions {
 export interface Walk {
   readonly owner: Owner;
   readonly call: StorageCall;
+  /** Terms that each chosen session has, if the walk may leave out those without; see `PageRequest`. */
+  readonly terms?: readonly string[] | undefined;
   /** Returns whether to delete a session. `undefined` ends the walk. */
   readonly choose: (session: Listed) => boolean | undefined;
   /** Lets others run. */
@@ -56,13 +58,13 @@ export interface Walk {
  * @returns the number of deleted sessions
  */
 export async function deleteOldest(sessions: WalkedSessions, walk: Walk): Promise<number> {
-  const { owner, call, choose, step } = walk;
+  const { owner, call, terms, choose, step } = walk;
   const turn = takeTurns(walk.pause);
   let deleted = 0;
   let after: Listed | undefined;
   for (;;) {
     step?.();
-    const page = await sessions.list(owner, 'asc', { limit: PAGE, after, ...call });
+    const page = await sessions.list(owner, 'asc', { limit: PAGE, after, terms, ...call });
     let isEnd = page.length < PAGE;
     for (const session of page) {
       step?.();

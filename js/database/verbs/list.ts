@@ -17,7 +17,7 @@ import {
   stateColumns,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
-import { selectWithTerms, type Wanted, wantedTerms } from './terms.js';
+import { countTerms, selectWithTerms, type Wanted, wantedTerms } from './terms.js';
 
 /** The most users whose states one query reads. Engines limit the number of a query's parameters. */
 const MAX_USERS = 1024;
@@ -189,6 +189,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
+    countTerms: countTerms(database, isOfUser),
     times: times(false),
     timesAfter: times(true),
     all: new Prepared<Owner, ListedColumns>(withDetails),
@@ -262,10 +263,12 @@ export function* list(
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
   const byCreation = orderBy === 'createTime';
-  const { wanted, count } = wantedTerms(hasTerms ? (request.terms ?? []) : []);
-  const owner = { app: appName, user: userId ?? '', ...wanted };
+  const terms = hasTerms ? (request.terms ?? []) : [];
+  const named = { app: appName, user: userId ?? '' };
   const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
-  const matching = count === 0 ? undefined : ofOwner.matching[orderBy](count);
+  const { wanted, ranges } = yield* wantedTerms(ofOwner.countTerms, named, terms);
+  const owner = { ...named, ...wanted };
+  const matching = ranges === 0 ? undefined : ofOwner.matching[orderBy](ranges);
   const timeBeside = (milliseconds: number, isBeyond: boolean) =>
     timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
   const kind = after === undefined ? 'times' : 'timesAfter';

@@ -16,6 +16,12 @@ const MAX_ROWS = 64;
 /** The most terms by which one list finds sessions. The filter checks the others. */
 const MAX_WANTED = 8;
 
+/**
+ * The most sessions that a list finds by terms. It sorts them for each page. If more have the rarest term, the
+ * list is read in its order, since one of few sessions then fits.
+ */
+const MAX_MATCHING = 5000;
+
 /** Begins no term, and compares greater than every character of one. */
 const LAST = '\u{10FFFF}';
 
@@ -117,18 +123,53 @@ export function* addTerms(
   }
 }
 
-/** Returns the ranges of terms: those that begin with what a filter wants. */
-export function wantedTerms(terms: readonly string[]): { wanted: Wanted; count: number } {
-  // The longest are likely to be the rarest.
-  const longest = [...terms].sort((one, other) => other.length - one.length);
-  const used = longest.slice(0, MAX_WANTED);
+/** Makes the statement that counts the entries of one term, up to one more than {@link MAX_MATCHING}. */
+export function countTerms(database: Database, isOfUser: boolean) {
+  return new Prepared<
+    Record<'app' | 'user' | 'from0' | 'to0', string>,
+    { entries: number | string | bigint }
+  >((value) => {
+    const query = database
+      .selectFrom('adk_session_wasm_terms as c')
+      .select('c.term')
+      .where('c.app_name', '=', value('app'))
+      .where(isIn('c', value('from0'), value('to0')))
+      .limit(sql.lit(MAX_MATCHING + 1));
+    const counted = isOfUser ? query.where('c.user_id', '=', value('user')) : query;
+    return database.selectFrom(counted.as('n')).select(({ fn }) => fn.countAll().as('entries'));
+  });
+}
+
+/**
+ * Returns the ranges of the terms by which a list finds its sessions, the rarest first. There are none if the
+ * list has no terms, or if too many sessions have each of them.
+ */
+export function* wantedTerms(
+  count: ReturnType<typeof countTerms>,
+  owner: Record<'app' | 'user', string>,
+  terms: readonly string[],
+): Steps<{ wanted: Wanted; ranges: number }> {
+  if (terms.length === 0) return { wanted: {}, ranges: 0 };
+  const ranges = terms.slice(0, MAX_WANTED).map((from) => ({ from, to: from + LAST }));
+  const counts = yield* together(
+    ranges.map(({ from, to }) => count.of({ ...owner, from0: from, to0: to })),
+  );
+  const ordered = ranges
+    .map((range, index) => ({ ...range, entries: Number(counts[index]?.[0]?.entries) }))
+    .filter(({ entries }) => entries <= MAX_MATCHING)
+    .sort((one, other) => one.entries - other.entries);
   const wanted = Object.fromEntries<string>(
-    used.flatMap((term, index) => [
-      [`from${index}`, term],
-      [`to${index}`, term + LAST],
+    ordered.flatMap(({ from, to }, index) => [
+      [`from${index}`, from],
+      [`to${index}`, to],
     ]),
   );
-  return { wanted, count: used.length };
+  return { wanted, ranges: ordered.length };
+}
+
+function isIn(table: 't' | 'o' | 'c', from: string, to: string): RawBuilder<boolean> {
+  const term = sql.ref(`${table}.term`);
+  return sql<boolean>`${term} >= ${from} and ${term} < ${to}`;
 }
 
 /** Selects the keys of the sessions that have terms in so many ranges, each once. */
@@ -138,19 +179,17 @@ export function selectWithTerms(
   isOfUser: boolean,
   ranges: number,
 ): AliasedExpression<{ user_id: string; session_id: string }, 'm'> {
-  const isIn = (table: 't' | 'o', index: number) => sql<boolean>`
-    ${sql.ref(`${table}.term`)} >= ${value(`from${index}`)} and ${sql.ref(`${table}.term`)} < ${value(`to${index}`)}`;
   let query = database
     .selectFrom('adk_session_wasm_terms as t')
     .select(['t.user_id', 't.session_id'])
     .distinct()
     .where('t.app_name', '=', value('app'))
-    .where(isIn('t', 0));
+    .where(isIn('t', value('from0'), value('to0')));
   if (isOfUser) query = query.where('t.user_id', '=', value('user'));
   for (let index = 1; index < ranges; index += 1) {
     query = query.where(sql<boolean>`exists (
       select 1 from ${sql.table('adk_session_wasm_terms')} o where o.app_name = t.app_name
-        and o.user_id = t.user_id and o.session_id = t.session_id and ${isIn('o', index)})`);
+        and o.user_id = t.user_id and o.session_id = t.session_id and ${isIn('o', value(`from${index}`), value(`to${index}`))})`);
   }
   return query.as('m');
 }

@@ -68,3 +68,42 @@ for (const userId of [undefined, 'ada']) {
     for (const step of visitsOf('s')) assert.match(step, /\(app_name=\? AND user_id=\? AND id=\?/);
   });
 }
+
+it('a page by a label that many sessions have reads the list in its order', async () => {
+  const path = join(folder, 'frequent.db');
+  const queries: string[] = [];
+  const verbose = (query: string): number => queries.push(query);
+  const service = new DatabaseSessionService(`sqlite:${path}`, { driverOptions: { verbose } });
+  const user = { appName: 'app', userId: 'ada' };
+  await service.createSession({ ...user, sessionId: 's0', labels: { kind: 'a', n: '0' } });
+  const database = new Sqlite(path);
+  for (const [table, id, columns] of [
+    ['sessions', 'id', 'app_name, user_id, state, create_time, update_time'],
+    ['adk_session_wasm_details', 'session_id', 'app_name, user_id, create_time, labels'],
+    ['adk_session_wasm_terms', 'session_id', 'app_name, user_id, term'],
+  ] as const) {
+    database.exec(`
+      insert into ${table} (${id}, ${columns})
+        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5100)
+        select 's' || n, ${columns} from numbers join ${table} on ${id} = 's0'
+          ${table.endsWith('terms') ? "and term = 'kind=a='" : ''}`);
+  }
+  database.close();
+  const find = async (labels: Record<string, string>) => {
+    queries.length = 0;
+    const { sessions } = await service.listSessions({ ...user, labels, limit: 3 });
+    const isByTerm = queries.some((query) => query.includes('"adk_session_wasm_terms" as "t"'));
+    return { ids: sessions.map(({ id }) => id), isByTerm };
+  };
+  const frequent = await find({ kind: 'a' });
+  assert.equal(frequent.ids.length, 3);
+  assert.equal(frequent.isByTerm, false);
+  // The rarest term decides.
+  assert.deepEqual(await find({ kind: 'a', n: '0' }), { ids: ['s0'], isByTerm: true });
+  queries.length = 0;
+  assert.equal(await service.deleteSessions({ ...user, labels: { n: '0' } }), 1);
+  const lists = queries.filter((query) => /^select\b.*\border by\b/s.test(query));
+  assert.ok(lists.length > 0);
+  for (const query of lists) assert.match(query, /"adk_session_wasm_terms" as "t"/);
+  await service.close();
+});
