@@ -1,12 +1,25 @@
 // The package as users get it: packed by npm, and unpacked into a new project.
 
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../toolchain/environment.mjs';
+import { madeFolder } from '../toolchain/made_folder.mjs';
 
 export { root };
 export const NAME = 'adk-session-wasm';
@@ -42,21 +55,52 @@ function makeProject(): InstalledPackage {
   const project = mkdtempSync(join(tmpdir(), 'packaging-'));
   // Not a hook of node:test: made within a test, it would be that test's own.
   process.once('exit', () => rmSync(project, { recursive: true, force: true }));
-  // js/dist exists already, because the build is a separate step.
-  const command = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
-  const answer = JSON.parse(run('npm', command, root)) as PackResult[] | Record<string, PackResult>;
-  const [packed] = Object.values(answer);
-  if (packed === undefined) throw new Error('npm packed nothing');
-  const { filename, size, files } = packed;
+  const packed = packedFolder();
+  const answer = JSON.parse(readFileSync(join(packed, PACK_RESULT), 'utf8')) as
+    PackResult[] | Record<string, PackResult>;
+  const [result] = Object.values(answer);
+  if (result === undefined) throw new Error('npm packed nothing');
+  const { filename, size, files } = result;
 
   const folder = join(project, 'node_modules', NAME);
   mkdirSync(folder, { recursive: true });
   const archive = join(project, filename);
+  copyFileSync(join(packed, filename), archive);
   run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1'], project);
   const manifest = { name: 'consumer', private: true, type: 'module' };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
   const paths = files.map(({ path }) => path).sort();
   return { project, folder, archive, files: paths, tarball: size };
+}
+
+const PACK_RESULT = 'pack.json';
+
+/** Packs once for each state of the files: npm takes seconds, and every test file needs the tarball. */
+function packedFolder(): string {
+  const folder = join(root, 'target', `packed-${stateOfFiles()}`);
+  const isMade = () => existsSync(folder);
+  return madeFolder(folder, isMade, (part) => {
+    // js/dist exists already, because the build is a separate step.
+    const command = ['pack', '--json', '--ignore-scripts', '--pack-destination', part];
+    writeFileSync(join(part, PACK_RESULT), run('npm', command, root));
+  });
+}
+
+/** A hash of all that npm may pack: names, sizes and times of change. */
+function stateOfFiles(): string {
+  const hash = createHash('sha256');
+  const add = (path: string): void => {
+    const { size, mtimeMs } = statSync(path);
+    hash.update(`${path}\0${size}\0${mtimeMs}\0`);
+  };
+  for (const entry of readdirSync(root, { withFileTypes: true })) {
+    if (entry.isFile()) add(join(root, entry.name));
+  }
+  for (const folder of ['pkg', 'js/dist', 'js/examples', 'docs']) {
+    const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
+    for (const name of names.sort()) add(join(root, folder, name));
+  }
+  return hash.digest('hex').slice(0, 16);
 }
 
 /** Puts the framework into the project, which is not there otherwise; once a test file. */

@@ -2,9 +2,10 @@
 // hundred MB to every installation, even for `npm run demo`.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './environment.mjs';
+import { madeFolder } from './made_folder.mjs';
 
 /**
  * Installs the missing packages.
@@ -14,21 +15,21 @@ import { root } from './environment.mjs';
  * @returns {string} the folder
  */
 export function installPackages(name, packages) {
-  const folder = join(root, 'target', name);
-  const isInstalled = Object.entries(packages).every(([of, version]) => {
-    const manifest = join(folder, 'node_modules', of, 'package.json');
-    return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version;
+  const target = join(root, 'target', name);
+  const isInstalled = () =>
+    Object.entries(packages).every(([of, version]) => {
+      const manifest = join(target, 'node_modules', of, 'package.json');
+      return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version;
+    });
+  return madeFolder(target, isInstalled, (folder) => {
+    const names = Object.keys(packages).join(', ');
+    console.error(`installing ${names} below target/, once (a minute or two)`);
+    const manifest = { private: true, dependencies: packages };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    const { status, stderr } = spawnSync('npm', ['install', '--no-package-lock', '--no-fund'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`npm could not install ${names}:\n${stderr}`);
   });
-  if (isInstalled) return folder;
-  const names = Object.keys(packages).join(', ');
-  console.error(`installing ${names} below target/, once (a minute or two)`);
-  mkdirSync(folder, { recursive: true });
-  const manifest = { private: true, dependencies: packages };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  const { status, stderr } = spawnSync('npm', ['install', '--no-package-lock', '--no-fund'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`npm could not install ${names}:\n${stderr}`);
-  return folder;
 }
