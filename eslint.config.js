@@ -7,7 +7,7 @@ export default tseslint.config(
   tseslint.configs.recommendedTypeChecked,
   tseslint.configs.stylisticTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true } },
+    languageOptions: { parserOptions: { project: 'tests/tsconfig.json' } },
     rules: {
       // `${number}` says what it means; objects in templates are still caught.
       // What users pass in is checked at run time, whatever the types promise; `readonly T[]` of a

@@ -41,10 +41,7 @@ const rust = [
 const build = check('build', 'npm run build:js');
 
 const prettier = check('prettier', `prettier --check ${cached('prettier')} .`);
-const tsc = check(
-  'tsc',
-  'tsc --noEmit -p tests/tsconfig.json --incremental --tsBuildInfoFile target/tsc.json',
-);
+const tsc = check('tsc', 'node tests/toolchain/tsc.mjs');
 
 const steps = [
   build,
