@@ -8,7 +8,7 @@ import { html } from '../../browser/server.js';
 import { bundleWithEsbuild, bundleWithVite, filesBelow, wasmCopies } from '../bundles.js';
 import { assertOutcome, consumer, type Outcome, page } from '../consumer.js';
 import { write as writeInstalled } from '../installed.js';
-import { type Host, type Pages, type Project, projectWith } from './host.js';
+import { type Host, type Pages, type Project, projectWith, slow } from './host.js';
 
 /** Builds a folder's `index.html` or `main.js`, and returns the folder with the output. */
 type Bundle = (folder: string) => Promise<string>;
@@ -143,12 +143,14 @@ function bundler(
 export const BUNDLERS: readonly Host[] = [
   ownBundler('esbuild', bundleWithEsbuild),
   ownBundler('vite', bundleWithVite),
-  bundler('webpack', { webpack: '5.112.2' }, ({ require }, folder) =>
-    pack(require('webpack') as Pack, folder),
+  slow(
+    bundler('webpack', { webpack: '5.112.2' }, ({ require }, folder) =>
+      pack(require('webpack') as Pack, folder),
+    ),
   ),
   bundler('rspack', { '@rspack/core': '2.3.2' }, ({ require }, folder) =>
     pack((require('@rspack/core') as { rspack: Pack }).rspack, folder),
   ),
-  bundler('rollup', { rollup: '4.68.7', '@rollup/plugin-node-resolve': '16.0.3' }, rollUp),
-  bundler('parcel', { parcel: '2.16.4' }, parcel),
+  slow(bundler('rollup', { rollup: '4.68.7', '@rollup/plugin-node-resolve': '16.0.3' }, rollUp)),
+  slow(bundler('parcel', { parcel: '2.16.4' }, parcel)),
 ];

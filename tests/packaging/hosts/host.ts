@@ -23,6 +23,11 @@ export interface Host {
   readonly check: (pages: Pages) => Promise<string | undefined>;
 }
 
+/** A host that only `npm run test:hosts` includes. */
+export function slow(host: Host): Host {
+  return { ...host, isSlow: true };
+}
+
 /** Shows pages in Chromium. */
 export interface Pages {
   /** Returns what the page reports. */

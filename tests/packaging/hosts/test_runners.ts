@@ -51,6 +51,7 @@ export const TEST_RUNNERS: readonly Host[] = [
   },
   {
     name: 'Vitest, jsdom',
+    isSlow: true,
     async check() {
       const project = projectWith('vitest', VITEST);
       const imports = "import { expect, test } from 'vitest';\n";
