@@ -11,7 +11,9 @@ import type { Connection, ReadResponse } from './connection/connection.js';
 import type { RunRequest } from './run/run_request.js';
 
 /** Stores at one kind of server. */
-export interface ServerStore extends Required<Omit<SessionStore, 'open' | 'free' | 'appendMany'>> {
+export interface ServerStore extends Required<
+  Omit<SessionStore, 'open' | 'free' | 'appendMany' | 'truncates'>
+> {
   /**
    * Runs an agent and yields its events.
    *

@@ -92,7 +92,7 @@ export class ServiceCore {
     this.#newId = checkedIds(newId);
     const { handles } = this;
     const readerParts: ReaderParts = {
-      call: (signal, call) => this.#call(signal, call),
+      call: (signal, call) => this.callStore(signal, call),
       handles,
       parseEvents: parts.parseEvents,
       history: options.history,
@@ -135,7 +135,7 @@ export class ServiceCore {
     const { appName, userId, sessionId: id } = key;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(signal);
-      const created = this.#call<CreatedSession | undefined>(signal, (store) =>
+      const created = this.callStore<CreatedSession | undefined>(signal, (store) =>
         store.create(newSession, ifAbsent),
       );
       return after(created, (created) => {
@@ -168,7 +168,7 @@ export class ServiceCore {
   }
 
   remove(request: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
-    return this.#call(call.signal, (store) => store.delete(request, call));
+    return this.callStore(call.signal, (store) => store.delete(request, call));
   }
 
   /** The sessions of the storage, for walks over lists of them. */
@@ -179,7 +179,7 @@ export class ServiceCore {
       const orderBy = 'lastUpdateTime' as const;
       const numbers = { limit, offset, page: undefined, withTotal: false };
       const page = { ...numbers, orderBy, after: place, terms };
-      const read = this.#call<ReadPage>(call.signal, (store) =>
+      const read = this.callStore<ReadPage>(call.signal, (store) =>
         store.list(appName, userId, order === 'desc', page, call),
       );
       return after(read, ([records]) => records.map(toRecord) as Listed[]);
@@ -194,7 +194,7 @@ export class ServiceCore {
         revision,
         labels: typeof labels === 'string' && labels !== '' ? labels : undefined,
       };
-      const done = this.#call<{ readonly floor: Floor } | undefined>(call.signal, (store) =>
+      const done = this.callStore<{ readonly floor: Floor } | undefined>(call.signal, (store) =>
         store.deleteUnchanged({ key, ...expected, signal: call.signal, onRetry: call.onRetry }),
       );
       return after(done, (deleted) => {
@@ -230,7 +230,7 @@ export class ServiceCore {
       const computation = Computation.of(stateDelta, take);
       const delta = computation?.run ?? take(stateDelta);
       const publish = this.feed.stateChangePublisher(appName, userId);
-      const done = this.#call<SharedRevisions>(request.signal, (store) =>
+      const done = this.callStore<SharedRevisions>(request.signal, (store) =>
         store.update(appName, userId, delta, request),
       );
       return after(done, (shared) =>
@@ -257,7 +257,7 @@ export class ServiceCore {
     const taken = takeOptions(changes, SESSION_CHANGES);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry };
-    const described = this.#call<boolean>(signal, (store) =>
+    const described = this.callStore<boolean>(signal, (store) =>
       store.describe({ key: { appName, userId, sessionId }, ...change, signal, onRetry }),
     );
     return after(described, (isThere) => {
@@ -267,7 +267,7 @@ export class ServiceCore {
   }
 
   open(call: StorageCall): MaybePromise<void> {
-    return this.#call(call.signal, (store) => store.open(call));
+    return this.callStore(call.signal, (store) => store.open(call));
   }
 
   close(timeoutMs: number | undefined): Promise<void> {
@@ -303,7 +303,7 @@ export class ServiceCore {
   }
 
   /** Calls the store once the wasm is loaded. */
-  #call<T>(
+  callStore<T>(
     signal: AbortSignal | undefined,
     call: (store: SessionStore) => MaybePromise<T>,
   ): MaybePromise<T> {
@@ -313,7 +313,7 @@ export class ServiceCore {
     if (wait === undefined) return call(this.#openStore());
     return wait.then(() => {
       requireNotAborted(signal);
-      return this.#call<T>(signal, call);
+      return this.callStore<T>(signal, call);
     });
   }
 }

@@ -17,6 +17,7 @@ import type {
   ReadPage,
   ReadSession,
   SessionStore,
+  TruncatingRequest,
 } from './session_store.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, AppendOutcome, Compute, SharedRevisions } from '../wasm/protocol.js';
@@ -27,6 +28,7 @@ import type { AppendAnswer, AppendOutcome, Compute, SharedRevisions } from '../w
  */
 export class CoreStore implements SessionStore {
   readonly core: SessionCore;
+  readonly truncates = true;
   /** Whether the data is in the wasm's memory, and lost if the instance traps. */
   readonly #holdsData: boolean;
 
@@ -122,7 +124,7 @@ export class CoreStore implements SessionStore {
     return complete === undefined ? list() : after(after(this.open(), complete), list);
   }
 
-  append(request: AppendRequest): MaybePromise<AppendAnswer> {
+  append(request: AppendRequest | TruncatingRequest): MaybePromise<AppendAnswer> {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const caller = callerOf(request);

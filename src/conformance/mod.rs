@@ -68,6 +68,7 @@ mod request;
 mod runner;
 mod stop;
 mod together;
+mod truncation;
 mod verbs;
 
 use std::fmt;
@@ -131,6 +132,7 @@ where
         }
     }
     verbs::run(&open, &mut report).await;
+    truncation::run(&open, &mut report).await;
     report
 }
 

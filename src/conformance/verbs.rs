@@ -358,6 +358,7 @@ fn plan(event_ids: &[&str], since: Revision) -> Plan {
         event_ids: event_ids.iter().map(|id| Rc::from(*id)).collect(),
         ids_are_new: false,
         since,
+        truncate_after: None,
     }
 }
 

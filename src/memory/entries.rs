@@ -128,6 +128,9 @@ impl<'a> Entries<'a> {
         };
         let is_new = session.head.revision == 0;
         session.change(change);
+        if let Some(after) = write.plan().truncate_after {
+            session.events.truncate(after);
+        }
         for event in &changes.events {
             if let Some(row) = write.row(event) {
                 session.events.write(row);

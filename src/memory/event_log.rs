@@ -12,7 +12,7 @@ use crate::memory::blocks::{Blocks, Span};
 /// How many entries a chunk holds. One growing vector would leave holes of its old sizes in wasm
 /// memory, which never shrinks.
 const CHUNK: usize = 1024;
-/// Bytes of replaced texts below which compaction is not worth the copying.
+/// Bytes of removed texts below which compaction is not worth the copying.
 const LEAST_WASTE: usize = 64 << 10;
 
 #[derive(Debug, Clone, Copy)]
@@ -107,13 +107,30 @@ impl EventLog {
             self.replaced.remove(earlier);
         }
         self.replaced.push((revision, position));
-        if self.wasted > LEAST_WASTE && self.wasted * 2 > self.used {
-            self.compact();
-        }
+        self.compact();
     }
 
-    /// Copies the current texts into new blocks, without the replaced ones.
+    /// Removes the events with a `seq` later than `after`.
+    pub(super) fn truncate(&mut self, after: Revision) {
+        while let Some(chunk) = self.chunks.last_mut() {
+            let Some(Entry { id, text, .. }) = chunk.pop_if(|entry| entry.seq > after) else {
+                break;
+            };
+            let position = self.len();
+            self.blocks.with(id, |id| self.positions.remove(id, position));
+            self.wasted += id.len() + text.len();
+            self.chunks.pop_if(|chunk| chunk.is_empty());
+        }
+        let len = self.len();
+        self.replaced.retain(|(_, position)| *position < len);
+        self.compact();
+    }
+
+    /// Copies the current texts into new blocks, without the removed ones, if these are many.
     fn compact(&mut self) {
+        if self.wasted <= LEAST_WASTE || self.wasted * 2 <= self.used {
+            return;
+        }
         let mut blocks = Blocks::default();
         for entry in self.chunks.iter_mut().flatten() {
             entry.id = self.blocks.with(entry.id, |id| blocks.push(id));

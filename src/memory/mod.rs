@@ -147,6 +147,10 @@ impl Storage for MemoryStorage {
         Ok(Some(self.remove(&deletion)?))
     }
 
+    fn truncates(&self) -> bool {
+        true
+    }
+
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
         let mut contents = self.contents().ok()?;
         let Contents { apps, owners, .. } = &mut *contents;

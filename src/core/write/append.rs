@@ -97,12 +97,22 @@ pub(super) struct Append {
     expected: Option<Revision>,
     /// The title for a session that has none.
     first_title: Option<String>,
+    truncation: Option<Truncation>,
     /// For each event the last event before it in the same append that has its id. Empty if there
     /// is only one event.
     earlier: Vec<Option<Earlier>>,
     now: f64,
     /// `None` before the first decision.
     outcome: Option<Result<Appended, AppendFailure>>,
+}
+
+/// The end of the history that an append removes first.
+#[derive(Debug)]
+struct Truncation {
+    /// Events with a later `seq` are removed.
+    after: Revision,
+    /// The changes of the state, in place of the events' deltas.
+    delta: Delta,
 }
 
 /// The knowledge that plans gather until the append can be decided. Most appends need one plan.
@@ -140,8 +150,12 @@ impl Append {
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;
         let progress = Progress { position, sees_states };
         let earlier = earlier_events(events);
-        let (expected, first_title) = (None, None);
-        Self { progress, policy, expected, first_title, earlier, now, outcome: None }
+        let (expected, first_title, truncation) = (None, None, None);
+        Self { progress, policy, expected, first_title, truncation, earlier, now, outcome: None }
+    }
+
+    pub(super) fn truncate(&mut self, after: Revision, delta: Delta) {
+        self.truncation = Some(Truncation { after, delta });
     }
 
     pub(super) fn expect(&mut self, revision: Revision) {
@@ -160,13 +174,17 @@ impl Append {
         };
         plan.event_ids = events.iter().map(|event| Rc::clone(&event.id)).collect();
         plan.ids_are_new = !events.is_empty();
+        plan.truncate_after = self.truncation.as_ref().map(|truncation| truncation.after);
         plan.scopes = self.scopes(events);
         plan.since = self.since(position);
     }
 
     fn scopes(&self, events: &[NewEvent]) -> ScopeSet {
+        let truncation = self.truncation.as_ref();
         let any = |scope: fn(&Delta) -> bool| {
-            self.progress.sees_states || events.iter().any(|event| scope(&event.delta))
+            self.progress.sees_states
+                || truncation.is_some_and(|truncation| scope(&truncation.delta))
+                || events.iter().any(|event| scope(&event.delta))
         };
         ScopeSet {
             session: any(|delta| !delta.session.is_empty()),
@@ -242,14 +260,16 @@ impl Append {
             return Err(AppendFailure::Gone);
         }
         let is_stale = position.is_stale(&found, before);
+        let truncation = self.truncation.as_ref();
+        let end = truncation.map_or(NEVER, |truncation| truncation.after);
         let mut head = before;
         let mut unchanged = Vec::new();
-        let mut delta = Delta::default();
+        let mut delta = truncation.map(|truncation| truncation.delta.clone()).unwrap_or_default();
         let mut written = Vec::with_capacity(events.len());
         let mut rows: Vec<KnownRow> = Vec::new();
         let mut stored = stored.iter().peekable();
         for (index, event) in events.iter().enumerate() {
-            let row = stored.next_if(|row| row.index == index);
+            let row = stored.next_if(|row| row.index == index).filter(|row| row.seq <= end);
             let earlier = match self.earlier.get(index).copied().flatten() {
                 Some(Earlier { index, is_same }) => {
                     rows.get(index).map(|row| KnownRow { is_same, ..*row })
@@ -281,8 +301,13 @@ impl Append {
                 rows.push(known);
             }
         }
+        let actual = before.revision;
+        // A change of the state or a removal alone gets a revision too.
+        if written.is_empty() && (actual > end || !delta.is_empty()) {
+            head.revision = actual.max(found.floor) + 1;
+        }
         // An event that is stored already is no conflict, so a retry is safe under every policy.
-        let (is_written, actual) = (!written.is_empty(), before.revision);
+        let is_written = head.revision != actual;
         if let Some(expected) = self.expected.filter(|expected| is_written && *expected != actual) {
             return Err(AppendFailure::Stale { expected, actual });
         }
@@ -297,6 +322,8 @@ impl Append {
                 state: delta.session,
                 description: Description {
                     first_title: self.first_title.clone(),
+                    // Another history may begin with another state.
+                    initial_state: (end <= before.created).then(String::new),
                     ..Description::default()
                 },
             }),
@@ -304,10 +331,11 @@ impl Append {
             app: SharedChange::of(found.app, delta.app, found.floor),
             events: written,
         });
-        let missed = match self.policy {
+        let mut missed = match self.policy {
             StalePolicy::Merge => found.changed,
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
+        missed.retain(|row| row.seq <= end);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
         Ok((Appended { head, unchanged, missed, state, since, shared }, changes))
     }

@@ -122,6 +122,21 @@ impl Write {
         self
     }
 
+    /// Makes an append first remove all events with a `seq` later than `after`. Their ids are then
+    /// free. `delta` changes the state, in place of the deltas of the new events.
+    #[cfg(any(test, feature = "testing", target_arch = "wasm32"))]
+    #[must_use]
+    pub(crate) fn truncating(mut self, after: Revision, delta: Delta) -> Self {
+        for event in &mut self.events {
+            event.delta = Delta::default();
+        }
+        if let Rule::Append(append) = &mut self.rule {
+            append.truncate(after, delta);
+            append.plan(&self.events, &mut self.plan);
+        }
+        self
+    }
+
     /// Makes an append give the session a title if it has none.
     #[must_use]
     pub fn titled(mut self, title: String) -> Self {

@@ -66,13 +66,16 @@ pub struct Plan {
     pub ids_are_new: bool,
     /// The write needs the events written after this revision.
     pub since: Revision,
+    /// If the write changes anything, the storage first removes all events with a `seq` later than
+    /// this one. Only a storage that [`truncates`](crate::storage::Storage::truncates) gets such a write.
+    pub truncate_after: Option<Revision>,
 }
 
 impl Plan {
     /// Whether the write stores nothing: it is an append of no events, which only asks what changed. A
     /// storage needs no lock for it, and no more than [`MOST_CHANGED`] changed events.
     pub fn only_reads(&self) -> bool {
-        self.event_ids.is_empty() && self.since != NEVER
+        self.event_ids.is_empty() && self.since != NEVER && self.truncate_after.is_none()
     }
 
     /// Returns the most changed events that the write needs.
@@ -89,6 +92,7 @@ impl Plan {
             event_ids: Vec::new(),
             ids_are_new: false,
             since: NEVER,
+            truncate_after: None,
         }
     }
 }

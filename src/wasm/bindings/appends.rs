@@ -10,6 +10,9 @@ use crate::core::state::Delta;
 use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
 use crate::wasm::bindings::parts::Parts;
 
+/// How many numbers an append has before those of its events.
+const HEAD: usize = 13;
+
 /// The place of the events' texts.
 pub(super) enum Texts<'a> {
     /// Among the parts of this packed text. The events share it.
@@ -22,13 +25,13 @@ pub(super) enum Texts<'a> {
 /// Packed appends, read one by one.
 pub(super) struct Appends<'a> {
     /// For each append the names of its app, user and session, the id of the handle's last event, the
-    /// title for a session without one, and its events: for each the id and the JSON text of the
-    /// delta. If the texts are packed, the event's JSON text follows, and the text with superseded
+    /// title for a session without one, the JSON text of its own delta if it truncates, and its events:
+    /// for each the id and the JSON text of the delta. If the texts are packed, the event's JSON text follows, and the text with superseded
     /// keys.
     parts: Parts<'a>,
-    /// For each append the lengths of the first five in UTF-16 code units, `created` and `revision`
-    /// of the handle, the policy, the expected revision, the time, and how many events follow. For
-    /// each event the lengths of its four parts, and the timestamp. A missing text has the length 0,
+    /// For each append the lengths of the first six in UTF-16 code units, `created` and `revision`
+    /// of the handle, the policy, the expected revision, the `seq` after which the history is removed, the
+    /// time, and how many events follow. For each event the lengths of its four parts, and the timestamp. A missing text has the length 0,
     /// a missing revision is NaN.
     ///
     /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
@@ -59,7 +62,7 @@ impl<'a> Appends<'a> {
         description: Description,
     ) -> Result<Write, JsValue> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
-        let [.., last_update_time, _, _, _, now, _] = *head;
+        let [.., last_update_time, _, _, _, _, now, _] = *head;
         let (key, ..) = self.names(head)?;
         let last_update_time = Some(last_update_time).filter(|time| !time.is_nan());
         let last_update_time =
@@ -72,31 +75,36 @@ impl<'a> Appends<'a> {
         Ok(Write::create(key, new)?)
     }
 
-    fn append(&mut self, head: &[f64; 11], events: &[f64]) -> Result<Write, JsValue> {
-        let [.., created, revision, policy, expected, now, _] = *head;
-        let (key, last, title) = self.names(head)?;
+    fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Write, JsValue> {
+        let [.., created, revision, policy, expected, after, now, _] = *head;
+        let (key, [last, title, delta]) = self.names(head)?;
         let now = check_timestamp("the clock", now)?;
         let position = position_of(created, revision, last.to_owned());
         let write = Write::append(key, position, policy_of(policy), self.events(events)?, now);
         let write = if title.is_empty() { write } else { write.titled(title.to_owned()) };
+        let write = if after.is_nan() {
+            write
+        } else {
+            write.truncating(after as u64, Delta::parse(delta)?)
+        };
         Ok(if expected.is_nan() { write } else { write.expecting(expected as u64) })
     }
 
     /// Takes the numbers of the next append, and those of its events.
-    fn next_numbers(&mut self) -> Option<(&'a [f64; 11], &'a [f64])> {
-        let (head, rest) = self.numbers.split_first_chunk::<11>()?;
+    fn next_numbers(&mut self) -> Option<(&'a [f64; HEAD], &'a [f64])> {
+        let (head, rest) = self.numbers.split_first_chunk::<HEAD>()?;
         let [.., count] = *head;
         let (events, rest) = rest.split_at_checked(5 * count as usize)?;
         self.numbers = rest;
         Some((head, events))
     }
 
-    /// Reads the session's key, the id of the handle's last event, and the title.
-    fn names(&mut self, head: &[f64; 11]) -> Result<(SessionKey, &'a str, &'a str), JsValue> {
-        let [app, user, session, last, title, ..] = *head;
-        let [app, user, session, last, title] =
-            [app, user, session, last, title].map(|units| self.parts.next(units as usize));
-        Ok((SessionKey::new(app, user, session)?, last, title))
+    /// Reads the session's key, the id of the handle's last event, the title, and the delta.
+    fn names(&mut self, head: &[f64; HEAD]) -> Result<(SessionKey, [&'a str; 3]), JsValue> {
+        let [app, user, session, last, title, delta, ..] = *head;
+        let [app, user, session, rest @ ..] =
+            [app, user, session, last, title, delta].map(|units| self.parts.next(units as usize));
+        Ok((SessionKey::new(app, user, session)?, rest))
     }
 
     fn events(&mut self, numbers: &[f64]) -> Result<Vec<NewEvent>, JsValue> {

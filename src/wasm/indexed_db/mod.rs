@@ -212,4 +212,8 @@ impl Storage for IndexedDbStorage {
         let floor = self.remove(deletion, None, Caller::default()).await?;
         Ok(floor.as_f64().map(|floor| floor as Revision))
     }
+
+    fn truncates(&self) -> bool {
+        true
+    }
 }

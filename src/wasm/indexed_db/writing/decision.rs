@@ -88,6 +88,9 @@ impl Group<'_> {
                     }
                 }
             }
+            if write.plan().truncate_after.is_some() {
+                buffer.cut();
+            }
             let events = events.iter().filter_map(|event| write.row(event)).collect();
             buffer.change(change, events);
         }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::session::{Revision, SessionKey};
+use crate::core::session::{NEVER, Revision, SessionKey};
 use crate::core::write::{Target, Write};
 use crate::platform;
 use crate::wasm::indexed_db::connection::caller::Caller;
@@ -111,6 +111,7 @@ impl<'a> Group<'a> {
             });
             if let Some(buffer) = self.sessions.get_mut(position) {
                 buffer.since = buffer.since.min(plan.since);
+                buffer.end = plan.truncate_after.unwrap_or(buffer.end);
             }
         }
         self.wants_sequence |= plan.creates;
@@ -212,6 +213,13 @@ impl<'a> Group<'a> {
             let Some((_, record, number)) = self.stored(position) else {
                 continue;
             };
+            if (record.count("created") as Revision) < buffer.end && buffer.end < record.revision()
+            {
+                // The page at the cut may also hold events that stay.
+                let page = keys::from(number, keys::after(buffer.end));
+                self.transaction.get_all(EVENTS, &page, Some(1));
+                requested.push(position);
+            }
             if record.revision() <= buffer.since {
                 continue;
             }
@@ -233,7 +241,8 @@ impl<'a> Group<'a> {
         Some((position, record, record.count("number")))
     }
 
-    /// Takes the events that were read. `is_exact`: fails with `corrupt_record` if a record is damaged.
+    /// Takes the events that were read. Fails with `corrupt_record` if a record is damaged and either
+    /// `is_exact`, or a removal could lose other events of that record.
     pub(super) fn read_events(
         &mut self,
         requested: &[usize],
@@ -247,7 +256,7 @@ impl<'a> Group<'a> {
             for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
                 match Page::read(&record) {
                     Ok(page) => buffer.take_in(page),
-                    Err(failure) if is_exact => return Err(failure),
+                    Err(failure) if is_exact || buffer.end < NEVER => return Err(failure),
                     // A damaged record is skipped, so that it does not block new events.
                     Err(_) => {}
                 }
