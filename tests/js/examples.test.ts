@@ -73,6 +73,8 @@ const offered = [
   'adk/index.ts',
   'database/index.ts',
   'files/index.ts',
+  'live/index.ts',
+  'react/index.ts',
   'remote/index.ts',
   'server/index.ts',
   'testing/index.ts',

@@ -13,6 +13,8 @@ const ENTRIES = [
   'adk',
   'database',
   'files',
+  'live',
+  'react',
   'remote',
   'server',
   'testing',

@@ -119,6 +119,14 @@ export function linkDatabase(): void {
   }
 }
 
+/** Puts the libraries of views into the project, which are not there otherwise; once a test file. */
+export function linkViews(): void {
+  for (const name of ['react']) {
+    // By links, as the framework above.
+    symlinkSync(join(root, 'node_modules', name), join(install().project, 'node_modules', name));
+  }
+}
+
 /** The path of one of the package's dependencies. */
 export function packageFolder(name: string): string {
   return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { build } from 'esbuild';
 import { assertOutcome, consumer, type Outcome } from './consumer.js';
-import { install, linkDatabase, linkFramework, run, write } from './installed.js';
+import { install, linkDatabase, linkFramework, linkViews, run, write } from './installed.js';
 
 function outcomeOf(file: string, folder: string): Outcome {
   return JSON.parse(run(process.execPath, [file], folder)) as Outcome;
@@ -25,6 +25,7 @@ describe('in Node', () => {
   it('every entry has the same exports for import and require', () => {
     linkFramework();
     linkDatabase();
+    linkViews();
     const program = `
       import { createRequire } from 'node:module';
       const require = createRequire(import.meta.url);

@@ -50,7 +50,7 @@ it('a page built with Vite has at most 156 KB with all chunks', async (t) => {
   assert.ok(size <= 156, `${size} KB`);
 });
 
-it('a page with the slim entry loads at most 154.5 KB, including the wasm', async (t) => {
+it('a page with the slim entry loads at most 154 KB, including the wasm', async (t) => {
   const folder = write('size-slim', { 'main.js': main('adk-session-wasm/slim') });
   const script = gzipped(...scripts(await bundleWithEsbuild(folder)));
   const size = script + gzipped(wasm());
@@ -71,4 +71,32 @@ it('the remote client adds at most 6.5 KB to a page', async (t) => {
   const size = (await sizeOf('size-remote', remote)) - (await sizeOf('size-core', core));
   t.diagnostic(`${size.toFixed(1)} KB`);
   assert.ok(size <= 6.5, `${size} KB`);
+});
+
+/** What an entry adds to a page that has the core, and the other imports of `beside`. */
+async function sizeBeside(name: string, beside: string, added: string): Promise<number> {
+  const sizeOf = async (folder: string, text: string): Promise<number> => {
+    const options = { external: [...CHUNKS_OF_CORE, 'react', 'vue'] };
+    return gzipped(
+      ...scripts(await bundleWithEsbuild(write(folder, { 'main.js': text }), options)),
+    );
+  };
+  const before = `${main('adk-session-wasm')}\n${beside}`;
+  const all = await sizeOf(`size-${name}`, `${before}\n${added}`);
+  return all - (await sizeOf(`size-before-${name}`, before));
+}
+
+const LIVE = `export { liveSession, liveSessions } from 'adk-session-wasm/live';`;
+
+it('live stores add at most 4 KB to a page', async (t) => {
+  const size = await sizeBeside('live', '', LIVE);
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 4, `${size} KB`);
+});
+
+it('the hooks for React add at most 2 KB to a page with live stores', async (t) => {
+  const hooks = `export { useSession, useSessions } from 'adk-session-wasm/react';`;
+  const size = await sizeBeside('react', LIVE, hooks);
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 2, `${size} KB`);
 });

@@ -1,0 +1,21 @@
+/**
+ * Sessions as stores: what a page shows of a session stays as it is stored, whoever changes it.
+ *
+ * The stores work in Svelte as they are. `adk-session-wasm/react` and `adk-session-wasm/vue` bind them to these
+ * libraries.
+ *
+ * @module adk-session-wasm/live
+ */
+export { liveSession } from './watched_session.js';
+export type {
+  LiveSession,
+  LiveSessionOptions,
+  LiveSessionSnapshot,
+  SentEvent,
+  UnsentEvent,
+} from './live_session.js';
+export { liveSessions } from './watched_sessions.js';
+export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
+export type { GivenService, LiveService } from './live_service.js';
+export type { LiveStore } from './live_store.js';
+export type { ScopedState } from './scoped_state.js';

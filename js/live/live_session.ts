@@ -1,0 +1,159 @@
+import type { Event, NewEvent } from '../model/event/event.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
+import type { LiveStore } from './live_store.js';
+import type { ScopedState } from './scoped_state.js';
+
+/**
+ * The options of {@link liveSession}.
+ *
+ * @example
+ * ```ts
+ * import type { LiveSessionOptions } from 'adk-session-wasm/live';
+ *
+ * const options: LiveSessionOptions = { window: 20 };
+ * ```
+ */
+export interface LiveSessionOptions {
+  /** The number of events that are read at first, and by each `loadOlder`; 1 to 1,000, default 50. */
+  window?: number | undefined;
+}
+
+/**
+ * An event that is not stored (yet).
+ *
+ * @example
+ * ```ts
+ * import type { UnsentEvent } from 'adk-session-wasm/live';
+ *
+ * const mark = (unsent?: UnsentEvent) => (unsent === undefined ? '' : unsent.error === undefined ? '…' : '!');
+ * ```
+ */
+export interface UnsentEvent {
+  /** Why the event was not stored. Absent while it is being stored. */
+  readonly error?: unknown;
+}
+
+/**
+ * A session as it is now. Snapshots are never changed. What has not changed from one to the next is the same object:
+ * an event, a page, a scope of the state, a value in it.
+ *
+ * @example
+ * ```ts
+ * import type { LiveSessionSnapshot } from 'adk-session-wasm/live';
+ *
+ * const lines = ({ events, drafts }: LiveSessionSnapshot): string[] =>
+ *   [...events, ...drafts].map(({ content }) => content?.parts?.[0]?.text ?? '');
+ * ```
+ */
+export interface LiveSessionSnapshot<S extends object = StateShape> {
+  /**
+   * `loading`: nothing has been read yet. `ready`. `missing`: there is no such session yet. `deleted`: it was deleted
+   * since. `failed`: the first read failed, see `error`.
+   */
+  readonly status: 'loading' | 'ready' | 'missing' | 'deleted' | 'failed';
+  /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
+  readonly error: unknown;
+  /** The last events in append order, then those that are not stored yet. */
+  readonly events: readonly Event[];
+  /**
+   * The same events in pages of at most 256. To make the array `events` takes milliseconds for 100,000 events, and
+   * is done only when it is read. A list that shows a part of a long session reads the pages.
+   */
+  readonly pages: readonly (readonly Event[])[];
+  /** Whether there are events before the first one. */
+  readonly hasOlder: boolean;
+  /** Whether `loadOlder` is reading. */
+  readonly isLoadingOlder: boolean;
+  /** The streamed answers so far, mostly none or one. Show them after the events. */
+  readonly drafts: readonly Event[];
+  /** The events that are not stored, by id: those under way and those that failed. */
+  readonly unsent: Readonly<Record<string, UnsentEvent>>;
+  /** App, user and session state merged, with prefixes. */
+  readonly state: Readonly<Partial<S>>;
+  /** The state by scope. The keys have their prefixes. */
+  readonly scopes: ScopedState<S>;
+  /** Milliseconds since 1970; 0 without a session. */
+  readonly lastUpdateTime: number;
+  /** Absent without a title. */
+  readonly title?: string;
+  /** Absent without labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/**
+ * An event to send. `invocationId` may be absent too: it is then a new one.
+ *
+ * @example
+ * ```ts
+ * import type { SentEvent } from 'adk-session-wasm/live';
+ *
+ * const message: SentEvent = { author: 'user', content: { role: 'user', parts: [{ text: 'hi' }] } };
+ * ```
+ */
+export type SentEvent = Omit<NewEvent, 'invocationId'> & {
+  /** The same for all events from one user message to the final answer. Default: a new one. */
+  readonly invocationId?: string | undefined;
+};
+
+/**
+ * A session as a store.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { type LiveSession, liveSession } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const chat: LiveSession = liveSession(service, { appName: 'shop', userId: 'ada', sessionId: 's1' });
+ * await chat.send({ author: 'user', content: { role: 'user', parts: [{ text: 'Which tea?' }] } });
+ * await chat.load();
+ * console.log(chat.getSnapshot().events.length); // 1
+ * ```
+ */
+export interface LiveSession<S extends object = StateShape> extends LiveStore<
+  LiveSessionSnapshot<S>
+> {
+  /** The session that the store shows. */
+  readonly key: CompositeSessionKey;
+  /**
+   * Stores a copy of the event, and returns the copy. It is in `events` at once. It stays there with its error if it
+   * cannot be stored. A session that does not exist yet is created.
+   *
+   * A partial event is not stored: it grows the draft of its invocation, author and branch. The whole event that
+   * follows ends the draft. So all events of a run may be sent; those that the run has stored itself change nothing.
+   *
+   * The given event may be frozen, a proxy or of a snapshot. The store fills in id and timestamp, not the service.
+   *
+   * @throws SessionError as `appendEvent`; `not_found` if the session was deleted
+   */
+  send(event: SentEvent): Promise<Event>;
+  /** Sends an event again that has failed. Resolves to `undefined` if there is no such event. */
+  retry(eventId: string): Promise<Event | undefined>;
+  /** Removes an event that has failed. */
+  discard(eventId: string): void;
+  /** Drops the drafts, for an answer that ends without a whole event. */
+  discardDrafts(): void;
+  /**
+   * Puts older events before the first.
+   *
+   * @param limit the most events, 1 to 1,000; default: the window
+   * @returns whether there are still older events
+   * @throws SessionError as `loadOlder` of the service
+   */
+  loadOlder(limit?: number): Promise<boolean>;
+  /**
+   * Changes the state, as `updateState` of the service. A session that does not exist yet is created.
+   *
+   * @throws SessionError as `updateState` of the service
+   */
+  updateState(delta: StateDelta<S> | ComputeDelta<S>): Promise<void>;
+  /**
+   * Changes the title; `null` removes it.
+   *
+   * @throws SessionError as `updateSession` of the service
+   */
+  rename(title: string | null): Promise<void>;
+  /** Deletes the session. The store then has the status `deleted`. */
+  remove(): Promise<void>;
+}

@@ -1,0 +1,149 @@
+import { requireService } from '../call/require_service.js';
+import { isThenable } from '../call/thenable.js';
+import { reportUncaught } from '../call/uncaught.js';
+import type { ListenOptions, Notice, WatchRequest } from '../watch/notice.js';
+import { onNextFrame } from './frame.js';
+import type { GivenService, LiveService } from './live_service.js';
+import type { LiveStore } from './live_store.js';
+
+const METHODS = ['watch', 'listChanges', 'loadOlder'] as const;
+
+/** The subscriptions and the reads of a store. Its subclass knows what is read. */
+export abstract class ReadingStore<S extends object, Snapshot> implements LiveStore<Snapshot> {
+  readonly #listeners = new Set<{ listener: (snapshot: Snapshot) => void }>();
+  readonly #service: GivenService<S>;
+  #snapshot: Snapshot | undefined;
+  #cancelFrame: (() => void) | undefined;
+  /** Present while there are subscribers. Ends the watch and the reads. */
+  #watching: AbortController | undefined;
+  /** The read under way. */
+  protected reading: Promise<void> | undefined;
+  /** Whether anything is to be read. */
+  #isStale = true;
+  #hasLoaded = false;
+  /** The last read's error. */
+  protected error: unknown;
+
+  constructor(service: GivenService<S>) {
+    if (!isThenable(service)) requireService(service, METHODS);
+    this.#service = service;
+  }
+
+  /** What the store watches. */
+  protected abstract readonly watched: WatchRequest;
+  protected abstract makeSnapshot(): Snapshot;
+  /** Notes what a notice asks to read. Returns `false` if it is no news. */
+  protected abstract note(notice: Notice): boolean;
+  /** Notes that everything is to be read. */
+  protected abstract noteAll(): void;
+  /** Notes that changes may have been missed since the last read. */
+  protected abstract noteMissed(): void;
+  /** Reads what was noted. */
+  protected abstract read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void>;
+  /** Forgets what serves only a watched session. */
+  protected release(): void {
+    // Nothing, unless a subclass holds anything.
+  }
+
+  /** Whether anyone subscribes. */
+  get isActive(): boolean {
+    return this.#watching !== undefined;
+  }
+
+  readonly subscribe = (listener: (snapshot: Snapshot) => void): (() => void) => {
+    // The same function may subscribe twice.
+    const entry = { listener };
+    this.#listeners.add(entry);
+    if (this.#watching === undefined) this.#start();
+    listener(this.getSnapshot());
+    return () => {
+      if (this.#listeners.delete(entry) && this.#listeners.size === 0) this.#stop();
+    };
+  };
+
+  readonly getSnapshot = (): Snapshot => (this.#snapshot ??= this.makeSnapshot());
+
+  readonly load = (): Promise<void> =>
+    this.#hasLoaded ? Promise.resolve() : (this.reading ?? this.refresh());
+
+  readonly reload = (): Promise<void> => {
+    this.noteAll();
+    return this.refresh();
+  };
+
+  /** Reads until nothing is left to read. Never rejects. */
+  protected refresh(): Promise<void> {
+    this.#isStale = true;
+    return (this.reading ??= this.#readAll());
+  }
+
+  /** Tells the subscribers of a change, in the next frame. */
+  protected changed(): void {
+    this.#snapshot = undefined;
+    if (this.#watching === undefined) return;
+    this.#cancelFrame ??= onNextFrame(() => {
+      this.#cancelFrame = undefined;
+      for (const { listener } of this.#listeners) {
+        try {
+          listener(this.getSnapshot());
+        } catch (error) {
+          reportUncaught(error);
+        }
+      }
+    });
+  }
+
+  protected async service(): Promise<LiveService<S>> {
+    return this.#service;
+  }
+
+  #start(): void {
+    const watching = new AbortController();
+    this.#watching = watching;
+    if (this.#hasLoaded || this.reading !== undefined) this.noteMissed();
+    void this.#watch(watching.signal);
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const onNotice: ListenOptions['onNotice'] = (notice) => {
+      if (!signal.aborted && this.note(notice)) void this.refresh();
+    };
+    try {
+      const service = 'then' in this.#service ? await this.#service : this.#service;
+      // Before the read, so that no change is missed.
+      if (!signal.aborted) service.watch(this.watched, { signal, onNotice });
+    } catch {
+      // The read reports the same error: the service is closed, or could not be opened.
+    }
+    if (!signal.aborted) void this.refresh();
+  }
+
+  #stop(): void {
+    this.#watching?.abort();
+    this.#watching = undefined;
+    this.#cancelFrame?.();
+    this.#cancelFrame = undefined;
+    this.release();
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      const signal = this.#watching?.signal;
+      try {
+        await this.read(await this.service(), signal);
+        this.#hasLoaded = true;
+        if (this.error !== undefined) this.#setError(undefined);
+      } catch (error) {
+        // Without subscribers nobody misses what was aborted. The next one reads it again.
+        if (signal?.aborted !== true) this.#setError(error);
+      }
+    }
+    this.reading = undefined;
+  }
+
+  #setError(error: unknown): void {
+    this.error = error;
+    this.changed();
+  }
+}

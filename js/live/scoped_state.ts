@@ -1,0 +1,43 @@
+import { type SharedScope, SHARED_PREFIXES, SHARED_SCOPES } from '../state/scope.js';
+import type { StateShape } from '../state/state_shape.js';
+import { keepEqual } from './keep_equal.js';
+
+/**
+ * A state by scope. The keys have their prefixes.
+ *
+ * @example
+ * ```ts
+ * import type { ScopedState } from 'adk-session-wasm/live';
+ *
+ * interface Shop {
+ *   topic: string;
+ *   'user:name': string;
+ * }
+ * const nameOf = (state: ScopedState<Shop>): string | undefined => state.user['user:name'];
+ * ```
+ */
+export interface ScopedState<S extends object = StateShape> {
+  /** The session's own keys. */
+  readonly session: Readonly<Partial<Omit<S, `${SharedScope}:${string}`>>>;
+  /** The keys that begin with `user:`. */
+  readonly user: Readonly<Partial<Pick<S, keyof S & `user:${string}`>>>;
+  /** The keys that begin with `app:`. */
+  readonly app: Readonly<Partial<Pick<S, keyof S & `app:${string}`>>>;
+}
+
+/** Splits a state by scope. What equals the last state stays the same object. */
+export function splitState<S extends object>(
+  state: Partial<S>,
+  last: ScopedState<S> | undefined,
+): ScopedState<S> {
+  const scopes: Record<string, [string, unknown][]> = { session: [], user: [], app: [] };
+  for (const [key, value] of Object.entries(state)) {
+    const scope = SHARED_SCOPES.find((scope) => key.startsWith(SHARED_PREFIXES[scope]));
+    scopes[scope ?? 'session']?.push([key, value]);
+  }
+  const split = Object.entries(scopes).map(([scope, entries]) => [
+    scope,
+    Object.fromEntries(entries),
+  ]);
+  return keepEqual(last, Object.fromEntries(split) as ScopedState<S>);
+}

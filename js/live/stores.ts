@@ -1,0 +1,55 @@
+import type { CompositeSessionKey } from '../model/session.js';
+import type { GivenService } from './live_service.js';
+import type { LiveSession, LiveSessionOptions } from './live_session.js';
+import type { LiveSessions, LiveSessionsRequest } from './live_sessions.js';
+import { WatchedSession } from './watched_session.js';
+import { WatchedSessions } from './watched_sessions.js';
+
+/** The most stores without subscribers that are kept for each service. */
+const MAX_IDLE = 20;
+
+/** A store of any session or list. */
+interface AnyStore {
+  readonly isActive: boolean;
+}
+
+const storesOfServices = new WeakMap<object, Map<string, AnyStore>>();
+
+/**
+ * Returns the store of a session that all components share. Between the render of a component and its subscription the
+ * store has no subscriber, so the last ones without are kept.
+ */
+export function sharedSession<S extends object>(
+  service: GivenService<S>,
+  key: CompositeSessionKey,
+  options: LiveSessionOptions,
+): LiveSession<S> {
+  const { appName, userId, sessionId } = key;
+  const name = JSON.stringify([appName, userId, sessionId, options.window]);
+  return shared(service, name, () => new WatchedSession(service, key, options));
+}
+
+/** Returns the store of a list that all components share. */
+export function sharedSessions<S extends object>(
+  service: GivenService<S>,
+  request: LiveSessionsRequest<keyof S & string>,
+): LiveSessions<S> {
+  const members = Object.entries(request).sort(([one], [other]) => (one < other ? -1 : 1));
+  return shared(service, JSON.stringify(members), () => new WatchedSessions(service, request));
+}
+
+/** @param name names one kind of store only */
+function shared<Store extends AnyStore>(service: object, name: string, make: () => Store): Store {
+  const stores = storesOfServices.get(service) ?? new Map<string, AnyStore>();
+  storesOfServices.set(service, stores);
+  const known = stores.get(name);
+  const store = known ?? make();
+  // The last used stands last.
+  stores.delete(name);
+  stores.set(name, store);
+  if (known === undefined) {
+    const idle = [...stores].filter(([, { isActive }]) => !isActive);
+    for (const [unused] of idle.slice(0, -MAX_IDLE)) stores.delete(unused);
+  }
+  return store as Store;
+}

@@ -1,0 +1,418 @@
+import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
+import { invalidValue } from '../errors/invalid.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { newEventId, requireEvent } from '../model/event/create_event.js';
+import type { Event } from '../model/event/event.js';
+import { requireId } from '../model/ids.js';
+import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
+import type { Notice } from '../watch/notice.js';
+import { withoutReplaced, withPiece } from './drafts.js';
+import { EventList, type Pages } from './event_list.js';
+import { keepEqual } from './keep_equal.js';
+import type { GivenService, LiveService } from './live_service.js';
+import type {
+  LiveSession,
+  LiveSessionOptions,
+  LiveSessionSnapshot,
+  SentEvent,
+  UnsentEvent,
+} from './live_session.js';
+import { ReadingStore } from './reading_store.js';
+import { type ScopedState, splitState } from './scoped_state.js';
+
+const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
+  appName: true,
+  userId: true,
+  sessionId: true,
+};
+const OPTIONS: KnownOptions<LiveSessionOptions> = { window: true };
+
+/** The most events that one call of `loadOlder` of a service reads. */
+const LARGEST_WINDOW = 1000;
+
+/** An event that this store sends. */
+interface Send {
+  readonly event: Event;
+  readonly state: UnsentEvent;
+}
+
+/** What a session has beside its events. */
+type Head<S extends object> = Pick<Session<S>, 'state' | 'lastUpdateTime' | 'title' | 'labels'>;
+
+/** The events that a snapshot shows. */
+interface ShownEvents {
+  readonly stored: Pages;
+  readonly unsent: readonly Event[];
+  readonly pages: Pages;
+  readonly events: readonly Event[];
+}
+
+/** A live session over the public interface of a service. */
+export class WatchedSession<S extends object>
+  extends ReadingStore<S, LiveSessionSnapshot<S>>
+  implements LiveSession<S>
+{
+  readonly key: CompositeSessionKey;
+  readonly #window: number;
+  #status: LiveSessionSnapshot['status'] = 'loading';
+  #list = new EventList();
+  #hasOlder = false;
+  #loadingOlder: Promise<boolean> | undefined;
+  #drafts: readonly Event[] = [];
+  readonly #sends = new Map<string, Send>();
+  #unsent: Readonly<Record<string, UnsentEvent>> = {};
+  #shown: ShownEvents | undefined;
+  #head: Head<S> = NO_HEAD;
+  #scopes: ScopedState<S> = splitState<S>({}, undefined);
+  /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
+  #revision: number | undefined;
+  #isStateStale = false;
+  #isWindowStale = false;
+  /** What appends go through. It has no events: a copy with an array of its own gets them. */
+  #handle: Promise<Session<S> | undefined> | undefined;
+
+  constructor(service: GivenService<S>, key: CompositeSessionKey, options: LiveSessionOptions) {
+    super(service);
+    const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
+    const { window = 50 } = takeOptions(options, OPTIONS);
+    requireId('appName', appName);
+    requireId('userId', userId);
+    requireId('sessionId', sessionId);
+    if (!Number.isInteger(window) || window < 1 || window > LARGEST_WINDOW) {
+      throw invalidValue('window', `must be a whole number from 1 to ${LARGEST_WINDOW}`, window);
+    }
+    this.key = { appName, userId, sessionId };
+    this.#window = window;
+  }
+
+  protected get watched(): CompositeSessionKey {
+    return this.key;
+  }
+
+  async send(given: SentEvent): Promise<Event> {
+    const event = copyEvent(given);
+    this.#drafts = this.#drafts.filter(({ invocationId }) => invocationId === event.invocationId);
+    if (event.partial === true) {
+      this.#drafts = withPiece(this.#drafts, event);
+      this.changed();
+      return event;
+    }
+    this.#drafts = withoutReplaced(this.#drafts, event);
+    // The append changes its event, and nothing may change one of a snapshot.
+    const sent: Send = { event: copyEvent(event), state: {} };
+    this.#setSend(event.id, sent);
+    try {
+      const service = await this.service();
+      const session = await this.#requireSession(service);
+      await service.appendEvent({ session: { ...session, events: [] }, event });
+      await this.#reach(service.revisionOf(session));
+      if (this.#sends.get(event.id) === sent) this.#setSend(event.id, undefined);
+      return event;
+    } catch (error) {
+      // A handle that is behind or of a deleted session stays so; the next append needs another one.
+      if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) {
+        this.#handle = undefined;
+      }
+      if (this.#sends.get(event.id) === sent) {
+        this.#setSend(event.id, { event: sent.event, state: { error } });
+      }
+      throw error;
+    }
+  }
+
+  async retry(eventId: string): Promise<Event | undefined> {
+    const sent = this.#sends.get(eventId);
+    return sent?.state.error === undefined ? undefined : this.send(sent.event);
+  }
+
+  discard(eventId: string): void {
+    if (this.#sends.get(eventId)?.state.error !== undefined) this.#setSend(eventId, undefined);
+  }
+
+  discardDrafts(): void {
+    this.#drafts = [];
+    this.changed();
+  }
+
+  loadOlder(limit = this.#window): Promise<boolean> {
+    return (this.#loadingOlder ??= this.#readOlder(limit).finally(() => {
+      this.#loadingOlder = undefined;
+      this.changed();
+    }));
+  }
+
+  async updateState(stateDelta: StateDelta<S> | ComputeDelta<S>): Promise<void> {
+    const service = await this.service();
+    if (this.#status === 'missing') await this.#requireSession(service);
+    await service.updateState({ ...this.key, stateDelta });
+    await this.#catchUp();
+  }
+
+  async rename(title: string | null): Promise<void> {
+    const service = await this.service();
+    if (this.#status === 'missing') await this.#requireSession(service);
+    await service.updateSession(this.key, { title });
+    await this.#catchUp();
+  }
+
+  async remove(): Promise<void> {
+    await (await this.service()).deleteSession(this.key);
+    await this.#catchUp();
+  }
+
+  protected note(notice: Notice): boolean {
+    if (notice.type === 'resync' || notice.type === 'lost') this.noteAll();
+    if (notice.type === 'stateChanged') this.#isStateStale = true;
+    if (notice.type !== 'created' && notice.type !== 'appended') return true;
+    return this.#revision === undefined || notice.revision > this.#revision;
+  }
+
+  protected noteAll(): void {
+    this.#isWindowStale = true;
+  }
+
+  protected noteMissed(): void {
+    this.#isStateStale = true;
+  }
+
+  protected override release(): void {
+    this.#handle = undefined;
+  }
+
+  protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
+    const isWindowStale = this.#isWindowStale || this.#revision === undefined;
+    const isStateStale = this.#isStateStale;
+    this.#isWindowStale = this.#isStateStale = false;
+    try {
+      if (isWindowStale) await this.#readWindow(service, signal);
+      else await this.#readChanges(service, isStateStale, signal);
+    } catch (error) {
+      if (isSessionError(error, 'not_found')) return this.#setGone();
+      this.#isWindowStale ||= isWindowStale;
+      this.#isStateStale ||= isStateStale;
+      throw error;
+    }
+  }
+
+  async #readWindow(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
+    const limit = Math.max(this.#window, this.#list.length);
+    // One more shows whether there are older ones.
+    const config = { numRecentEvents: limit + 1 };
+    const session = await service.getSession({ ...this.key, config, signal });
+    if (session === undefined) return this.#setGone();
+    const { events } = session;
+    const last = this.#list;
+    this.#list = last.withEvents(events.slice(-limit));
+    this.#hasOlder = events.length > limit;
+    for (const event of events) if (!last.has(event.id)) this.#endDrafts(event);
+    if (this.isActive) this.#handle = Promise.resolve({ ...session, events: [] });
+    this.#setHead(service.revisionOf(session), session, session.state);
+  }
+
+  async #readChanges(
+    service: LiveService<S>,
+    isStateStale: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const request = { ...this.key, signal };
+    // First the state: `listChanges` has it only if the session has changed, and then a newer one.
+    const session = isStateStale
+      ? await service.getSession({ ...request, config: { numRecentEvents: 0 } })
+      : undefined;
+    const since = this.#revision ?? 0;
+    const changes = await service.listChanges({ ...request, since }).catch(noneIfUnsupported);
+    const isComplete = changes?.events?.every(({ seq, event }) => this.#put(event, seq > since));
+    if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
+    const state = changes.state ?? session?.state ?? this.#head.state;
+    this.#setHead(changes.revision, changes, state);
+  }
+
+  /** Puts a changed event in its place. Returns `false` if its place is not known. */
+  #put(event: Event, isAppended: boolean): boolean {
+    const isKnown = this.#list.has(event.id);
+    // A cache may append an event again, after others. A clock may be behind, so that an event comes late.
+    if (isKnown === isAppended && this.#list.last?.id !== event.id) return false;
+    if (isKnown) this.#list.replace(event);
+    else this.#list.append(event);
+    this.#endDrafts(event);
+    return true;
+  }
+
+  #setHead(
+    revision: number | undefined,
+    { lastUpdateTime, title, labels }: Omit<Head<S>, 'state'>,
+    state: Partial<S>,
+  ): void {
+    this.#revision = revision;
+    this.#status = 'ready';
+    this.#head = keepEqual(this.#head, {
+      state,
+      lastUpdateTime,
+      ...(title !== undefined && { title }),
+      ...(labels !== undefined && { labels }),
+    });
+    this.#scopes = splitState<S>(this.#head.state, this.#scopes);
+    this.changed();
+  }
+
+  #setGone(): void {
+    this.#status = this.#status === 'ready' || this.#status === 'deleted' ? 'deleted' : 'missing';
+    this.#revision = undefined;
+    this.#list = new EventList();
+    this.#hasOlder = false;
+    this.#drafts = [];
+    this.#head = NO_HEAD;
+    this.#scopes = splitState<S>({}, this.#scopes);
+    this.changed();
+  }
+
+  async #readOlder(limit: number): Promise<boolean> {
+    this.changed();
+    await this.load();
+    const { first } = this.#list;
+    if (first === undefined || !this.#hasOlder) return false;
+    const service = await this.service();
+    const session = await this.#openHandle(service);
+    if (session === undefined) return false;
+    const events = [first];
+    const hasOlder = await service.loadOlder({ ...session, events }, limit);
+    // The session may have been deleted meanwhile.
+    if (this.#list.first?.id === first.id) {
+      this.#list.prepend(events);
+      this.#hasOlder = hasOlder;
+    }
+    return this.#hasOlder;
+  }
+
+  #endDrafts(event: Event): void {
+    this.#drafts = withoutReplaced(this.#drafts, event);
+  }
+
+  #setSend(eventId: string, sent: Send | undefined): void {
+    if (sent === undefined) this.#sends.delete(eventId);
+    else this.#sends.set(eventId, sent);
+    this.#unsent = Object.fromEntries([...this.#sends].map(([id, { state }]) => [id, state]));
+    this.changed();
+  }
+
+  #openHandle(service: LiveService<S>): Promise<Session<S> | undefined> {
+    const opening = (this.#handle ??= service.getSession({
+      ...this.key,
+      config: { numRecentEvents: 0 },
+    }));
+    opening.catch(() => {
+      if (this.#handle === opening) this.#handle = undefined;
+    });
+    return opening;
+  }
+
+  /** Returns a handle of the session. Creates the session, unless it was deleted. */
+  async #requireSession(service: LiveService<S>): Promise<Session<S>> {
+    if (this.#status === 'deleted') {
+      const message = `Session ${JSON.stringify(this.key.sessionId)} was deleted; create it again.`;
+      throw new SessionError('not_found', message);
+    }
+    const session = await this.#openHandle(service);
+    if (session !== undefined) return session;
+    const created = service.getOrCreateSession(this.key);
+    this.#handle = created;
+    return created;
+  }
+
+  /** Waits until a change of this store is in its snapshot. */
+  async #reach(revision = 0): Promise<void> {
+    for (let tries = 2; tries > 0 && this.isActive; tries -= 1) {
+      if (this.#revision !== undefined && this.#revision >= revision) return;
+      await (this.reading ?? this.refresh());
+    }
+  }
+
+  async #catchUp(): Promise<void> {
+    if (this.isActive) await this.refresh();
+  }
+
+  protected makeSnapshot(): LiveSessionSnapshot<S> {
+    const shown = this.#showEvents();
+    return {
+      status: this.#status === 'loading' && this.error !== undefined ? 'failed' : this.#status,
+      error: this.error,
+      // An array is made when it is read.
+      get events() {
+        return shown.events;
+      },
+      pages: shown.pages,
+      hasOlder: this.#hasOlder,
+      isLoadingOlder: this.#loadingOlder !== undefined,
+      drafts: this.#drafts,
+      unsent: this.#unsent,
+      ...this.#head,
+      scopes: this.#scopes,
+    };
+  }
+
+  #showEvents(): ShownEvents {
+    const { pages: stored } = this.#list;
+    const unsent = [...this.#sends.values()]
+      .map(({ event }) => event)
+      .filter(({ id }) => !this.#list.has(id));
+    const last = this.#shown;
+    if (last?.stored === stored && isSameArray(last.unsent, unsent)) return last;
+    const pages = unsent.length === 0 ? stored : [...stored, unsent];
+    let events: readonly Event[] | undefined;
+    return (this.#shown = {
+      stored,
+      unsent,
+      pages,
+      get events() {
+        return (events ??= ([] as Event[]).concat(...pages));
+      },
+    });
+  }
+}
+
+/** `adk api_server` has no revisions. */
+function noneIfUnsupported(error: unknown): undefined {
+  if (!isSessionError(error, 'unsupported')) throw error;
+}
+
+const NO_HEAD = { state: {}, lastUpdateTime: 0 };
+
+function isSameArray(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((value, position) => value === other[position]);
+}
+
+/** Copies an event as far as an append changes it, and fills in its missing members. */
+function copyEvent(given: SentEvent): Event {
+  requireEvent(given);
+  const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
+  const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
+  if (actions !== undefined) event.actions = { ...actions };
+  return event;
+}
+
+/**
+ * Returns a store that shows a session as it is now, whoever changes it: this tab, another one, or, where the service
+ * tells of it, another client of a server. It reads and watches only while it has subscribers.
+ *
+ * @throws SessionError `invalid_argument`
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { liveSession } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const chat = liveSession(service, { appName: 'shop', userId: 'ada', sessionId: 's1' }, { window: 20 });
+ * const stop = chat.subscribe(({ status, events }) => console.log(status, events.length));
+ * await chat.send({ author: 'user', content: { role: 'user', parts: [{ text: 'Which tea?' }] } });
+ * stop();
+ * ```
+ */
+export function liveSession<S extends object = StateShape>(
+  service: GivenService<S>,
+  key: CompositeSessionKey,
+  options: LiveSessionOptions = {},
+): LiveSession<S> {
+  return new WatchedSession(service, key, options);
+}

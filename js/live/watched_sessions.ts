@@ -1,0 +1,157 @@
+import { type KnownOptions, takeRequest } from '../call/known_options.js';
+import { invalidValue } from '../errors/invalid.js';
+import { requireId } from '../model/ids.js';
+import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { WatchRequest } from '../watch/notice.js';
+import { onNextFrame } from './frame.js';
+import { keepEqual } from './keep_equal.js';
+import type { GivenService, LiveService } from './live_service.js';
+import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
+import { ReadingStore } from './reading_store.js';
+
+const MEMBERS: KnownOptions<LiveSessionsRequest> = {
+  appName: true,
+  userId: true,
+  limit: true,
+  order: true,
+  orderBy: true,
+  labels: true,
+  title: true,
+  stateKeys: true,
+};
+
+/** A live list over the public interface of a service. It is read again after each change, once a frame. */
+export class WatchedSessions<S extends object>
+  extends ReadingStore<S, LiveSessionsSnapshot<S>>
+  implements LiveSessions<S>
+{
+  readonly #request: LiveSessionsRequest<keyof S & string>;
+  readonly #limit: number;
+  /** The number of sessions to show. */
+  #count: number;
+  /** Absent until the first read. */
+  #sessions: readonly Session<S>[] | undefined;
+  #hasMore = false;
+
+  constructor(service: GivenService<S>, given: LiveSessionsRequest<keyof S & string>) {
+    super(service);
+    const { limit = 50, ...request } = takeRequest(given, MEMBERS);
+    requireId('appName', request.appName);
+    if (request.userId !== undefined) requireId('userId', request.userId);
+    if (!Number.isInteger(limit) || limit < 1) {
+      throw invalidValue('limit', 'must be a whole number from 1', limit);
+    }
+    this.#request = { order: 'desc', ...request };
+    this.#limit = limit;
+    this.#count = limit;
+  }
+
+  protected get watched(): WatchRequest {
+    const { appName, userId } = this.#request;
+    return { appName, userId };
+  }
+
+  async loadMore(): Promise<void> {
+    await this.load();
+    if (!this.#hasMore) return;
+    this.#count += this.#limit;
+    await this.refresh();
+  }
+
+  async create(
+    request: Omit<CreateSessionRequest<S>, 'appName' | 'userId' | 'signal'> = {},
+  ): Promise<Session<S>> {
+    const { appName, userId } = this.#request;
+    requireId('userId', userId);
+    const service = await this.service();
+    const session = await service.createSession({ ...request, appName, userId: userId! });
+    await this.#catchUp();
+    return session;
+  }
+
+  async rename(session: Pick<Session, 'id' | 'userId'>, title: string | null): Promise<void> {
+    await (await this.service()).updateSession(this.#keyOf(session), { title });
+    await this.#catchUp();
+  }
+
+  async remove(session: Pick<Session, 'id' | 'userId'>): Promise<void> {
+    await (await this.service()).deleteSession(this.#keyOf(session));
+    await this.#catchUp();
+  }
+
+  protected note(): boolean {
+    return true;
+  }
+
+  protected noteAll(): void {
+    // Each read reads everything.
+  }
+
+  protected noteMissed(): void {
+    // Each read reads everything.
+  }
+
+  protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
+    // A burst of changes is read once.
+    if (this.#sessions !== undefined) await new Promise<void>(onNextFrame);
+    // One more shows whether there are more.
+    const request = { ...this.#request, limit: this.#count + 1, withTotal: false, signal };
+    const { sessions } = await service.listSessions(request);
+    const last = new Map(this.#sessions?.map((session) => [nameOf(session), session]));
+    const kept = sessions
+      .slice(0, this.#count)
+      .map((session) => keepEqual(last.get(nameOf(session)), session));
+    this.#hasMore = sessions.length > this.#count;
+    const isSame = (session: Session<S>, position: number) =>
+      session === this.#sessions?.[position];
+    if (kept.length !== this.#sessions?.length || !kept.every(isSame)) this.#sessions = kept;
+    this.changed();
+  }
+
+  protected makeSnapshot(): LiveSessionsSnapshot<S> {
+    const isRead = this.#sessions !== undefined;
+    return {
+      status: isRead ? 'ready' : this.error === undefined ? 'loading' : 'failed',
+      error: this.error,
+      sessions: this.#sessions ?? [],
+      hasMore: this.#hasMore,
+    };
+  }
+
+  #keyOf({ id, userId }: Pick<Session, 'id' | 'userId'>): CompositeSessionKey {
+    return { appName: this.#request.appName, userId, sessionId: id };
+  }
+
+  async #catchUp(): Promise<void> {
+    if (this.isActive) await this.refresh();
+  }
+}
+
+function nameOf({ userId, id }: Pick<Session, 'id' | 'userId'>): string {
+  return JSON.stringify([userId, id]);
+}
+
+/**
+ * Returns a store that lists sessions as they are now, whoever changes them. It reads and watches only while it has
+ * subscribers.
+ *
+ * @throws SessionError `invalid_argument`
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { liveSessions } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const list = liveSessions(service, { appName: 'shop', userId: 'ada', limit: 20 });
+ * const stop = list.subscribe(({ sessions }) => console.log(sessions.map(({ title }) => title)));
+ * stop();
+ * ```
+ */
+export function liveSessions<S extends object = StateShape>(
+  service: GivenService<S>,
+  request: LiveSessionsRequest<keyof S & string>,
+): LiveSessions<S> {
+  return new WatchedSessions(service, request);
+}

@@ -1,0 +1,322 @@
+import {
+  createContext,
+  createElement,
+  type ReactElement,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useMemo,
+  useSyncExternalStore,
+} from 'react';
+import { SessionError } from '../errors/errors.js';
+import type {
+  GivenService,
+  LiveSession,
+  LiveSessions,
+  LiveSessionsRequest,
+  LiveSessionSnapshot,
+  LiveSessionsSnapshot,
+  LiveStore,
+} from '../live/index.js';
+import { sharedSession, sharedSessions } from '../live/stores.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+
+/**
+ * What the hooks below a {@link SessionProvider} use. A member that a hook is given wins.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import type { SessionProviderProps } from 'adk-session-wasm/react';
+ *
+ * const service = new InMemorySessionService();
+ * const props: SessionProviderProps = { service, appName: 'shop', userId: 'ada' };
+ * ```
+ */
+export interface SessionProviderProps<S extends object = StateShape> {
+  /** The service, or the promise of `openSessionService`. It must be the same object in each render. */
+  readonly service: GivenService<S>;
+  /** The app. */
+  readonly appName: string;
+  /** The user. */
+  readonly userId: string;
+  /** The session that hooks show which are given none. */
+  readonly sessionId?: string | undefined;
+  /** See `LiveSessionOptions`. */
+  readonly window?: number | undefined;
+  /** The components that use the hooks. */
+  readonly children?: ReactNode;
+}
+
+/**
+ * Which session a hook shows. The provider gives what is absent.
+ *
+ * @example
+ * ```ts
+ * import type { UseSessionOptions } from 'adk-session-wasm/react';
+ *
+ * const options: UseSessionOptions = { sessionId: 's1', suspense: true };
+ * ```
+ */
+export interface UseSessionOptions extends Partial<CompositeSessionKey> {
+  /**
+   * Suspends until the session has been read, and throws the error of the first read. On the server, the fallback of
+   * the nearest `Suspense` is rendered. Default `false`: the status is `loading`, on the server too.
+   */
+  readonly suspense?: boolean | undefined;
+}
+
+/**
+ * The request of {@link useSessions}. The provider gives the app and the user, unless the request does.
+ *
+ * @example
+ * ```ts
+ * import type { UseSessionsRequest } from 'adk-session-wasm/react';
+ *
+ * const request: UseSessionsRequest = { limit: 20 };
+ * ```
+ */
+export type UseSessionsRequest<K extends string = string> = Partial<LiveSessionsRequest<K>>;
+
+/**
+ * Stores a value of the state: a value, or a function that computes it from the stored one, so that nothing is lost
+ * between tabs. `undefined` removes the key. Rejects as `updateState` of the service.
+ *
+ * @example
+ * ```ts
+ * import type { SetSessionState } from 'adk-session-wasm/react';
+ *
+ * const count = (setVisits: SetSessionState<number>) => setVisits((visits = 0) => visits + 1);
+ * ```
+ */
+export type SetSessionState<Value> = (
+  value: Value | undefined | ((stored: Value | undefined) => Value | undefined),
+) => Promise<void>;
+
+/**
+ * The provider and the hooks for a state of shape `S`.
+ *
+ * @example
+ * ```ts
+ * import { createSessionHooks, type SessionHooks } from 'adk-session-wasm/react';
+ *
+ * const hooks: SessionHooks<{ topic: string }> = createSessionHooks();
+ * ```
+ */
+export interface SessionHooks<S extends object = StateShape> {
+  /** See {@link SessionProvider}. */
+  readonly SessionProvider: (props: SessionProviderProps<S>) => ReactElement;
+  /** See {@link useSession}. */
+  readonly useSession: (
+    options?: UseSessionOptions,
+  ) => readonly [session: LiveSessionSnapshot<S>, store: LiveSession<S>];
+  /** See {@link useSessions}. */
+  readonly useSessions: (
+    request?: UseSessionsRequest<keyof S & string>,
+  ) => readonly [list: LiveSessionsSnapshot<S>, store: LiveSessions<S>];
+  /** See {@link useSessionState}. */
+  readonly useSessionState: <K extends keyof S & string>(
+    key: K,
+    fallback: S[K],
+    options?: UseSessionOptions,
+  ) => readonly [value: S[K], set: SetSessionState<S[K]>];
+}
+
+const SessionContext = createContext<SessionProviderProps | undefined>(undefined);
+
+/**
+ * Gives a service, and whose sessions they are, to the hooks below it.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { SessionProvider } from 'adk-session-wasm/react';
+ * import { createElement } from 'react';
+ *
+ * const service = new InMemorySessionService();
+ * const app = createElement(SessionProvider, { service, appName: 'shop', userId: 'ada', sessionId: 's1' });
+ * ```
+ */
+export function SessionProvider(props: SessionProviderProps): ReactElement {
+  const { service, appName, userId, sessionId, window, children } = props;
+  const value = useMemo(
+    () => ({ service, appName, userId, sessionId, window }),
+    [service, appName, userId, sessionId, window],
+  );
+  return createElement(SessionContext.Provider, { value }, children);
+}
+
+/**
+ * Returns a session as it is now, and its store. All components of a service share one store of a session. The
+ * component is rendered again after changes, at most once a frame.
+ *
+ * @throws SessionError `invalid_argument` without a provider or without a session id
+ *
+ * @example
+ * ```ts
+ * import { useSession } from 'adk-session-wasm/react';
+ * import { createElement } from 'react';
+ *
+ * export function Chat() {
+ *   const [{ events, drafts }, store] = useSession();
+ *   const send = () => void store.send({ author: 'user', content: { parts: [{ text: 'hi' }] } });
+ *   const lines = [...events, ...drafts].map(({ id, author }) => createElement('li', { key: id }, author));
+ *   return createElement('ul', { onClick: send }, lines);
+ * }
+ * ```
+ */
+export function useSession(
+  options: UseSessionOptions = {},
+): readonly [session: LiveSessionSnapshot, store: LiveSession] {
+  const store = useSessionStore(options);
+  return [useStore(store, LOADING, (snapshot) => snapshot, options.suspense), store];
+}
+
+/**
+ * Returns a list of sessions as it is now, and its store.
+ *
+ * @throws SessionError `invalid_argument` without a provider
+ *
+ * @example
+ * ```ts
+ * import { useSessions } from 'adk-session-wasm/react';
+ * import { createElement } from 'react';
+ *
+ * export function Titles() {
+ *   const [{ sessions }] = useSessions({ limit: 20 });
+ *   return sessions.map(({ id, title = 'Untitled' }) => createElement('p', { key: id }, title));
+ * }
+ * ```
+ */
+export function useSessions(
+  request: UseSessionsRequest = {},
+): readonly [list: LiveSessionsSnapshot, store: LiveSessions] {
+  const { service, appName, userId } = useProvider();
+  const store = sharedSessions(service, { appName, userId, ...request });
+  return [useStore(store, LOADING_LIST, (snapshot) => snapshot), store];
+}
+
+/**
+ * Returns a value of the state as it is now, or the fallback if it is absent, and a function that stores another one.
+ * The component is rendered again only if the value changes.
+ *
+ * @throws SessionError `invalid_argument` without a provider or without a session id
+ *
+ * @example
+ * ```ts
+ * import { useSessionState } from 'adk-session-wasm/react';
+ * import { createElement } from 'react';
+ *
+ * export function Theme() {
+ *   const [theme, setTheme] = useSessionState('user:theme', 'light');
+ *   return createElement('button', { onClick: () => void setTheme('dark') }, String(theme));
+ * }
+ * ```
+ */
+export function useSessionState<Value>(
+  key: string,
+  fallback: Value,
+  options: UseSessionOptions = {},
+): readonly [value: Value, set: SetSessionState<Value>] {
+  const store = useSessionStore(options);
+  const read = ({ state }: LiveSessionSnapshot) =>
+    (Object.hasOwn(state, key) ? state[key] : undefined) as Value | undefined;
+  const value = useStore(store, LOADING, read, options.suspense);
+  const set = useCallback<SetSessionState<Value>>(
+    (next) =>
+      store.updateState(
+        next instanceof Function
+          ? (state) => ({ [key]: next(state[key] as Value | undefined) })
+          : { [key]: next },
+      ),
+    [store, key],
+  );
+  return [value === undefined ? fallback : value, set];
+}
+
+/**
+ * Returns the provider and the hooks, typed by the shape of the state. They are the same functions for every shape.
+ *
+ * @example
+ * ```ts
+ * import { createSessionHooks } from 'adk-session-wasm/react';
+ *
+ * interface Shop {
+ *   cart: string[];
+ *   'user:theme': 'light' | 'dark';
+ * }
+ * export const { SessionProvider, useSession, useSessionState } = createSessionHooks<Shop>();
+ *
+ * export function useTheme(): 'light' | 'dark' {
+ *   const [theme] = useSessionState('user:theme', 'light');
+ *   return theme;
+ * }
+ * ```
+ */
+export function createSessionHooks<S extends object>(): SessionHooks<S> {
+  const hooks: unknown = { SessionProvider, useSession, useSessions, useSessionState };
+  return hooks as SessionHooks<S>;
+}
+
+const LOADING: LiveSessionSnapshot = {
+  status: 'loading',
+  error: undefined,
+  events: [],
+  pages: [],
+  hasOlder: false,
+  isLoadingOlder: false,
+  drafts: [],
+  unsent: {},
+  state: {},
+  scopes: { session: {}, user: {}, app: {} },
+  lastUpdateTime: 0,
+};
+
+const LOADING_LIST: LiveSessionsSnapshot = {
+  status: 'loading',
+  error: undefined,
+  sessions: [],
+  hasMore: false,
+};
+
+function useProvider(): SessionProviderProps {
+  const provided = useContext(SessionContext);
+  if (provided !== undefined) return provided;
+  throw new SessionError(
+    'invalid_argument',
+    'The hook has no service; render its component below a SessionProvider.',
+  );
+}
+
+function useSessionStore(options: UseSessionOptions): LiveSession {
+  const provided = useProvider();
+  const { appName, userId, sessionId } = { ...provided, ...options };
+  if (sessionId === undefined) {
+    const message = 'sessionId is missing; give it to the hook or to the SessionProvider.';
+    throw new SessionError('invalid_argument', message, { key: 'sessionId' });
+  }
+  const { service, window } = provided;
+  return sharedSession(service, { appName, userId, sessionId }, { window });
+}
+
+/** @param onServer the snapshot of the server and of hydration */
+function useStore<Snapshot extends { readonly status: string; readonly error: unknown }, Value>(
+  store: LiveStore<Snapshot>,
+  onServer: Snapshot,
+  select: (snapshot: Snapshot) => Value,
+  suspense = false,
+): Value {
+  const value = useSyncExternalStore(
+    store.subscribe,
+    () => select(store.getSnapshot()),
+    // Without a snapshot of the server, React renders the fallback there.
+    suspense ? undefined : () => select(onServer),
+  );
+  const { status, error } = store.getSnapshot();
+  // React waits for a thrown promise. Its `use` is not in React 18.
+  // eslint-disable-next-line @typescript-eslint/only-throw-error
+  if (suspense && status === 'loading') throw store.load();
+  if (suspense && status === 'failed') throw error;
+  return value;
+}

@@ -1,0 +1,20 @@
+'use client';
+/**
+ * Hooks for React 18 and 19 over the stores of `adk-session-wasm/live`.
+ *
+ * @module adk-session-wasm/react
+ */
+export {
+  createSessionHooks,
+  SessionProvider,
+  useSession,
+  useSessions,
+  useSessionState,
+} from './hooks.js';
+export type {
+  SessionHooks,
+  SessionProviderProps,
+  SetSessionState,
+  UseSessionOptions,
+  UseSessionsRequest,
+} from './hooks.js';

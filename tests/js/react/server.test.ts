@@ -1,0 +1,65 @@
+// The hooks where there is no page: on a server.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { createElement, type ReactElement, type ReactNode, Suspense } from 'react';
+import { renderToReadableStream, renderToString } from 'react-dom/server';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import {
+  SessionProvider,
+  useSession,
+  useSessions,
+  useSessionState,
+} from '../../../js/react/index.js';
+import { isWatched, KEY, sessionOf } from '../live/stores.js';
+
+const { sessionId, ...USER } = KEY;
+
+function Chat({ suspense = false }: { suspense?: boolean }): ReactElement {
+  const [{ status, events }] = useSession({ sessionId, suspense });
+  const [list] = useSessions();
+  const [theme] = useSessionState('user:theme', 'light', { sessionId });
+  return createElement('p', null, [status, events.length, list.status, theme].join(' '));
+}
+
+const app = (service: InMemorySessionService, child: ReactNode): ReactElement =>
+  createElement(SessionProvider, { service, ...USER }, child);
+
+describe('On a server, the hooks', () => {
+  it('give the loading snapshot and the fallback value, and read nothing', async () => {
+    const { service } = await sessionOf(2);
+    const text = renderToString(app(service, createElement(Chat)));
+    assert.equal(text, '<p>loading 0 loading light</p>');
+    assert.ok(!isWatched(service));
+  });
+
+  it('with suspense render the fallback of the boundary', async () => {
+    const { service } = await sessionOf(2);
+    const boundary = createElement(
+      Suspense,
+      { fallback: 'please wait' },
+      createElement(Chat, { suspense: true }),
+    );
+    const errors: unknown[] = [];
+    const onError = (error: unknown): void => void errors.push(error);
+    const stream = await renderToReadableStream(app(service, boundary), { onError });
+    await stream.allReady;
+    const text = await new Response(stream).text();
+    assert.match(text, /please wait/);
+    assert.doesNotMatch(text, /<p>/);
+    assert.match(String(errors[0]), /getServerSnapshot/);
+    assert.ok(!isWatched(service));
+  });
+
+  it('say what is missing', () => {
+    const service = new InMemorySessionService();
+    const Nameless = (): ReactElement => createElement('p', null, useSession()[0].status);
+    assert.throws(() => renderToString(createElement(Nameless)), { code: 'invalid_argument' });
+    assert.throws(() => renderToString(app(service, createElement(Nameless))), {
+      code: 'invalid_argument',
+      key: 'sessionId',
+    });
+  });
+});
