@@ -1,0 +1,7 @@
+import type { RemoteSessionService } from '../../js/remote/index.js';
+
+/** What the tests of the remote client share: one server for each kind of database. */
+export interface RemoteContext {
+  /** A client of the server, in tests. */
+  readonly remote: RemoteSessionService;
+}
