@@ -93,19 +93,22 @@ describe('Appends to different sessions at the same time', () => {
     );
   });
 
-  it('wait for a group under way, and form the next one', async () => {
+  it('wait for a group under way, and form the next one', async (t) => {
     const { storage, service, sessions } = await opened(12);
+    // On a slow machine a group would count as slow.
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const turn = () => new Promise((done) => setImmediate(done));
     const { opened: gateOpened, open } = gate();
     storage.pause = () => gateOpened;
     const appends = numbers(4).map((n) =>
       service.appendEvent({ session: sessions[n]!, event: named(`${n}`) }),
     );
-    await new Promise((done) => setTimeout(done, 1));
+    await turn();
     appends.push(...[4, 5].map((n) => service.appendEvent({ session: sessions[n]!, event: named(`${n}`) }))); // prettier-ignore
-    await new Promise((done) => setTimeout(done, 1));
+    await turn();
     for (const n of [6, 7, 8, 9]) {
       appends.push(service.appendEvent({ session: sessions[n]!, event: named(`${n}`) }));
-      await new Promise((done) => setTimeout(done, 1));
+      await turn();
     }
     assert.equal(storage.groups.length, 2);
     open();
