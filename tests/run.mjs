@@ -43,19 +43,20 @@ const build = check('build', 'npm run build:js');
 const prettier = check('prettier', `prettier --check ${cached('prettier')} .`);
 const tsc = check('tsc', 'node tests/toolchain/tsc.mjs');
 
+/** The longest first, so that the two queues end together. */
 const steps = [
   build,
   ...rust,
-  prettier,
-  check('eslint', `eslint ${cached('eslint')} .`),
-  check('typedoc', 'node tests/toolchain/typedoc.mjs --emit none'),
-  tsc,
-  nodeTests('js', 'tests/js'),
-  nodeTests('simulation', 'tests/simulation', 'browsers'),
-  nodeTests('attack', 'tests/attack', 'browsers'),
   nodeTests('browser', 'tests/browser', 'browsers'),
   nodeTests('packaging', 'tests/packaging', 'browsers'),
+  nodeTests('js', 'tests/js'),
   nodeTests('interop', 'tests/interop', 'browsers'),
+  nodeTests('simulation', 'tests/simulation', 'browsers'),
+  nodeTests('attack', 'tests/attack', 'browsers'),
+  check('eslint', `eslint ${cached('eslint')} .`),
+  prettier,
+  check('typedoc', 'node tests/toolchain/typedoc.mjs --emit none'),
+  tsc,
 ];
 
 /** The steps that most changes break, without a browser and without a server. */
