@@ -8,7 +8,7 @@ import { transform } from 'esbuild';
 import { type ApiServer, startApiServer } from '../../interop/api_server.js';
 import { SHARED_ENGINES } from '../../interop/shared_databases.js';
 import { root } from '../../toolchain/environment.mjs';
-import { BROWSERS, openBrowser } from '../browser.js';
+import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
 import { html, serve, type Server } from '../server.js';
 import type { Conversation } from './page/main.js';
@@ -25,27 +25,31 @@ async function servePage(): Promise<Server> {
   });
 }
 
-for (const [title, start] of SHARED_ENGINES) {
-  describe(`A page over adk api_server on ${title}`, () => {
-    const newDatabase = start();
-    let site: Server;
-    let server: ApiServer;
-    before(async () => {
-      site = await servePage();
-      server = await startApiServer((await newDatabase()).python, site.origin);
+describe('A page over adk api_server', () => {
+  const databases = SHARED_ENGINES.map(([title, start]) => ({ title, newDatabase: start() }));
+  let site: Server;
+  let servers: ApiServer[];
+  before(async () => {
+    site = await servePage();
+    const started = databases.map(async ({ newDatabase }) => {
+      return startApiServer((await newDatabase()).python, site.origin);
     });
-    after(() => Promise.all([site.close(), server.end()]));
+    servers = await Promise.all(started);
+  });
+  after(() => Promise.all([site.close(), ...servers.map((server) => server.end())]));
 
-    const opened: string[] = [];
-    for (const browserName of BROWSERS) {
-      it(`lists, opens and runs in ${browserName}`, async () => {
-        const browser = await openBrowser(browserName);
-        opened.push(browserName);
-        try {
-          const query = new URLSearchParams({ server: server.url, session: browserName });
+  for (const [position, browserName] of BROWSERS.entries()) {
+    describe(`in ${browserName}`, () => {
+      let browser: Browser;
+      before(async () => (browser = await openBrowser(browserName)));
+      after(() => browser.close());
+
+      for (const [number, { title }] of databases.entries()) {
+        it(`lists, opens and runs on ${title}`, async () => {
+          const query = new URLSearchParams({ server: servers[number]!.url, session: browserName });
           const conversation = await browser.value<Conversation>(`${site.origin}/?${query}`);
           assert.deepEqual(conversation, {
-            listed: opened,
+            listed: BROWSERS.slice(0, position + 1),
             run: [
               ['Green', true],
               ['Green tea.', false],
@@ -55,11 +59,9 @@ for (const [title, start] of SHARED_ENGINES) {
             isCurrent: true,
             aborted: 'aborted',
           });
-        } finally {
-          await browser.close();
-        }
-        assert.deepEqual(site.missed, []);
-      });
-    }
-  });
-}
+          assert.deepEqual(site.missed, []);
+        });
+      }
+    });
+  }
+});
