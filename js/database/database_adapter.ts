@@ -48,6 +48,7 @@ import {
   type OwnListAfterRequest,
   type OwnListRequest,
   type OwnRows,
+  type OwnWriteRequest,
 } from '../storage/own_adapter.js';
 import type { Connected } from './connections/connect.js';
 import { deleteStatements, remove, removeUnchanged } from './verbs/delete.js';
@@ -118,6 +119,7 @@ function allStatements(database: Database, usual: Engine, layout: Layout) {
 export class DatabaseAdapter implements OwnAdapter {
   readonly kind: string;
   readonly durable: boolean;
+  readonly truncates = true;
   onConnectionLost: OwnAdapter['onConnectionLost'];
   readonly #parts: DatabaseParts;
   readonly #revisions = new Revisions();
@@ -139,7 +141,7 @@ export class DatabaseAdapter implements OwnAdapter {
     return this.#run('write', request, (opened) => write(opened, [{ request, decide }], true));
   }
 
-  append(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
+  append(request: OwnWriteRequest, decide: Decide): void | Promise<void> {
     const mode = request.changedLimit === undefined ? 'write' : 'read';
     return this.#run(mode, request, (opened) => write(opened, [{ request, decide }], false));
   }

@@ -3,12 +3,14 @@ import type { Description } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type {
+  Decide,
   StorageAdapter,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
+  StorageWriteRequest,
 } from './adapter.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { Deleted, Found, Listing, PageRows, Rows, SharedRows, StorageKey } from './rows.js';
@@ -23,6 +25,12 @@ export const NO_ROWS: Found = { ...NO_SHARED_ROWS, events: [], changed: [], floo
 export interface OwnRows extends Rows {
   /** The parsed events. They belong to the caller alone; `events` is empty then. */
   readonly parsed?: Event[];
+}
+
+/** A write that may first remove the end of a history. Only adapters that {@link OwnAdapter.truncates} get one. */
+export interface OwnWriteRequest extends StorageWriteRequest {
+  /** If `decide` returns changes, all events with a later `seq` are removed before those of the changes are written. */
+  readonly truncateAfter?: number | undefined;
 }
 
 /** Vertex AI's sessions may expire. Its rows of new sessions have the same member. */
@@ -56,6 +64,9 @@ export interface OwnAdapter extends StorageAdapter {
         ifAbsent: boolean,
       ) => Promise<CreatedSession | undefined>)
     | undefined;
+  /** Whether `append` carries out {@link OwnWriteRequest.truncateAfter}. Without it such an append is refused. */
+  readonly truncates?: boolean | undefined;
+  append(request: OwnWriteRequest, decide: Decide): void | Promise<void>;
   describe(request: OwnDescribeRequest): boolean | Promise<boolean>;
   deleteUnchanged(
     request: StorageDeleteUnchangedRequest,

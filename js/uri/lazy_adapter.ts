@@ -17,6 +17,7 @@ import type {
   OwnListAfterRequest,
   OwnListRequest,
   OwnRows,
+  OwnWriteRequest,
 } from '../storage/own_adapter.js';
 
 /**
@@ -47,8 +48,13 @@ export class LazyAdapter implements OwnAdapter {
     return this.#call((adapter) => adapter.create(request, decide));
   }
 
-  append(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
+  append(request: OwnWriteRequest, decide: Decide): void | Promise<void> {
     return this.#call((adapter) => adapter.append(request, decide));
+  }
+
+  /** Databases do, and Vertex AI does not. */
+  get truncates(): boolean {
+    return this.kind !== 'vertexai';
   }
 
   /** Absent until the adapter is made, and if the adapter has none. */

@@ -4,7 +4,8 @@
  * Python sets `update_time` to the time of the event that it appends. That may be the stored time, or an
  * earlier one: Python's clock is behind, or the event was made before another event was appended. Two numbers
  * still reveal the append: `update_time`, and the number of events with this time or a later one. Either
- * `update_time` changes, or it stays and the number grows by one. Events are deleted only with their session.
+ * `update_time` changes, or it stays and the number grows by one. Events are deleted with their session, or by a
+ * write of ours, which raises `update_time`.
  *
  * Most sessions are in order: nothing is later than `update_time`, and only the last event has that time.
  * Their revision is `update_time`, and nothing is remembered.

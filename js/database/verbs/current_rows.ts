@@ -5,7 +5,6 @@ import {
   STORED_PREFIXES,
   type StoredScope,
 } from '../../state/scope.js';
-import type { StorageWriteRequest } from '../../storage/adapter.js';
 import type {
   Changes,
   EventRow,
@@ -14,7 +13,7 @@ import type {
   SharedRow,
   StorageKey,
 } from '../../storage/rows.js';
-import { NO_ROWS } from '../../storage/own_adapter.js';
+import { NO_ROWS, type OwnWriteRequest } from '../../storage/own_adapter.js';
 import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
@@ -53,7 +52,7 @@ export interface ReadContext {
 
 /** The rows that a request needs, and those of them that have to be locked. */
 interface Plan {
-  readonly request: StorageWriteRequest;
+  readonly request: OwnWriteRequest;
   readonly key: Key;
   readonly wants: Readonly<Record<StoredScope, boolean>>;
   readonly locks: Readonly<Record<StoredScope, boolean>>;
@@ -87,7 +86,7 @@ const NO_READ: Read<readonly unknown[]> = { queries: [], result: () => [] };
  */
 export function* readCurrentRows(
   context: ReadContext,
-  requests: readonly StorageWriteRequest[],
+  requests: readonly OwnWriteRequest[],
   isCreate: boolean,
   locksApp: boolean,
 ): Steps<readonly (CurrentRows | undefined)[]> {
@@ -130,7 +129,7 @@ export function* readCurrentRows(
 
 function planOf(
   { locksRows }: Engine,
-  request: StorageWriteRequest,
+  request: OwnWriteRequest,
   isCreate: boolean,
   locksApp: boolean,
 ): Plan {
@@ -215,6 +214,8 @@ function currentRows(
   const session = timed && row && revisions.placed(timed, row);
   const app = wants.app && has.app ? stateRow(row?.app_state, row?.app_time) : undefined;
   const user = wants.user && has.user ? stateRow(row?.user_state, row?.user_time) : undefined;
+  // A history is cut by the times in its rows.
+  const placed = request.truncateAfter === undefined ? session : timed;
   const stored: Record<StoredScope, unknown> = { session, app, user };
   const isAnyAbsent = STORED_PREFIXES.some(([scope]) => wants[scope] && !stored[scope]);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
@@ -225,7 +226,7 @@ function currentRows(
       session,
       app,
       user,
-      events: timed && session ? inRevision(engine, timed, session, events) : [],
+      events: timed && placed ? inRevision(engine, timed, placed, events) : [],
       changed: [],
       // Python stores an event's own time in the column, which may be later than the session's `update_time`.
       floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),

@@ -10,7 +10,7 @@ import { type Key, ownerName } from './session_statements.js';
 import { termInserts } from './terms.js';
 import type { WriteContext } from './write_context.js';
 import type { EventValues, SessionValues } from './write_statements.js';
-import { millisecondsToMicros } from '../../python/micros.js';
+import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
 const MAX_ROWS = 128;
@@ -38,6 +38,7 @@ export class GroupChanges {
   readonly #touched: SessionValues[] = [];
   readonly #updated: SessionValues[] = [];
   readonly #events: EventValues[] = [];
+  readonly #removals: Query[] = [];
   /** Queries for one row each. */
   readonly #inserts: Query[] = [];
   readonly #others: Query[] = [];
@@ -62,13 +63,18 @@ export class GroupChanges {
     return { key, found, sideTableRow };
   }
 
-  /** Adds the changes of a write. Throws before that if the tables cannot hold them. */
-  add(rows: CurrentRows, changes: Changes): void {
+  /**
+   * Adds the changes of a write. Throws before that if the tables cannot hold them.
+   *
+   * @param truncateAfter see `OwnWriteRequest`
+   */
+  add(rows: CurrentRows, changes: Changes, truncateAfter?: number): void {
     const { engine, layout } = this.#context;
     const { key, found } = rows;
     checkStates(engine, changes);
     if (layout.mergesInSql) checkMergeable(found, changes);
-    const replacedAt = this.#addEvents(rows, changes.events);
+    const replacedAt = this.#addEvents(rows, changes.events, truncateAfter);
+    if (truncateAfter !== undefined) this.#addRemoval(rows, truncateAfter);
     for (const scope of SHARED_SCOPES) {
       const row = changes[scope] ?? (found[scope] ? undefined : this.#absent);
       if (row === undefined) continue;
@@ -92,6 +98,7 @@ export class GroupChanges {
       ...this.#stateQueries('app'),
       ...this.#stateQueries('user'),
       ...this.#inserts,
+      ...this.#removals,
       ...lookUp(statements.touchSession, this.#touched).queries,
       ...lookUp(statements.updateSession, this.#updated).queries,
       ...events.map((some) => statements.insertEvents(some.length).of(...some)),
@@ -154,16 +161,27 @@ export class GroupChanges {
     this.#others.push(statement.of({ app, user, session: id, updated, time, replaced }));
   }
 
+  #addRemoval({ key, found: { session } }: CurrentRows, truncateAfter: number): void {
+    const { layout, statements } = this.#context;
+    if (session === undefined || truncateAfter > LAST_REVISION) return;
+    const after = layout.time(truncateAfter);
+    this.#removals.push(statements.deleteEventsAfter.of({ ...key, after }));
+    // Another history may begin with another state.
+    if (truncateAfter <= session.created) this.#others.push(statements.deleteInitialState.of(key));
+  }
+
   /** @returns the highest revision at which an event was replaced; `undefined` if none was */
   #addEvents(
     { key: { app, user, session }, found }: CurrentRows,
     events: readonly EventRow[],
+    truncateAfter = Infinity,
   ): number | undefined {
     const { engine, layout, statements } = this.#context;
     // Of several events with one id, only the last is written, in the place of the first.
     const last =
       events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
-    const stored = new Set(found.events.map(({ id }) => id));
+    const remaining = found.events.filter(({ seq }) => seq <= truncateAfter);
+    const stored = new Set(remaining.map(({ id }) => id));
     let replacedAt: number | undefined;
     for (const { id, seq, revision, text } of last) {
       const isReplaced = revision !== seq;

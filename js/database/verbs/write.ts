@@ -1,7 +1,7 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
 import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Changes, Found } from '../../storage/rows.js';
-import { NO_ROWS } from '../../storage/own_adapter.js';
+import { NO_ROWS, type OwnWriteRequest } from '../../storage/own_adapter.js';
 import { readCurrentRows } from './current_rows.js';
 import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
@@ -17,12 +17,14 @@ import { millisecondsToMicros } from '../../python/micros.js';
  */
 export function* write(
   context: WriteContext,
-  writes: readonly StorageWrite[],
+  writes: readonly OwnWrite[],
   isCreate: boolean,
 ): Steps<void> {
   const { engine } = context;
+  const isTruncating = writes.some(({ request }) => request.truncateAfter !== undefined);
+  if (isTruncating) context.lastWrites?.clear();
   // A read neither asks the cache nor ends it.
-  const lastWrites = writes.some(isRead) ? undefined : context.lastWrites;
+  const lastWrites = isTruncating || writes.some(isRead) ? undefined : context.lastWrites;
   const now = context.clock();
   const requests = writes.map(({ request }) => request);
   for (const request of requests) checkIds(engine, request);
@@ -48,11 +50,16 @@ export function* write(
       changes = decideOnTime(rows.found, decide, request, now);
     }
     if (changes === undefined) continue;
-    group.add(rows, changes);
+    group.add(rows, changes, request.truncateAfter);
   }
   if (group.writes.length === 0) return;
   yield { queries: group.queries(), isLast: true };
   lastWrites?.keep(group.writes);
+}
+
+/** One write of a group. A write that removes the end of a history is alone. */
+interface OwnWrite extends StorageWrite {
+  readonly request: OwnWriteRequest;
 }
 
 function isRead({ request }: StorageWrite): boolean {

@@ -233,6 +233,24 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
           ),
         ),
     ),
+    /** Deletes the events of a session after a time. */
+    deleteEventsAfter: new Prepared<Key & { after: StoredTime }, never>((value) =>
+      database
+        .deleteFrom('events')
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session'))
+        .where('timestamp', '>', value('after')),
+    ),
+    /** Forgets the state that a session was created with. */
+    deleteInitialState: new Prepared<Key, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_details')
+        .set({ initial_state: null })
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('session_id', '=', value('session')),
+    ),
     replaceEvent: new Prepared<Omit<EventValues, 'time'>, never>((value) =>
       database
         .updateTable('events')

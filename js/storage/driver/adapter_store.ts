@@ -12,7 +12,7 @@ import { SessionError } from '../../errors/errors.js';
 import { memberOf, ownMembers } from '../../members/own.js';
 import type { MaybePromise } from '../../call/call.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import { packAppends, packCreation } from '../../wasm/appends.js';
+import { packAppends, packCreation, type Truncation } from '../../wasm/appends.js';
 import type { AppendAnswer, Compute, SharedRevisions } from '../../wasm/protocol.js';
 import type {
   StorageAdapter,
@@ -158,6 +158,10 @@ export class AdapterStore implements SessionStore {
     );
   }
 
+  get truncates(): boolean {
+    return this.#own !== undefined && memberOf(this.#own, 'truncates') === true;
+  }
+
   get appendMany(): SessionStore['appendMany'] {
     if (memberOf(this.#adapter, 'appendMany') === undefined) return undefined;
     return (requests) => {
@@ -169,8 +173,12 @@ export class AdapterStore implements SessionStore {
   }
 
   /** @param group runs the first attempt; later ones run alone */
-  append(request: AppendRequest, group?: WriteGroup): MaybePromise<AppendAnswer> {
+  append(
+    request: AppendRequest & Partial<Truncation>,
+    group?: WriteGroup,
+  ): MaybePromise<AppendAnswer> {
     const { key, position, events, now, firstTitle, compute, signal, onRetry } = request;
+    const { truncateAfter } = request;
     this.#requireTransactions(compute);
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
@@ -178,7 +186,8 @@ export class AdapterStore implements SessionStore {
     const writer = group ?? this.#adapter;
     const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
     const creation = undefined;
-    const parts = { writer, key, now, events, creation, firstTitle, lastEventId, signal, onRetry };
+    const given = { key, now, events, creation, firstTitle, lastEventId, truncateAfter };
+    const parts = { ...given, writer, signal, onRetry };
     const end = () => write.appended() as AppendAnswer;
     return writeThrough('append', this.#adapter, write, parts, end);
   }
@@ -385,6 +394,7 @@ const NO_EVENTS = {
   creation: undefined,
   firstTitle: undefined,
   lastEventId: undefined,
+  truncateAfter: undefined,
 } as const;
 
 /** The app whose state is read to learn whether an adapter answers. */

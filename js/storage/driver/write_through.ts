@@ -29,6 +29,8 @@ export interface WriteParts<Verb extends WriteVerb> extends StorageCall {
   readonly firstTitle: string | undefined;
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
+  /** See `OwnWriteRequest`. */
+  readonly truncateAfter: number | undefined;
 }
 
 /**
@@ -95,7 +97,7 @@ function writeRequest<Verb extends WriteVerb>(
   plan: Float64Array,
   parts: WriteParts<Verb>,
 ): StorageWriteRequest {
-  const { key, events, now, lastEventId, creation } = parts;
+  const { key, events, now, lastEventId, creation, truncateAfter } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? now) : 0;
@@ -105,7 +107,8 @@ function writeRequest<Verb extends WriteVerb>(
   const eventIds = isLocating ? [] : events.map(({ id }) => id);
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
   const since = plan[PLANNED.since]!;
-  const isRead = eventIds.length === 0 && since < Number.MAX_SAFE_INTEGER;
+  const isTruncating = truncateAfter !== undefined;
+  const isRead = eventIds.length === 0 && since < Number.MAX_SAFE_INTEGER && !isTruncating;
   const request = {
     key: storageKey(key),
     scopes: scopesOf(plan[PLANNED.scopes]!),
@@ -113,6 +116,7 @@ function writeRequest<Verb extends WriteVerb>(
     since,
     lastUpdateTime,
     ...(isRead && { changedLimit: MOST_CHANGED }),
+    ...(isTruncating && { truncateAfter }),
   };
   return requestOf(request, parts);
 }

@@ -15,6 +15,7 @@ import { readsLongSessions } from './cases/long_reads.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { completesTerms } from './cases/terms.js';
+import { replacesEnds } from './cases/truncations.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
 import { endsWhileSuspended } from './cases/suspended_server.js';
 
@@ -33,6 +34,7 @@ conforms(
 ordersAsJavaScript('MariaDB', newUrl);
 losesNothing('MariaDB', newUrl, open);
 knowsRetries('MariaDB', newUrl, open);
+replacesEnds('MariaDB', newUrl, open);
 const run = async (url: string, statement: string) => {
   const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
   const [rows] = await connection.query(statement);

@@ -18,6 +18,7 @@ import { retriesSerializationFailures } from './cases/serialization_failures.js'
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startPostgres } from './servers.js';
 import { completesTerms } from './cases/terms.js';
+import { replacesEnds } from './cases/truncations.js';
 import { endsWhileSuspended } from './cases/suspended_server.js';
 
 let server: Server;
@@ -42,6 +43,7 @@ conforms(
 ordersAsJavaScript('PostgreSQL', newUrl);
 losesNothing('PostgreSQL', newUrl, open);
 knowsRetries('PostgreSQL', newUrl, open);
+replacesEnds('PostgreSQL', newUrl, open);
 const run = async (url: string, statement: string) => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -13,6 +13,7 @@ import { conforms } from './cases/conforms.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { knowsRetries } from './cases/retries.js';
 import { completesTerms } from './cases/terms.js';
+import { replacesEnds } from './cases/truncations.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,6 +33,7 @@ const run = (url: string, statement: string) => {
 };
 losesNothing('a SQLite file', newUrl, open);
 knowsRetries('a SQLite file', newUrl, open);
+replacesEnds('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('a SQLite file', newUrl, open, run);
 letsProgramsEnd('a SQLite file', newUrl);

@@ -3,7 +3,10 @@ import { describe, it } from 'node:test';
 
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { InMemorySessionService, isSessionError, openSessionService } from '../../../js/index.js';
-import { event, replace, TRUNCATIONS } from './truncations.js';
+import { replaceEnd } from '../../../js/service/replace_end.js';
+import { event, replace, REPLACE, TRUNCATIONS } from './truncations.js';
+
+REPLACE.end = replaceEnd;
 
 describe('a replaced end of a history, in memory', () => {
   for (const [name, run] of Object.entries(TRUNCATIONS)) {
