@@ -207,7 +207,8 @@ export class WatchedSession<S extends object>
     this.#hasOlder = events.length > limit;
     for (const event of events) if (!last.has(event.id)) this.#endDrafts(event);
     if (this.isActive) this.#handle = Promise.resolve({ ...session, events: [] });
-    this.#setHead(service.revisionOf(session), session, session.state);
+    // Appends change the state of the handle.
+    this.#setHead(service.revisionOf(session), session, { ...session.state });
   }
 
   async #readChanges(

@@ -18,6 +18,7 @@ import type {
   LiveSessionsSnapshot,
   LiveStore,
 } from '../live/index.js';
+import { LOADING, LOADING_LIST } from '../live/loading.js';
 import { sharedSession, sharedSessions } from '../live/stores.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -258,27 +259,6 @@ export function createSessionHooks<S extends object>(): SessionHooks<S> {
   const hooks: unknown = { SessionProvider, useSession, useSessions, useSessionState };
   return hooks as SessionHooks<S>;
 }
-
-const LOADING: LiveSessionSnapshot = {
-  status: 'loading',
-  error: undefined,
-  events: [],
-  pages: [],
-  hasOlder: false,
-  isLoadingOlder: false,
-  drafts: [],
-  unsent: {},
-  state: {},
-  scopes: { session: {}, user: {}, app: {} },
-  lastUpdateTime: 0,
-};
-
-const LOADING_LIST: LiveSessionsSnapshot = {
-  status: 'loading',
-  error: undefined,
-  sessions: [],
-  hasMore: false,
-};
 
 function useProvider(): SessionProviderProps {
   const provided = useContext(SessionContext);

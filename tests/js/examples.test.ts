@@ -80,6 +80,7 @@ const offered = [
   'testing/index.ts',
   'uri/index.ts',
   'vertex/index.ts',
+  'vue/index.ts',
 ]
   .map((file) => join(root, 'js', file))
   .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''))

@@ -20,6 +20,7 @@ const ENTRIES = [
   'testing',
   'uri',
   'vertex',
+  'vue',
 ];
 
 interface PublicName {

@@ -121,7 +121,7 @@ export function linkDatabase(): void {
 
 /** Puts the libraries of views into the project, which are not there otherwise; once a test file. */
 export function linkViews(): void {
-  for (const name of ['react']) {
+  for (const name of ['react', 'vue']) {
     // By links, as the framework above.
     symlinkSync(join(root, 'node_modules', name), join(install().project, 'node_modules', name));
   }

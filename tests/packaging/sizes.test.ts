@@ -100,3 +100,10 @@ it('the hooks for React add at most 2 KB to a page with live stores', async (t) 
   t.diagnostic(`${size.toFixed(1)} KB`);
   assert.ok(size <= 2, `${size} KB`);
 });
+
+it('the composables for Vue add at most 2 KB to a page with live stores', async (t) => {
+  const composables = `export { useSession, useSessions } from 'adk-session-wasm/vue';`;
+  const size = await sizeBeside('vue', LIVE, composables);
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 2, `${size} KB`);
+});

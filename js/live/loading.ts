@@ -1,0 +1,25 @@
+import type { LiveSessionSnapshot } from './live_session.js';
+import type { LiveSessionsSnapshot } from './live_sessions.js';
+
+/** What is shown of a session before anything has been read, on a server too. */
+export const LOADING: LiveSessionSnapshot = {
+  status: 'loading',
+  error: undefined,
+  events: [],
+  pages: [],
+  hasOlder: false,
+  isLoadingOlder: false,
+  drafts: [],
+  unsent: {},
+  state: {},
+  scopes: { session: {}, user: {}, app: {} },
+  lastUpdateTime: 0,
+};
+
+/** What is shown of a list before anything has been read, on a server too. */
+export const LOADING_LIST: LiveSessionsSnapshot = {
+  status: 'loading',
+  error: undefined,
+  sessions: [],
+  hasMore: false,
+};

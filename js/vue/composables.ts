@@ -1,0 +1,259 @@
+import {
+  computed,
+  getCurrentInstance,
+  inject,
+  type InjectionKey,
+  type MaybeRefOrGetter,
+  onMounted,
+  provide,
+  type ShallowRef,
+  shallowRef,
+  toValue,
+  watch,
+  type WritableComputedRef,
+} from 'vue';
+import { reportUncaught } from '../call/uncaught.js';
+import { SessionError } from '../errors/errors.js';
+import type {
+  GivenService,
+  LiveSession,
+  LiveSessions,
+  LiveSessionsRequest,
+  LiveSessionSnapshot,
+  LiveSessionsSnapshot,
+  LiveStore,
+} from '../live/index.js';
+import { LOADING, LOADING_LIST } from '../live/loading.js';
+import { sharedSession, sharedSessions } from '../live/stores.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+
+/**
+ * What the composables use that are called below a component.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import type { ProvidedSessions } from 'adk-session-wasm/vue';
+ *
+ * const service = new InMemorySessionService();
+ * const provided: ProvidedSessions = { service, appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface ProvidedSessions<S extends object = StateShape> {
+  /** The service, or the promise of `openSessionService`. */
+  readonly service: GivenService<S>;
+  /** The app. */
+  readonly appName: string;
+  /** The user. */
+  readonly userId: string;
+  /** The session that composables show which are given none. */
+  readonly sessionId?: string | undefined;
+  /** See `LiveSessionOptions`. */
+  readonly window?: number | undefined;
+}
+
+/**
+ * Which session a composable shows. What is absent is provided.
+ *
+ * @example
+ * ```ts
+ * import type { SessionNames } from 'adk-session-wasm/vue';
+ *
+ * const names: SessionNames = { sessionId: 's1' };
+ * ```
+ */
+export type SessionNames = Readonly<Partial<CompositeSessionKey>>;
+
+/**
+ * A session as it is now, and its store.
+ *
+ * @example
+ * ```ts
+ * import type { SessionRefs } from 'adk-session-wasm/vue';
+ *
+ * const send = ({ store }: SessionRefs, text: string) =>
+ *   store.value.send({ author: 'user', content: { parts: [{ text }] } });
+ * ```
+ */
+export interface SessionRefs<S extends object = StateShape> {
+  /** The snapshot. It is not made reactive itself: it is replaced by another one, at most once a frame. */
+  readonly session: Readonly<ShallowRef<LiveSessionSnapshot<S>>>;
+  /** The store. */
+  readonly store: Readonly<ShallowRef<LiveSession<S>>>;
+}
+
+/**
+ * A list of sessions as it is now, and its store.
+ *
+ * @example
+ * ```ts
+ * import type { SessionsRefs } from 'adk-session-wasm/vue';
+ *
+ * const count = ({ list }: SessionsRefs): number => list.value.sessions.length;
+ * ```
+ */
+export interface SessionsRefs<S extends object = StateShape> {
+  /** The snapshot. */
+  readonly list: Readonly<ShallowRef<LiveSessionsSnapshot<S>>>;
+  /** The store. */
+  readonly store: Readonly<ShallowRef<LiveSessions<S>>>;
+}
+
+const PROVIDED: InjectionKey<() => ProvidedSessions> = Symbol('adk-session-wasm');
+
+/**
+ * Gives a service, and whose sessions they are, to the composables of the components below.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { provideSessions } from 'adk-session-wasm/vue';
+ * import { defineComponent } from 'vue';
+ *
+ * const service = new InMemorySessionService();
+ * export const App = defineComponent(() => {
+ *   provideSessions({ service, appName: 'shop', userId: 'ada', sessionId: 's1' });
+ *   return () => 'the chat';
+ * });
+ * ```
+ */
+export function provideSessions<S extends object = StateShape>(
+  provided: MaybeRefOrGetter<ProvidedSessions<S>>,
+): void {
+  provide(PROVIDED, () => toValue(provided) as unknown as ProvidedSessions);
+}
+
+/**
+ * Returns a session as it is now, and its store. All components of a service share one store of a session.
+ *
+ * @throws SessionError `invalid_argument` if nothing is provided, or no session id
+ *
+ * @example
+ * ```ts
+ * import { useSession } from 'adk-session-wasm/vue';
+ * import { defineComponent, h } from 'vue';
+ *
+ * export const Chat = defineComponent(() => {
+ *   const { session } = useSession();
+ *   return () => session.value.events.map(({ id, author }) => h('p', { key: id }, author));
+ * });
+ * ```
+ */
+export function useSession<S extends object = StateShape>(
+  names: MaybeRefOrGetter<SessionNames> = {},
+): SessionRefs<S> {
+  const provided = injected<S>();
+  const store = computed(() => {
+    const { service, window, ...rest } = provided();
+    const { appName, userId, sessionId } = { ...rest, ...toValue(names) };
+    if (sessionId !== undefined)
+      return sharedSession(service, { appName, userId, sessionId }, { window });
+    const message = 'sessionId is missing; give it to useSession or to provideSessions.';
+    throw new SessionError('invalid_argument', message, { key: 'sessionId' });
+  });
+  const loading = LOADING as unknown as LiveSessionSnapshot<S>;
+  return { session: follow<LiveSessionSnapshot<S>>(() => store.value, loading), store };
+}
+
+/**
+ * Returns a list of sessions as it is now, and its store. The app and the user are provided, unless the request has
+ * them.
+ *
+ * @throws SessionError `invalid_argument` if nothing is provided
+ *
+ * @example
+ * ```ts
+ * import { useSessions } from 'adk-session-wasm/vue';
+ * import { defineComponent, h } from 'vue';
+ *
+ * export const Titles = defineComponent(() => {
+ *   const { list } = useSessions({ limit: 20 });
+ *   return () => list.value.sessions.map(({ id, title = 'Untitled' }) => h('p', { key: id }, title));
+ * });
+ * ```
+ */
+export function useSessions<S extends object = StateShape>(
+  request: MaybeRefOrGetter<Partial<LiveSessionsRequest<keyof S & string>>> = {},
+): SessionsRefs<S> {
+  const provided = injected<S>();
+  const store = computed(() => {
+    const { service, appName, userId } = provided();
+    return sharedSessions(service, { appName, userId, ...toValue(request) });
+  });
+  const loading = LOADING_LIST as unknown as LiveSessionsSnapshot<S>;
+  return { list: follow<LiveSessionsSnapshot<S>>(() => store.value, loading), store };
+}
+
+/**
+ * Returns a value of the state as a ref, or the fallback where it is absent. What is assigned is stored, and is shown
+ * at once. If it cannot be stored, the stored value is shown again, and the error is reported as uncaught.
+ *
+ * @throws SessionError `invalid_argument` if nothing is provided, or no session id
+ *
+ * @example
+ * ```ts
+ * import { useSessionState } from 'adk-session-wasm/vue';
+ * import { defineComponent, h } from 'vue';
+ *
+ * export const Theme = defineComponent(() => {
+ *   const theme = useSessionState('user:theme', 'light');
+ *   return () => h('button', { onClick: () => (theme.value = 'dark') }, theme.value);
+ * });
+ * ```
+ */
+export function useSessionState<Value>(
+  key: string,
+  fallback: Value,
+  names: MaybeRefOrGetter<SessionNames> = {},
+): WritableComputedRef<Value> {
+  const { session, store } = useSession(names);
+  const assigned = shallowRef<{ readonly value: Value }>();
+  return computed({
+    get() {
+      if (assigned.value !== undefined) return assigned.value.value;
+      const { state } = session.value;
+      const value = Object.hasOwn(state, key) ? (state[key] as Value | undefined) : undefined;
+      return value === undefined ? fallback : value;
+    },
+    set(value) {
+      const mine = (assigned.value = { value });
+      const settle = (): void => {
+        if (assigned.value === mine) assigned.value = undefined;
+      };
+      store.value
+        .updateState({ [key]: value })
+        .catch(reportUncaught)
+        .finally(settle);
+    },
+  });
+}
+
+function injected<S extends object>(): () => ProvidedSessions<S> {
+  const provided = inject(PROVIDED, undefined);
+  if (provided !== undefined) return provided as unknown as () => ProvidedSessions<S>;
+  throw new SessionError(
+    'invalid_argument',
+    'The composable has no service; call provideSessions in a component above.',
+  );
+}
+
+/** Follows a store while the component is mounted, or while the effect scope lives. On a server it follows none. */
+function follow<Snapshot>(
+  storeOf: () => LiveStore<Snapshot>,
+  loading: Snapshot,
+): Readonly<ShallowRef<Snapshot>> {
+  const snapshot = shallowRef(loading) as ShallowRef<Snapshot>;
+  const start = (): void => {
+    watch(
+      storeOf,
+      (store, _, onCleanup) => {
+        onCleanup(store.subscribe((current) => (snapshot.value = current)));
+      },
+      { immediate: true },
+    );
+  };
+  if (getCurrentInstance() === null) start();
+  else onMounted(start);
+  return snapshot;
+}

@@ -1,0 +1,7 @@
+/**
+ * Composables for Vue 3 over the stores of `adk-session-wasm/live`.
+ *
+ * @module adk-session-wasm/vue
+ */
+export { provideSessions, useSession, useSessions, useSessionState } from './composables.js';
+export type { ProvidedSessions, SessionRefs, SessionsRefs, SessionNames } from './composables.js';

@@ -1,0 +1,255 @@
+// What the page of the React tests does. It runs with React 18 and with React 19.
+
+import {
+  createElement,
+  type ReactElement,
+  startTransition,
+  StrictMode,
+  Suspense,
+  useEffect,
+  useState,
+} from 'react';
+import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
+
+import { InMemorySessionService, openSessionService } from '../../../../js/index.js';
+import { liveSession } from '../../../../js/live/index.js';
+import { SessionProvider, useSession, useSessionState } from '../../../../js/react/index.js';
+import { CORE } from '../../../../js/service/service_core.js';
+import { exposeScenarios } from '../../expose_scenarios.js';
+
+const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const event = (id: string) => ({ id, invocationId: 'i1', author: 'user' });
+
+const pause = (milliseconds = 0): Promise<void> =>
+  new Promise((done) => setTimeout(done, milliseconds));
+
+/** Waits until the condition is fulfilled. */
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    if (condition()) return;
+    await pause(10);
+  }
+  throw new Error(
+    `it did not happen: ${condition.toString()}; the page has ${document.body.innerText}`,
+  );
+}
+
+async function serviceOf(count: number): Promise<InMemorySessionService> {
+  const service = new InMemorySessionService();
+  const session = await service.createSession(KEY);
+  for (let turn = 1; turn <= count; turn += 1) {
+    await service.appendEvent({ session, event: event(`e${turn}`) });
+  }
+  return service;
+}
+
+function mount(element: ReactElement): { root: Root; text: () => string } {
+  const container = document.body.appendChild(document.createElement('div'));
+  const root = createRoot(container);
+  root.render(createElement(StrictMode, null, element));
+  return { root, text: () => container.textContent ?? '' };
+}
+
+const provide = (
+  service: InMemorySessionService,
+  child: ReactElement,
+  sessionId = KEY.sessionId,
+): ReactElement =>
+  createElement(SessionProvider, { service, appName: 'shop', userId: 'ada', sessionId }, child);
+
+/** Takes so long that React interrupts the rendering of a list of them. */
+function work(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+const isWatched = (service: InMemorySessionService): boolean => service[CORE].feed.hasReceivers;
+
+/** A chat is shown, grows by an append of another and by its own, and leaves nothing behind. */
+async function converse(): Promise<string[]> {
+  const service = await serviceOf(2);
+  const shown: string[] = [];
+  let send: (() => Promise<unknown>) | undefined;
+  function Chat(): ReactElement {
+    const [{ status, events }, store] = useSession();
+    const [topic, setTopic] = useSessionState('topic', 'none');
+    send = async () => {
+      await store.send(event('e4'));
+      await setTopic((last) => `${last ?? ''}tea`);
+    };
+    return createElement('p', null, `${status} ${events.length} ${topic}`);
+  }
+  const { root, text } = mount(provide(service, createElement(Chat)));
+  await until(() => text() === 'ready 2 none');
+  shown.push(text());
+  const session = await service.getSession(KEY);
+  if (session) await service.appendEvent({ session, event: event('e3') });
+  await until(() => text() === 'ready 3 none');
+  await send?.();
+  await until(() => text() === 'ready 5 tea');
+  shown.push(text(), String(isWatched(service)));
+  root.unmount();
+  await until(() => !isWatched(service));
+  shown.push(String(isWatched(service)));
+  return shown;
+}
+
+/**
+ * Many slow components show the same session. It changes while React renders them in a transition, which it does in
+ * slices. Returns how many commits showed different numbers of events.
+ *
+ * @param isRaw the components read the store past the hook, as none may: React does not know what they have read
+ */
+async function tear(isRaw: boolean): Promise<{ torn: number; commits: number }> {
+  const service = await serviceOf(1);
+  const result = { torn: 0, commits: 0 };
+  let show: ((round: number) => void) | undefined;
+  const store = liveSession(service, KEY);
+  const stop = store.subscribe(() => undefined);
+  await store.load();
+  const useNumber = (): number =>
+    isRaw ? store.getSnapshot().events.length : useSession()[0].events.length;
+  function Slow({ round }: { round: number }): ReactElement {
+    const count = useNumber();
+    work(4);
+    return createElement('i', { className: 'count', title: String(round) }, `${count} `);
+  }
+  function All(): ReactElement {
+    const [round, setRound] = useState(0);
+    show = setRound;
+    const slow = Array.from({ length: 10 }, (_, key) => createElement(Slow, { key, round }));
+    return createElement('div', { id: 'all' }, slow);
+  }
+  const { root, text } = mount(provide(service, createElement(All)));
+  await until(() => text() === '1 '.repeat(10));
+  const all = document.querySelector('#all');
+  const shown = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('.count')];
+  // Called once for each commit.
+  const observer = new MutationObserver(() => {
+    result.commits += 1;
+    if (new Set(shown().map(({ textContent }) => textContent)).size > 1) result.torn += 1;
+  });
+  if (all) observer.observe(all, { subtree: true, characterData: true, attributes: true });
+  const session = await service.getSession(KEY);
+  for (let round = 1; round <= 8 && session; round += 1) {
+    startTransition(() => show?.(round));
+    await pause(12);
+    await service.appendEvent({ session, event: event(`n${round}`) });
+    await until(() => shown().every(({ title }) => title === String(round)));
+  }
+  await until(() => isRaw || text() === '9 '.repeat(10));
+  stop();
+  observer.disconnect();
+  root.unmount();
+  return result;
+}
+
+/** Components go in the middle of their first read. */
+async function leaveEarly(): Promise<string[]> {
+  const service = await serviceOf(3);
+  const errors: string[] = [];
+  addEventListener('unhandledrejection', ({ reason }) => errors.push(String(reason)));
+  addEventListener('error', ({ message }) => errors.push(message));
+  const Chat = (): ReactElement => createElement('p', null, useSession()[0].status);
+  for (let turn = 0; turn < 10; turn += 1) {
+    const { root } = mount(provide(service, createElement(Chat)));
+    await pause(turn % 3);
+    root.unmount();
+  }
+  await pause(100);
+  if (isWatched(service)) errors.push('the service is watched');
+  return errors;
+}
+
+/** Returns what a boundary shows one after the other. */
+async function suspend(): Promise<string[]> {
+  // The service opens late, as a database does.
+  const opening = pause(50).then(() => serviceOf(2));
+  const seen: string[] = [];
+  function Chat(): ReactElement {
+    const [{ status, events }] = useSession({ suspense: true });
+    return createElement('p', null, `${status} ${events.length}`);
+  }
+  const boundary = createElement(Suspense, { fallback: 'wait' }, createElement(Chat));
+  const { root, text } = mount(
+    createElement(SessionProvider, { service: opening, ...KEY }, boundary),
+  );
+  await until(() => text() === 'wait');
+  seen.push(text());
+  await until(() => text() === 'ready 2');
+  seen.push(text());
+  const service = await opening;
+  const session = await service.getSession(KEY);
+  if (session) await service.appendEvent({ session, event: event('e3') });
+  await until(() => text() === 'ready 3');
+  seen.push(text());
+  root.unmount();
+  await until(() => !isWatched(service));
+  return seen;
+}
+
+/** Takes over the text that a server rendered. */
+async function hydrate(): Promise<string[]> {
+  const service = await serviceOf(2);
+  const container = document.body.appendChild(document.createElement('div'));
+  container.innerHTML = '<p>loading 0</p>';
+  const errors: string[] = [];
+  function Chat(): ReactElement {
+    const [{ status, events }] = useSession();
+    return createElement('p', null, status, ' ', events.length);
+  }
+  container.innerHTML = '<p>loading<!-- --> <!-- -->0</p>';
+  const root = hydrateRoot(container, provide(service, createElement(Chat)), {
+    onRecoverableError: (error) => errors.push(String(error)),
+  });
+  await until(() => container.textContent === 'ready 2');
+  root.unmount();
+  return errors;
+}
+
+/** One component shows many sessions, one after the other. Returns how many stores are still watched and kept. */
+async function switchSessions(
+  count: number,
+): Promise<{ shown: number; isWatched: boolean; kept: number }> {
+  const service = await openSessionService({ storage: 'memory' });
+  for (let turn = 0; turn < count; turn += 1) {
+    const session = await service.createSession({ ...KEY, sessionId: `s${turn}` });
+    await service.appendEvent({ session, event: event(`e${turn}`) });
+  }
+  const stores = new Set<WeakRef<object>>();
+  let shown = 0;
+  let show: ((turn: number) => void) | undefined;
+  let last = '';
+  function Chat({ sessionId }: { sessionId: string }): ReactElement {
+    const [{ events }, store] = useSession({ sessionId });
+    useEffect(() => void stores.add(new WeakRef(store)), [store]);
+    last = events[0]?.id ?? '';
+    return createElement('p', null, last);
+  }
+  function App(): ReactElement {
+    const [turn, setTurn] = useState(0);
+    show = setTurn;
+    return createElement(Chat, { sessionId: `s${turn}` });
+  }
+  const { root } = mount(
+    createElement(SessionProvider, { service, appName: 'shop', userId: 'ada' }, createElement(App)),
+  );
+  for (let turn = 0; turn < count; turn += 1) {
+    show?.(turn);
+    await until(() => last === `e${turn}`);
+    shown += 1;
+  }
+  root.unmount();
+  await until(() => !service[CORE].feed.hasReceivers);
+  const { gc } = globalThis as { gc?: () => void };
+  for (let turn = 0; turn < 5; turn += 1) {
+    gc?.();
+    await pause(20);
+  }
+  const kept = [...stores].filter((store) => store.deref() !== undefined).length;
+  return { shown, isWatched: service[CORE].feed.hasReceivers, kept };
+}
+
+const scenarios = { converse, tear, leaveEarly, suspend, hydrate, switchSessions };
+export type ReactScenarios = typeof scenarios;
+exposeScenarios(scenarios);

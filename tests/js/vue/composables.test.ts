@@ -1,0 +1,169 @@
+// The composables with the real Vue. Components are rendered into plain objects instead of a page.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { type Component, createRenderer, createSSRApp, defineComponent, h, ref } from 'vue';
+import { renderToString } from 'vue/server-renderer';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import {
+  provideSessions,
+  useSession,
+  useSessions,
+  useSessionState,
+} from '../../../js/vue/index.js';
+import { isWatched, KEY, message, sessionOf } from '../live/stores.js';
+
+interface Node {
+  text: string;
+  readonly children: Node[];
+  parent: Node | null;
+}
+
+const makeNode = (text = ''): Node => ({ text, children: [], parent: null });
+
+function remove(node: Node): void {
+  const siblings = node.parent?.children ?? [];
+  if (siblings.includes(node)) siblings.splice(siblings.indexOf(node), 1);
+}
+
+const { createApp } = createRenderer<Node, Node>({
+  createElement: () => makeNode(),
+  createText: makeNode,
+  createComment: () => makeNode(),
+  setText: (node, text) => (node.text = text),
+  setElementText: (node, text) => (node.text = text),
+  parentNode: (node) => node.parent,
+  nextSibling: (node) => node.parent?.children[node.parent.children.indexOf(node) + 1] ?? null,
+  insert(node, parent, anchor) {
+    remove(node);
+    const at = anchor ? parent.children.indexOf(anchor) : parent.children.length;
+    parent.children.splice(at, 0, node);
+    node.parent = parent;
+  },
+  remove,
+  patchProp: () => undefined,
+});
+
+const textOf = ({ text, children }: Node): string => text + children.map(textOf).join('');
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500 && !condition(); tries += 1) {
+    await new Promise((done) => setTimeout(done, 2));
+  }
+  assert.ok(condition(), condition.toString());
+}
+
+function mount(service: InMemorySessionService, child: Component, names: object = KEY) {
+  const root = makeNode();
+  const app = createApp(
+    defineComponent(() => {
+      provideSessions(() => ({ service, ...KEY, ...names }));
+      return () => h(child);
+    }),
+  );
+  app.mount(root);
+  return { text: () => textOf(root), unmount: () => app.unmount() };
+}
+
+describe('The composables for Vue', () => {
+  it('show a session, send, change its state, and leave nothing behind', async () => {
+    const { service, session } = await sessionOf(2);
+    let send: (() => Promise<unknown>) | undefined;
+    let setTheme: ((theme: string) => void) | undefined;
+    const Chat = defineComponent(() => {
+      const { session, store } = useSession();
+      const { list } = useSessions();
+      const theme = useSessionState('user:theme', 'light');
+      send = () => store.value.send(message('e4'));
+      setTheme = (value) => (theme.value = value);
+      return () => {
+        const { status, events } = session.value;
+        return h('p', `${status} ${events.length} ${list.value.sessions.length} ${theme.value}`);
+      };
+    });
+    const { text, unmount } = mount(service, Chat);
+    await until(() => text() === 'ready 2 1 light');
+    await service.appendEvent({ session, event: message('e3') });
+    await until(() => text() === 'ready 3 1 light');
+    await send?.();
+    setTheme?.('dark');
+    await until(() => text() === 'ready 5 1 dark');
+    assert.deepEqual(await service.getUserState(KEY), { theme: 'dark' });
+    assert.ok(isWatched(service));
+    unmount();
+    assert.ok(!isWatched(service));
+  });
+
+  it('follow another session when its id changes', async () => {
+    const { service } = await sessionOf(2);
+    await service.createSession({ ...KEY, sessionId: 's2', state: { topic: 'tea' } });
+    const sessionId = ref('s1');
+    const Chat = defineComponent(() => {
+      const { session } = useSession(() => ({ sessionId: sessionId.value }));
+      return () => h('p', JSON.stringify([session.value.events.length, session.value.state]));
+    });
+    const { text, unmount } = mount(service, Chat);
+    await until(() => text() === '[2,{}]');
+    sessionId.value = 's2';
+    await until(() => text() === '[0,{"topic":"tea"}]');
+    unmount();
+    assert.ok(!isWatched(service));
+  });
+
+  it('show an assigned value at once, and the stored one if it was refused', async () => {
+    const { service } = await sessionOf(0);
+    const errors: unknown[] = [];
+    globalThis.reportError = (error: unknown) => void errors.push(error);
+    let assign: ((value: unknown) => void) | undefined;
+    let read: (() => unknown) | undefined;
+    const Chat = defineComponent(() => {
+      const value = useSessionState<unknown>('a', 0);
+      assign = (given) => (value.value = given);
+      read = () => value.value;
+      return () => h('p', String(value.value));
+    });
+    const { text, unmount } = mount(service, Chat);
+    await until(() => text() === '0');
+    assign?.(1);
+    assert.equal(read?.(), 1);
+    await until(() => text() === '1');
+    assign?.(2n);
+    assert.equal(read?.(), 2n);
+    await until(() => errors.length === 1);
+    assert.equal(read?.(), 1);
+    assert.match(String(errors[0]), /BigInt/i);
+    Reflect.deleteProperty(globalThis, 'reportError');
+    unmount();
+  });
+
+  it('give the loading snapshot on a server, and read nothing', async () => {
+    const { service } = await sessionOf(2);
+    const Chat = defineComponent(() => {
+      const { session } = useSession();
+      const theme = useSessionState('user:theme', 'light');
+      return () => h('p', `${session.value.status} ${theme.value}`);
+    });
+    const app = createSSRApp(
+      defineComponent(() => {
+        provideSessions({ service, ...KEY });
+        return () => h(Chat);
+      }),
+    );
+    assert.equal(await renderToString(app), '<p>loading light</p>');
+    assert.ok(!isWatched(service));
+  });
+
+  it('say what is missing', () => {
+    const service = new InMemorySessionService();
+    const Chat = defineComponent(() => {
+      const { session, store } = useSession();
+      return () => h('p', `${store.value.key.sessionId} ${session.value.status}`);
+    });
+    const alone = createApp(Chat);
+    alone.config.warnHandler = () => undefined;
+    assert.throws(() => alone.mount(makeNode()), { code: 'invalid_argument' });
+    assert.throws(() => mount(service, Chat, { sessionId: undefined }), { key: 'sessionId' });
+  });
+});
