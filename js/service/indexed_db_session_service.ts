@@ -9,7 +9,7 @@ import {
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireId } from '../model/ids.js';
-import { completingCreateTimes } from '../indexed_db/create_times.js';
+import { listIndices } from '../indexed_db/list_indices.js';
 import { deleteMirrored } from '../indexed_db/mirror/mirrored.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
 import { closeOnPageHide } from '../indexed_db/page_hide.js';
@@ -273,7 +273,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
     openStore() {
       const core = createIndexedDbCore(access, onOpen);
       stopClosing = closeOnPageHide(core);
-      return new CoreStore(core, false, completingCreateTimes(access.name, access.timeoutMs));
+      return new CoreStore(core, false, listIndices(access.name, access.timeoutMs));
     },
     closeStorage: () => stopClosing?.(),
     parseEvents: parseRecords,

@@ -3,6 +3,7 @@ import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
+import { type MemoryLists, MemoryTerms } from './memory_terms.js';
 import type { StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
 import type {
@@ -12,15 +13,25 @@ import type {
   DescribeRequest,
   EventPageRequest,
   Floor,
+  ListedTuple,
   PageRequest,
   ReadEvents,
   ReadPage,
   ReadSession,
   SessionStore,
+  TermsRequest,
   TruncatingRequest,
 } from './session_store.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import type { AppendAnswer, AppendOutcome, Compute, SharedRevisions } from '../wasm/protocol.js';
+
+/** What lists over IndexedDB need beside the core. Each call finds the storage open. */
+export interface ListIndices {
+  /** Called before each list by `createTime`. */
+  readonly completeCreateTimes: () => Promise<void>;
+  /** Lists by terms; `undefined` if that is no faster than a list in its order. */
+  readonly listByTerms: (request: TermsRequest) => Promise<ReadPage | undefined>;
+}
 
 /**
  * A store in the wasm: over memory or IndexedDB. Memory answers at once, so it ignores the signal.
@@ -32,13 +43,14 @@ export class CoreStore implements SessionStore {
   /** Whether the data is in the wasm's memory, and lost if the instance traps. */
   readonly #holdsData: boolean;
 
-  readonly #beforeCreationList: (() => Promise<void>) | undefined;
+  readonly #indices: ListIndices | undefined;
+  /** Over memory, once there was a list with a filter. */
+  #memoryTerms: MemoryTerms | undefined;
 
-  /** @param beforeCreationList called with the storage open before each list by `createTime` */
-  constructor(core: SessionCore, holdsData: boolean, beforeCreationList?: () => Promise<void>) {
+  constructor(core: SessionCore, holdsData: boolean, indices?: ListIndices) {
     this.core = core;
     this.#holdsData = holdsData;
-    this.#beforeCreationList = beforeCreationList;
+    this.#indices = indices;
   }
 
   open(): MaybePromise<void> {
@@ -49,6 +61,7 @@ export class CoreStore implements SessionStore {
     const { state, delta, sharesState, description } = request;
     const { title, labels, initialState } = description;
     requireRoom(state.length + delta.length);
+    if (title !== undefined || labels !== undefined) this.#memoryTerms?.note(request.key);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const caller = callerOf(request);
     return this.#answer(() =>
@@ -72,6 +85,7 @@ export class CoreStore implements SessionStore {
     const { key, title, labels } = request;
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
+    this.#memoryTerms?.note(key);
     return this.#answer(() =>
       this.core.describe(appName, userId, sessionId, title, labels, caller),
     );
@@ -100,7 +114,7 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after: last }: PageRequest,
+    { limit, offset, page, withTotal, orderBy, after: last, terms = [] }: PageRequest,
     { onRetry }: StorageCall,
   ): MaybePromise<ReadPage> {
     const place = last && [last[orderBy], last.sessionId, last.userId];
@@ -120,11 +134,67 @@ export class CoreStore implements SessionStore {
           onRetry,
         ),
       );
-    const complete = byCreation ? this.#beforeCreationList : undefined;
-    return complete === undefined ? list() : after(after(this.open(), complete), list);
+    const indices = this.#indices;
+    const hasTerms = terms.length > 0 && limit !== 0;
+    const order = descending ? 'desc' : 'asc';
+    const request = { appName, userId, order, orderBy, after: last, limit, terms } as const;
+    if (this.#holdsData && hasTerms) {
+      this.#memoryTerms ??= new MemoryTerms(this.#memoryLists());
+      return this.#memoryTerms.list(request) ?? list();
+    }
+    if (indices === undefined || !(byCreation || hasTerms)) return list();
+    const completed = after(this.open(), () =>
+      byCreation ? indices.completeCreateTimes() : undefined,
+    );
+    const listed = after(completed, () => (hasTerms ? indices.listByTerms(request) : undefined));
+    return after(listed, (found) => found ?? list());
+  }
+
+  #memoryLists(): MemoryLists {
+    const none = undefined;
+    // Memory answers at once.
+    const read = <T>(call: () => unknown): T => this.#answer<T>(call) as T;
+    const { core } = this;
+    return {
+      after(appName, place, limit) {
+        const after = place && [place.createTime, place.sessionId, place.userId];
+        const [sessions] = read<ReadPage>(() =>
+          core.list(appName, none, true, false, limit, none, none, false, after, none),
+        );
+        return (sessions as ListedTuple[]).map((tuple) => {
+          const [sessionId, userId, , , lastUpdateTime, , createTime, title, labels] = tuple;
+          return { sessionId, userId, lastUpdateTime, createTime, title, labels };
+        });
+      },
+      describe({ appName, userId, sessionId }) {
+        // Of one event, since no page is smaller. The state may be large.
+        const page = read<ReadEvents | undefined>(() =>
+          core.page(appName, userId, sessionId, true, none, 1, false, none),
+        );
+        if (page === undefined) return undefined;
+        const [, , , , , , createTime, lastUpdateTime, , title, labels] = page;
+        return { sessionId, userId, lastUpdateTime, createTime, title, labels };
+      },
+      read(appName, places) {
+        const sessions = places.map(({ sessionId, userId, createTime }): ListedTuple => {
+          const [created, revision, lastUpdateTime, state, , title, labels] = read<ReadSession>(
+            () => core.get(appName, userId, sessionId, 0, none, none),
+          );
+          const row = [sessionId, userId, created, revision, lastUpdateTime, state] as const;
+          return [...row, createTime, title, labels];
+        });
+        // The states of sessions hold the shared keys too. A request may ask for some of the shared ones only.
+        const shared = (userId?: string) =>
+          read<string>(() => core.shared_state(appName, userId, none));
+        const users = [...new Set(places.map(({ userId }) => userId))];
+        const pairs = users.flatMap((userId) => [userId, shared(userId)]);
+        return [sessions, 1, sessions.length, 0, 0, [shared(), ...pairs]];
+      },
+    };
   }
 
   append(request: AppendRequest | TruncatingRequest): MaybePromise<AppendAnswer> {
+    if (request.firstTitle !== undefined) this.#memoryTerms?.note(request.key);
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const caller = callerOf(request);
@@ -165,7 +235,9 @@ export class CoreStore implements SessionStore {
   }
 
   delete({ what, key }: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
-    const { appName, userId, sessionId }: StorageKey = ownMembers(key);
+    const owned: StorageKey = ownMembers(key);
+    const { appName, userId, sessionId } = owned;
+    if (what === 'session' || what === 'user') this.#memoryTerms?.note(owned);
     const caller = callerOf(call);
     return this.#answer(() =>
       this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, caller),
@@ -176,6 +248,7 @@ export class CoreStore implements SessionStore {
     request: StorageDeleteUnchangedRequest,
   ): MaybePromise<{ readonly floor: Floor } | undefined> {
     const { key, revision, labels } = request;
+    this.#memoryTerms?.note(key);
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
     const deleted = this.#answer<Floor>(() =>

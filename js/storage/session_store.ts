@@ -105,6 +105,17 @@ export interface PageRequest {
   readonly terms: readonly string[] | undefined;
 }
 
+/** A list of the sessions that have some terms. */
+export interface TermsRequest {
+  readonly appName: string;
+  readonly userId: string | undefined;
+  readonly order: 'asc' | 'desc';
+  readonly orderBy: ListTime;
+  readonly after: TimedPlace | undefined;
+  readonly limit: number | undefined;
+  readonly terms: readonly string[];
+}
+
 /** A session to create. */
 export type CreateRequest = NewSession & StorageCall;
 

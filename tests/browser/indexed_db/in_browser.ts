@@ -24,6 +24,7 @@ import { sequel } from './sequel.js';
 import { sequence } from './sequence.js';
 import { serveSite, type Site } from './site.js';
 import { sizes } from './sizes.js';
+import { terms } from './terms.js';
 import { upgrade } from './upgrade.js';
 import { twoPages } from './two_pages.js';
 
@@ -38,6 +39,7 @@ const GROUPS = {
   'damaged records': damage,
   'versions and other tabs': schema,
   'databases of version 1': upgrade,
+  'lists by title and labels': terms,
   'where it works': realms,
   'where it does not': fallback,
   'lost connections': connections,

@@ -134,9 +134,10 @@ impl Record {
     }
 
     /// Changes a session's title and labels, and sets its initial state. A member without a value is
-    /// the same as none.
-    pub(crate) fn describe(&self, change: Description) {
+    /// the same as none. Returns whether the title or the labels change.
+    pub(crate) fn describe(&self, change: Description) -> bool {
         let Description { title, labels, initial_state, first_title } = change;
+        let mut is_described = title.is_some() || labels.is_some();
         for (member, new) in [(TITLE, title), (LABELS, labels), (INITIAL_STATE, initial_state)] {
             match new {
                 Some(new) if new.is_empty() => self.set(member, &JsValue::UNDEFINED),
@@ -146,7 +147,20 @@ impl Record {
         }
         if let Some(title) = first_title.filter(|_| !self.get(TITLE).is_string()) {
             self.set_text(TITLE, &title);
+            is_described = true;
         }
+        is_described
+    }
+
+    /// Makes the record by which lists find a session by its title and labels. A list computes the
+    /// terms; see `js/indexed_db/terms.ts`.
+    pub(crate) fn stale_terms(number: f64, session: &JsValue) -> Self {
+        let record = Self::empty();
+        record.set_number("number", number);
+        record.set_text("kind", "terms");
+        record.set("id", session);
+        record.set_text("terms", "stale");
+        record
     }
 
     /// Whether a session has that revision and those labels.

@@ -6,7 +6,7 @@
 //! | `states` | `[appName]` or `[appName, userId]` | how many sessions an app or a user has, and the state, if there is any |
 //! | `events` | `[number, seq]` | one event, or a sealed page of many; `seq` is the last one's |
 //! | `meta` | a name | one record each: `sequence`, `createTimes`, `creation`, `mirror` |
-//! | `details` | `[number, kind, id]` | reserved: what belongs to a session beside its events |
+//! | `details` | `[number, kind, id]` | what belongs to a session beside its events: the kind `terms`, by which lists find it |
 //! | `outbox` | `[appName, userId, sessionId, position]` | reserved: operations that a server has not confirmed |
 //! | `leases` | a name | reserved: which tab may do something, and until when |
 //!
@@ -28,13 +28,18 @@
 //!
 //! | planned | place |
 //! |---|---|
-//! | lists by label, or by a word of the title | records in `details` with the index `term`; a term is an array: app, user, kind, text, creation time, session |
 //! | pages of events by position | the key `[number, seq]`; index `id` finds an event, and counts those of a session |
 //! | initial state, usage, pending requests, drafts | records in `details`, each of its own `kind` |
 //! | base of the remote, of a session or a scope | `details`; number 0 for the records of no session |
 //! | eviction of what was unused for longest | a term of the base |
 //! | outbox, in order within a session | `outbox` |
 //! | owner of a cache | a database for each owner |
+//!
+//! # Terms
+//! A session with a title or labels has a record of the kind `terms` in `details`. Its `id` is the
+//! key of the session. Each member of its `terms` is in the index `term`: `[app, word or label]`.
+//! A write of a title or labels puts `"stale"` there. The next list with a filter computes the
+//! terms, in `js/indexed_db/terms.ts`. The record of number 0 notes that no session lacks one.
 //!
 //! Sessions of version 1 have no `createTime`, so they are not in `appCreation` and `userCreation`.
 //! It is the smaller one of `number` and `lastUpdateTime`. The first list by creation writes it, in
@@ -57,7 +62,7 @@
 //!    that it does not know as they are. Event records are the exception: sealing builds them
 //!    from the known members, so a new member there needs a new version.
 //! 3. Records that are derived from a session name the revision that they were derived at, so that
-//!    a package that knows nothing of them may write.
+//!    a package that knows nothing of them may write. Terms cannot: a title changes no revision.
 //! 4. Deleting a session deletes its records in `details`.
 
 use wasm_bindgen::{JsCast, JsValue};

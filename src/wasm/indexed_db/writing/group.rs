@@ -14,7 +14,7 @@ use crate::core::write::MOST_CHANGED;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::Mode;
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
+use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, META, SESSIONS, STATES};
 use crate::wasm::indexed_db::writing::group_rows::{Checks, Group, Member};
 
 /// Writes and commits a group. Sets `full` to the sessions that now have enough open records for a
@@ -102,6 +102,8 @@ fn stores(members: &[Member], checks: Checks) -> JsValue {
         // The sequence is checked against the sessions, so it needs their store.
         (SESSIONS, sessions || sequence),
         (EVENTS, sessions),
+        // A session may get a title by an append.
+        (DETAILS, sessions),
         (STATES, states),
         (META, sequence),
     ];

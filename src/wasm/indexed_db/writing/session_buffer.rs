@@ -16,7 +16,7 @@ use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
-use crate::wasm::indexed_db::records::schema::{EVENTS, SESSIONS};
+use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, SESSIONS};
 
 /// A session's record, data and events within a group.
 pub(crate) struct SessionBuffer {
@@ -38,6 +38,8 @@ pub(crate) struct SessionBuffer {
     pub(crate) is_changed: bool,
     /// Whether the group removes the events after `end`.
     is_cut: bool,
+    /// Whether the group changes its title or labels.
+    is_described: bool,
     /// The stored events that were read.
     pages: Vec<StoredPage>,
     /// New events, by `seq`.
@@ -77,6 +79,7 @@ impl SessionBuffer {
             end: NEVER,
             is_changed: false,
             is_cut: false,
+            is_described: false,
             pages: Vec::new(),
             new: Vec::new(),
             places: Names::default(),
@@ -186,7 +189,7 @@ impl SessionBuffer {
             state.apply(change.state);
         }
         if let Some(record) = &self.record {
-            record.describe(change.description);
+            self.is_described |= record.describe(change.description);
         }
         self.is_changed = true;
         for event in events {
@@ -261,6 +264,9 @@ impl SessionBuffer {
             record.set_state(state);
         }
         transaction.put(SESSIONS, record);
+        if self.is_described {
+            transaction.put(DETAILS, &Record::stale_terms(place.number, &self.path));
+        }
         place.open >= PAGE as f64
     }
 }

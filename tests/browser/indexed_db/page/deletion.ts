@@ -34,7 +34,7 @@ export async function deleteLong(name: string, size: number): Promise<Deletion> 
 }
 
 /** Records all requests to a store or its indexes from now on. */
-function recordRequests(store: string): { requests: string[]; stop(): void } {
+export function recordRequests(store: string): { requests: string[]; stop(): void } {
   const requests: string[] = [];
   const note = (asked: string, method: string, [query]: unknown[]): void => {
     if (asked !== store || method === 'index') return;

@@ -23,6 +23,7 @@ import { retry } from './retries.js';
 import * as schema from './schema.js';
 import * as sequel from './sequel.js';
 import * as sequence from './sequence.js';
+import * as terms from './terms.js';
 import * as upgrade from './upgrade.js';
 import * as sizes from './sizes.js';
 import { countBesideAnother, workBesideAnother } from './two_pages.js';
@@ -59,6 +60,7 @@ const scenarios = {
   ...sequel,
   ...sequence,
   ...sizes,
+  ...terms,
   ...upgrade,
 };
 
