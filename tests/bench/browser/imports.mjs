@@ -1,6 +1,7 @@
 // Creating, importing and appending a long session over IndexedDB.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
+import { bookkeeping } from '../bookkeeping.mjs';
 import { creations } from '../creations.mjs';
 import { imports } from '../imports.mjs';
 
@@ -8,7 +9,10 @@ import { imports } from '../imports.mjs';
 const MOST = 2.5;
 
 export async function longImports() {
-  /** @param {(service: IndexedDbSessionService) => Promise<number>} run */
+  /**
+   * @template T
+   * @param {(service: IndexedDbSessionService) => Promise<T>} run
+   */
   const withService = async (run) => {
     const name = `bench-${crypto.randomUUID()}`;
     const service = new IndexedDbSessionService({ name });
@@ -22,6 +26,7 @@ export async function longImports() {
   };
   return [
     ...(await creations('IndexedDB', withService)),
+    ...(await withService((service) => bookkeeping('IndexedDB', service))),
     ...(await imports('IndexedDB', withService, MOST)),
   ];
 }

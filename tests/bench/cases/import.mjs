@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { InMemorySessionService } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { withPages } from '../browser/pages.mjs';
+import { bookkeeping } from '../bookkeeping.mjs';
 import { creations } from '../creations.mjs';
 import { imports } from '../imports.mjs';
 
@@ -17,6 +18,8 @@ export default async function imported(browserNames) {
   const results = [
     ...(await creations('memory', (run) => run(new InMemorySessionService()))),
     ...(await creations('SQLite', withSqlite)),
+    ...(await bookkeeping('memory', new InMemorySessionService())),
+    ...(await withSqlite((service) => bookkeeping('SQLite', service))),
     ...(await imports('memory', (run) => run(new InMemorySessionService()))),
     ...(await imports('SQLite', withSqlite)),
   ];
@@ -26,7 +29,10 @@ export default async function imported(browserNames) {
   return results;
 }
 
-/** @param {(service: DatabaseSessionService) => Promise<number>} run */
+/**
+ * @template T
+ * @param {(service: DatabaseSessionService) => Promise<T>} run
+ */
 async function withSqlite(run) {
   const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-bench-'));
   const service = new DatabaseSessionService(`sqlite:${join(folder, 'sessions.db')}`);

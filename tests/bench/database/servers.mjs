@@ -4,6 +4,7 @@
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { fileURLToPath } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
+import { bookkeeping } from '../bookkeeping.mjs';
 import { creations } from '../creations.mjs';
 import { eventPages } from '../event_pages.mjs';
 import { atMost, inTurns, shown, timeOf } from '../measure.mjs';
@@ -61,6 +62,7 @@ async function postgresCases(address) {
       ...(await postgresAtOnce(`postgresql://${address}`)),
       await fullRead(service, ask),
       ...(await creations('PostgreSQL', (run) => run(service))),
+      ...(await bookkeeping('PostgreSQL', service)),
       await eventPages('PostgreSQL', service),
     ];
   } finally {
@@ -124,5 +126,14 @@ async function mariadbCases(address) {
   const sides = { ours: ours(url), bare: bare(new BareServer('mariadb', url)) };
   const times = await inTurns(appendsOf(sides), TURNS);
   for (const side of Object.values(sides)) await side.close();
-  return [shown({ case: 'MariaDB: append, bare', ours: times.ours, peer: times.bare, unit })];
+  const service = new DatabaseSessionService(url);
+  try {
+    return [
+      shown({ case: 'MariaDB: append, bare', ours: times.ours, peer: times.bare, unit }),
+      ...(await creations('MariaDB', (run) => run(service))),
+      ...(await bookkeeping('MariaDB', service)),
+    ];
+  } finally {
+    await service.close();
+  }
 }
