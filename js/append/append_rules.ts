@@ -1,4 +1,4 @@
-import { invalidValue } from '../errors/invalid.js';
+import { requireOneOf } from '../call/option_values.js';
 import type { HandlePosition } from '../wasm/appends.js';
 import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
@@ -58,8 +58,5 @@ export function appendRulesOf(state: object): AppendRules | undefined {
 
 /** Returns the number of a `stale` policy. Fails with `invalid_argument` for any other value. */
 export function policyOf(stale: unknown): number {
-  if (typeof stale === 'string' && Object.hasOwn(STALE_POLICIES, stale)) {
-    return STALE_POLICIES[stale as StalePolicy];
-  }
-  throw invalidValue('stale', `must be 'merge', 'append' or 'reject'`, stale);
+  return STALE_POLICIES[requireOneOf('stale', stale, ['merge', 'append', 'reject'])];
 }

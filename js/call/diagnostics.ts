@@ -1,4 +1,3 @@
-import { invalidValue } from '../errors/invalid.js';
 import { isSessionError, type SessionErrorCode } from '../errors/errors.js';
 import type {
   CallDiagnostic,
@@ -6,6 +5,7 @@ import type {
   ServiceMethod,
   StorageDiagnostic,
 } from '../model/diagnostic.js';
+import { requireBoolean, requireFunction } from './option_values.js';
 import { reportUncaught } from './uncaught.js';
 
 /** The options of a service that concern its diagnostics. */
@@ -47,13 +47,9 @@ export class Diagnostics {
     { onDiagnostic, diagnosticIds = false }: DiagnosticOptions,
     storage: { readonly kind: string },
   ): Diagnostics | undefined {
-    if (typeof diagnosticIds !== 'boolean') {
-      throw invalidValue('diagnosticIds', 'must be true or false', diagnosticIds);
-    }
+    requireBoolean('diagnosticIds', diagnosticIds);
     if (onDiagnostic === undefined) return undefined;
-    if (typeof onDiagnostic !== 'function') {
-      throw invalidValue('onDiagnostic', 'must be a function', onDiagnostic);
-    }
+    requireFunction('onDiagnostic', onDiagnostic);
     return new Diagnostics(onDiagnostic, diagnosticIds, storage);
   }
 

@@ -2,6 +2,12 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import type { Kysely } from 'kysely';
 import { requireOptions } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import {
+  MAX_TIMEOUT_MS,
+  requireBoolean,
+  requireMilliseconds,
+  requireOneOf,
+} from '../call/option_values.js';
 import { partsOverOwn } from '../service/over_adapter.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { ServiceCore } from '../service/service_core.js';
@@ -189,7 +195,9 @@ export function databaseParts(
   options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
 ): DatabaseParts {
   const clock = checkedClock(options.clock ?? Date.now);
-  const waits = new Waits(checkedTimeout(options.timeoutMs));
+  const waits = new Waits(
+    requireMilliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_WAIT_MS),
+  );
   if ('kysely' in options) {
     const { engine } = options;
     const kysely: unknown = options.kysely;
@@ -238,9 +246,7 @@ function openingOf(
 ): DatabaseParts['openTables'] {
   const { createTables = true } = options;
   const names = requireTableNames(kind, options);
-  if (typeof createTables !== 'boolean') {
-    throw invalidValue('createTables', 'must be true or false', createTables);
-  }
+  requireBoolean('createTables', createTables);
   return (database, engine) => openTables(database, engine, { names, createTables, waits });
 }
 
@@ -254,13 +260,8 @@ function requireNoPlugins(kysely: Database): void {
   );
 }
 
-/** The longest time that a timer accepts, less the second that `Waits` adds. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1 - 1000;
-
-function checkedTimeout(value: unknown = DEFAULT_TIMEOUT_MS): number {
-  if (typeof value === 'number' && value >= 1 && value <= MAX_TIMEOUT_MS) return value;
-  throw invalidValue('timeoutMs', `must be milliseconds from 1 to ${MAX_TIMEOUT_MS}`, value);
-}
+/** Less the second that `Waits` adds. */
+const LONGEST_WAIT_MS = MAX_TIMEOUT_MS - 1000;
 
 /** Whether the value is a Kysely, of any copy of the package. */
 function isKysely(value: unknown): value is Database {
@@ -279,9 +280,7 @@ function requireDriverOptions(options: object, { acceptsSslText }: Engine): void
 }
 
 function requireDurability(durability: unknown, { name, durabilitySetting }: Engine): void {
-  if (durability !== 'strict' && durability !== 'relaxed') {
-    throw invalidValue('durability', `must be 'strict' or 'relaxed'`, durability);
-  }
+  requireOneOf('durability', durability, ['strict', 'relaxed']);
   if (durability === 'relaxed' && durabilitySetting !== undefined) {
     throw invalid('durability', `is the server's on ${name}: set ${durabilitySetting} there`);
   }

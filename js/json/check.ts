@@ -60,12 +60,6 @@ function runWalk(root: object, rules: Rules): Verdict {
  * the text would give an equal value (no undefined member, no −0).
  *
  * Never throws: a value whose getter or proxy throws is `'special'`.
- *
- * @example
- * ```ts
- * checkState({ items: [1, 2] }); // 'plain'
- * checkState({ when: new Date() }); // 'special': has toJSON
- * ```
  */
 export function checkState(value: unknown): Verdict {
   if (typeof value !== 'object') return isStateLeaf(value) ? 'plain' : 'special';
@@ -77,12 +71,6 @@ export function checkState(value: unknown): Verdict {
  * except for lone surrogates, which are replaced in the text afterwards.
  *
  * Never throws.
- *
- * @example
- * ```ts
- * checkEvent({ id: 'e1', content: undefined }); // 'plain'
- * checkEvent({ id: 'e1', output: 1n }); // 'special'
- * ```
  */
 export function checkEvent(event: object): Verdict {
   return runWalk(event, EVENT_RULES);

@@ -8,11 +8,6 @@ const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
  *
  * @param segments from the outermost inwards
  * @returns `''` for the value itself
- *
- * @example
- * ```ts
- * formatPath(['cart', 'items', 3, 'unit-price']); // 'cart.items[3]["unit-price"]'
- * ```
  */
 export function formatPath(segments: readonly PathSegment[]): string {
   const pieces: string[] = [];

@@ -43,12 +43,6 @@ const MAX_SHOWN_PATH = 200;
  * prototype is null. Comparing with `Object.prototype` alone would refuse objects of another realm.
  *
  * @throws whatever a proxy's handler throws
- *
- * @example
- * ```ts
- * isPlainObject({}); // true
- * isPlainObject(new Map()); // false
- * ```
  */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
@@ -65,11 +59,6 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
  *
  * @param path the place of the value, from the state or the event inwards
  * @param problem the rest of a sentence that begins with the path: `is a BigInt; …`
- *
- * @example
- * ```ts
- * throw unserializable(['cart', 'total'], 'is a BigInt; store it as a string');
- * ```
  */
 export function unserializable(
   path: readonly PathSegment[],

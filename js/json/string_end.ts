@@ -2,11 +2,6 @@
  * Returns the position after the JSON string whose first quote stands at `start`; `undefined` if the string does
  * not end. It searches for quotes. One pattern for a whole string would overflow the engine's stack in a string of
  * several megabytes.
- *
- * @example
- * ```ts
- * stringEnd('{"a\\"b":1}', 1); // 7
- * ```
  */
 export function stringEnd(text: string, start: number): number | undefined {
   for (let quote = text.indexOf('"', start + 1); quote > 0; quote = text.indexOf('"', quote + 1)) {

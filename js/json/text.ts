@@ -11,15 +11,7 @@ const nativeIsWellFormed = (String.prototype as { isWellFormed?: (this: string) 
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/**
- * Returns whether `text` holds no lone surrogate.
- *
- * @example
- * ```ts
- * isWellFormed('😀'); // true
- * isWellFormed('😀'.slice(0, 1)); // false
- * ```
- */
+/** Returns whether `text` holds no lone surrogate. */
 export const isWellFormed: (text: string) => boolean =
   nativeIsWellFormed === undefined
     ? isWellFormedByPattern
@@ -30,14 +22,7 @@ export function isWellFormedByPattern(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }
 
-/**
- * Returns whether well-formed `text` takes at most `limit` bytes of UTF-8.
- *
- * @example
- * ```ts
- * fitsUtf8('이름', 6); // true: three bytes each
- * ```
- */
+/** Returns whether well-formed `text` takes at most `limit` bytes of UTF-8. */
 export function fitsUtf8(text: string, limit: number): boolean {
   // A UTF-16 unit takes one to three bytes.
   if (text.length * 3 <= limit) return true;
@@ -71,11 +56,6 @@ const JSON_ESCAPE = /\\(?:[^u]|u[0-9a-f]{4})/g;
  * check of each string and a copy of the value.
  *
  * @param json a result of `JSON.stringify`
- *
- * @example
- * ```ts
- * replaceLoneSurrogates(JSON.stringify('a\ud800')); // '"a\ufffd"'
- * ```
  */
 export function replaceLoneSurrogates(json: string): string {
   if (!json.includes('\\ud')) return json;

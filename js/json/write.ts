@@ -65,12 +65,6 @@ const MAX_PIECES = 8192;
  *   symbol
  * @throws SessionError `unserializable` with `path`, and with `cause` if a getter, `toJSON` or
  *   proxy handler threw
- *
- * @example
- * ```ts
- * writeJson({ a: -0, b: undefined }, { rules: 'state' }); // '{"a":0}'
- * writeJson({ a: [1n] }, { rules: 'state', path: ['cart'] }); // throws: cart.a[0] is a BigInt …
- * ```
  */
 export function writeJson(value: unknown, options: WriteOptions): string | undefined {
   return new Writer(options).write(value);

@@ -20,13 +20,6 @@ export function setMember(target: object, key: string, value: unknown): boolean 
  *
  * @returns `false` if the object is frozen or the member read-only
  * @throws whatever an own setter throws
- *
- * @example
- * ```ts
- * const copy = {};
- * defineMember(copy, '__proto__', 1);
- * JSON.stringify(copy); // '{"__proto__":1}'
- * ```
  */
 export function defineMember(target: object, key: string, value: unknown): boolean {
   // Assigning is many times faster than defining. `Reflect.has` and not `in`: JavaScript engines cache object

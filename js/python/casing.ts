@@ -30,13 +30,6 @@ export type Casing = 'camel' | 'snake';
  * Converts names to those of our types. Reads camelCase, snake_case or a mixture of them.
  *
  * @param value JSON; not changed. Data in it is shared with the result.
- *
- * @example
- * ```ts
- * import { EVENT } from './fields.js';
- *
- * readNames({ invocation_id: 'i', my_field: 1 }, EVENT); // { invocationId: 'i', my_field: 1 }
- * ```
  */
 export function readNames(value: unknown, shape: Shape): unknown {
   return convert(value, shape, readFieldNames, 1);
@@ -46,13 +39,6 @@ export function readNames(value: unknown, shape: Shape): unknown {
  * Converts the names of our types to the given casing.
  *
  * @param value JSON; not changed. Data in it is shared with the result.
- *
- * @example
- * ```ts
- * import { EVENT } from './fields.js';
- *
- * writeNames({ invocationId: 'i', my_field: 1 }, EVENT, 'snake'); // { invocation_id: 'i', my_field: 1 }
- * ```
  */
 export function writeNames(value: unknown, shape: Shape, casing: Casing): unknown {
   return convert(value, shape, casing === 'camel' ? writeCamel : writeSnake, 1);

@@ -115,12 +115,6 @@ const isAuthConfigModel = isModel(
 
 /**
  * Whether Python accepts the value of one call in `requestedAuthConfigs`. Python checks only objects there.
- *
- * @example
- * ```ts
- * isPythonAuthConfig({ authScheme: { type: 'apiKey', in: 'header', name: 'x-key' } }); // true
- * isPythonAuthConfig({ scheme: 'none' }); // false
- * ```
  */
 export function isPythonAuthConfig(value: unknown): boolean {
   if (!isPlainObject(value)) return true;

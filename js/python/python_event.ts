@@ -32,11 +32,6 @@ export interface PythonSelection {
  *
  * @param event camelCase, with times in milliseconds; from `parseExactly`. Data in it is shared with the
  *   result.
- *
- * @example
- * ```ts
- * selectForPython({ id: 'e', author: 'user', myField: 1 }).fields; // { id: 'e', author: 'user' }
- * ```
  */
 export function selectForPython(event: JsonObject): PythonSelection {
   const selector = new Selector();

@@ -26,27 +26,13 @@ export type TimeUnit = 'milliseconds' | 'seconds';
  */
 const EXACT_SECONDS = 2 ** 33;
 
-/**
- * Converts milliseconds to seconds.
- *
- * @example
- * ```ts
- * toSeconds(1741218414968.405); // 1741218414.968405
- * ```
- */
+/** Converts milliseconds to seconds. */
 export function toSeconds(milliseconds: number): number {
   if (milliseconds >= EXACT_SECONDS * 1e3) return Math.round(milliseconds) / 1e3;
   return microseconds(milliseconds, 1e3) / 1e6;
 }
 
-/**
- * Converts seconds to milliseconds.
- *
- * @example
- * ```ts
- * toMilliseconds(1741218414.968405); // 1741218414968.405
- * ```
- */
+/** Converts seconds to milliseconds. */
 export function toMilliseconds(seconds: number): number {
   if (seconds >= EXACT_SECONDS) return Math.round(seconds * 1e3);
   return microseconds(seconds, 1e6) / 1e3;
@@ -70,13 +56,6 @@ const LAST_PLAUSIBLE_SECOND = 4102444800;
  * 1970. Any other number may be either; most of these are times made up by tests.
  *
  * @returns `undefined` if the number does not tell the unit
- *
- * @example
- * ```ts
- * unitOf(1.7e9); // 'seconds'
- * unitOf(1.7e12); // 'milliseconds'
- * unitOf(1000); // undefined
- * ```
  */
 export function unitOf(time: number): TimeUnit | undefined {
   if (time > MAX_TIMESTAMP / 1e3) return 'milliseconds';
@@ -91,12 +70,6 @@ export type TimeConverter = (time: unknown, path: readonly string[]) => unknown;
  * hold times.
  *
  * @param event with camelCase names
- *
- * @example
- * ```ts
- * const event = { timestamp: 1000, actions: {} };
- * convertTimes(event, (time) => (typeof time === 'number' ? toSeconds(time) : time));
- * ```
  */
 export function convertTimes(
   event: Readonly<Record<string, unknown>>,

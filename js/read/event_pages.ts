@@ -1,3 +1,4 @@
+import { requireOneOf } from '../call/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
@@ -176,9 +177,7 @@ export async function* walkEvents(
   { order = 'asc', before, after, ...request }: EventsRequest,
   list: (request: ListEventsRequest, forward: boolean) => Promise<EventsPage>,
 ): AsyncGenerator<Event, void, undefined> {
-  if (order !== 'asc' && order !== 'desc') {
-    throw invalidValue('order', `must be 'asc' or 'desc'`, order);
-  }
+  requireOneOf('order', order, ['asc', 'desc']);
   const isForward = order === 'asc';
   if (isForward ? before !== undefined : after !== undefined) {
     throw invalid(isForward ? 'before' : 'after', `cannot be given with order '${order}'`);

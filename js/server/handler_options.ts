@@ -1,6 +1,7 @@
 import { describeValue } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { requireFunction } from '../call/option_values.js';
 import { requireWhole } from '../http/whole_number.js';
 import type { HostRequest } from '../model/host.js';
 import type { Authorize } from './routes/authorize.js';
@@ -91,12 +92,6 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
     maxFeedAgeMs: requireWhole('maxFeedAgeMs', options.maxFeedAgeMs ?? 3_600_000),
     onError,
   };
-}
-
-/** @throws SessionError `invalid_argument` naming `key` */
-export function requireFunction(key: string, value: unknown): void {
-  if (typeof value === 'function') return;
-  throw invalidValue(key, 'must be a function', value);
 }
 
 function requireOrigin(origin: string): string {

@@ -1,5 +1,4 @@
 import { messageOf } from '../errors/describe.js';
-import { invalidValue } from '../errors/invalid.js';
 import {
   createIndexedDbCore,
   deleteDatabase,
@@ -19,6 +18,12 @@ import type { DataLoss, StorageInfo } from '../model/session_service.js';
 import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import {
+  requireBoolean,
+  requireFunction,
+  requireMilliseconds,
+  requireOneOf,
+} from '../call/option_values.js';
 import { ServiceCore } from './service_core.js';
 import {
   SERVICE_OPTIONS,
@@ -147,9 +152,6 @@ const DEFAULT_NAME = 'adk-sessions';
 const DEFAULT_TIMEOUT = 30_000;
 const DEFAULT_BLOCKED_TIMEOUT = 5_000;
 
-/** The longest delay of a timer. A longer one would fire at once. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
-
 /**
  * Keeps sessions in IndexedDB, a database of the browser. They outlive the page, and all tabs and
  * workers of the origin share them.
@@ -175,17 +177,15 @@ export class IndexedDbSessionService<
     const taken = takeOptions(options, INDEXED_DB_OPTIONS);
     const access: IndexedDbAccess = {
       name: requireId('name', taken.name ?? DEFAULT_NAME),
-      isStrict: isStrict(taken.durability ?? 'relaxed'),
-      timeoutMs: milliseconds('timeoutMs', taken.timeoutMs ?? DEFAULT_TIMEOUT),
+      isStrict:
+        requireOneOf('durability', taken.durability ?? 'relaxed', ['relaxed', 'strict']) ===
+        'strict',
+      timeoutMs: requireMilliseconds('timeoutMs', taken.timeoutMs ?? DEFAULT_TIMEOUT),
       blockedTimeoutMs: blockedTimeoutOf(taken),
     };
     const { onDataLoss, mirror = false } = taken;
-    if (typeof mirror !== 'boolean') {
-      throw invalidValue('mirror', 'must be true or false', mirror);
-    }
-    if (onDataLoss !== undefined && typeof onDataLoss !== 'function') {
-      throw invalidValue('onDataLoss', 'must be a function', onDataLoss);
-    }
+    requireBoolean('mirror', mirror);
+    if (onDataLoss !== undefined) requireFunction('onDataLoss', onDataLoss);
     const opening = openingOf(access.name);
     opening.limits = { timeout: access.timeoutMs, blockedTimeout: access.blockedTimeoutMs };
     const parts = partsOver(access, mirror ? opening.onOpenWithMirror : opening.onOpen);
@@ -281,16 +281,6 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
   } satisfies ServiceParts;
 }
 
-function isStrict(durability: unknown): boolean {
-  if (durability === 'relaxed' || durability === 'strict') return durability === 'strict';
-  throw invalidValue('durability', `must be 'relaxed' or 'strict'`, durability);
-}
-
 function blockedTimeoutOf({ blockedTimeoutMs = DEFAULT_BLOCKED_TIMEOUT }: DeleteDatabaseOptions) {
-  return milliseconds('blockedTimeoutMs', blockedTimeoutMs);
-}
-
-function milliseconds(option: string, value: unknown): number {
-  if (typeof value === 'number' && value >= 1 && value <= MAX_TIMEOUT) return value;
-  throw invalidValue(option, `must be milliseconds from 1 to ${MAX_TIMEOUT}`, value);
+  return requireMilliseconds('blockedTimeoutMs', blockedTimeoutMs);
 }

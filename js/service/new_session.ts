@@ -1,4 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
+import { requireOneOf } from '../call/option_values.js';
 import { firstTitleOf } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { optionalTime, requireId } from '../model/ids.js';
@@ -35,7 +36,15 @@ export function takeNewSession<S extends object>(
   request: CreateSessionRequest<S> & StorageCall,
   { schema, autoTitle, expires, clock, newId }: NewSessionParts,
 ): CreateRequest {
-  const { appName, userId, sessionId, lastUpdateTime, sharedState, signal, onRetry } = request;
+  const {
+    appName,
+    userId,
+    sessionId,
+    lastUpdateTime,
+    signal,
+    onRetry,
+    sharedState = 'apply',
+  } = request;
   requireId('appName', appName);
   requireId('userId', userId);
   const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
@@ -65,7 +74,7 @@ export function takeNewSession<S extends object>(
     },
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
     now: clock(),
-    sharesState: appliesSharedState(sharedState),
+    sharesState: requireOneOf('sharedState', sharedState, ['apply', 'keep']) === 'apply',
     signal,
     onRetry,
   };
@@ -81,12 +90,6 @@ function eventsOf({ events }: { events?: unknown }): readonly never[] {
   if (events === undefined || events === null) return [];
   if (Array.isArray(events)) return [...(events as never[])];
   throw invalidValue('events', 'must be an array', events);
-}
-
-function appliesSharedState(sharedState: unknown): boolean {
-  if (sharedState === undefined || sharedState === 'apply') return true;
-  if (sharedState === 'keep') return false;
-  throw invalidValue('sharedState', `must be 'apply' or 'keep'`, sharedState);
 }
 
 function isBlank(id: unknown): boolean {

@@ -1,4 +1,3 @@
-import { invalidValue } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import type { RetentionOptions } from '../model/deletion.js';
 import type { Diagnostic } from '../model/diagnostic.js';
@@ -9,6 +8,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
 import type { StalePolicy } from '../append/append_rules.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { requireMilliseconds } from '../call/option_values.js';
 import type { HistoryOptions } from '../read/history.js';
 import type { parseEvents } from '../read/stored_events.js';
 import type { Feed } from '../watch/feed.js';
@@ -89,17 +89,10 @@ export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
   diagnosticIds: true,
 };
 
-/** The longest time of a timer. A longer one would fire at once. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
 /** Returns the `timeoutMs` of a `close`. Fails with `invalid_argument` for anything but milliseconds. */
 export function closeTimeoutOf(options: CloseOptions): number | undefined {
   const timeoutMs: unknown = takeOptions(options, { timeoutMs: true }).timeoutMs;
-  if (timeoutMs === undefined) return undefined;
-  if (typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS) {
-    return timeoutMs;
-  }
-  throw invalidValue('timeoutMs', `must be milliseconds from 0 to ${MAX_TIMEOUT_MS}`, timeoutMs);
+  return timeoutMs === undefined ? undefined : requireMilliseconds('timeoutMs', timeoutMs, 0);
 }
 
 /** The parts of a service besides its options. */

@@ -11,15 +11,7 @@ import { isPlainObject, unserializable } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
 import { tooLargeProblem, writeJson } from '../json/write.js';
 
-/**
- * A snapshot of a delta as it is stored.
- *
- * @example
- * ```ts
- * makeDeltaSnapshot({ a: 1, b: undefined, 'temp:c': () => 1 }, 'stateDelta').text;
- * // '{"a":1,"b":"__ADK_SENTINEL_REMOVED__"}'
- * ```
- */
+/** A snapshot of a delta as it is stored. */
 export interface DeltaSnapshot {
   /** JSON text of the stored delta; `'{}'` if it is empty. */
   readonly text: string;
@@ -42,11 +34,6 @@ export interface DeltaSnapshot {
  * @param source a plain object, or `undefined` for an empty one
  * @param name the name to use in errors
  * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
- *
- * @example
- * ```ts
- * makeDeltaSnapshot({ a: 1, 'temp:b': 2 }, 'state').text; // '{"a":1}'
- * ```
  */
 export function makeDeltaSnapshot(source: unknown, name: string): DeltaSnapshot {
   const delta: Record<string, unknown> = {};

@@ -160,14 +160,6 @@ const MAX_LISTED_KEYS = 20;
  *
  * @throws StateSchemaError naming the first key that is undeclared or has an invalid value, with
  *   the reason; SessionError `invalid_argument` if a validator is missing or returns a promise
- *
- * @example
- * ```ts
- * import { z } from 'zod';
- *
- * validateDelta({ topic: z.string() }, { topic: 'tea', 'user:name': 1 }); // fine
- * validateDelta({ topic: z.string() }, { topic: 5 }); // throws
- * ```
  */
 export function validateDelta(schema: StateSchema, delta: object): void {
   for (const [key, value] of Object.entries(delta)) validateEntry(schema, key, value);

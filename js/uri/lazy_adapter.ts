@@ -1,24 +1,20 @@
 import type { SessionError } from '../errors/errors.js';
-import type {
-  Decide,
-  StorageAdapter,
-  StorageDeleteRequest,
-  StorageDeleteUnchangedRequest,
-  StoragePageRequest,
-  StorageReadRequest,
-  StorageWriteRequest,
-} from '../storage/adapter.js';
-import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import { memberOf } from '../members/own.js';
-import type { StorageCall } from '../model/diagnostic.js';
-import type {
-  OwnAdapter,
-  OwnDescribeRequest,
-  OwnListAfterRequest,
-  OwnListRequest,
-  OwnRows,
-  OwnWriteRequest,
-} from '../storage/own_adapter.js';
+import type { OwnAdapter } from '../storage/own_adapter.js';
+import type { StorageKey } from '../storage/rows.js';
+
+/** A verb that every adapter of this package has. */
+type Verb = Exclude<
+  keyof OwnAdapter,
+  | 'appendMany'
+  | 'createInSteps'
+  | 'closing'
+  | 'close'
+  | 'explain'
+  | 'kind'
+  | 'durable'
+  | 'onConnectionLost'
+>;
 
 /**
  * An adapter that is made when its first verb is called. So the service over it can be made at once, and the
@@ -44,13 +40,17 @@ export class LazyAdapter implements OwnAdapter {
     this.#open = open;
   }
 
-  create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
-    return this.#call((adapter) => adapter.create(request, decide));
-  }
-
-  append(request: OwnWriteRequest, decide: Decide): void | Promise<void> {
-    return this.#call((adapter) => adapter.append(request, decide));
-  }
+  readonly create = this.#verb('create');
+  readonly append = this.#verb('append');
+  readonly describe = this.#verb('describe');
+  readonly read = this.#verb('read');
+  readonly readPage = this.#verb('readPage');
+  readonly readParsed = this.#verb('readParsed');
+  readonly list = this.#verb('list');
+  readonly listAfter = this.#verb('listAfter');
+  readonly delete = this.#verb('delete');
+  readonly deleteUnchanged = this.#verb('deleteUnchanged');
+  readonly open = this.#verb('open');
 
   /** Databases do, and Vertex AI does not. */
   get truncates(): boolean {
@@ -58,7 +58,7 @@ export class LazyAdapter implements OwnAdapter {
   }
 
   /** Absent until the adapter is made, and if the adapter has none. */
-  get appendMany(): StorageAdapter['appendMany'] {
+  get appendMany(): OwnAdapter['appendMany'] {
     const adapter = this.#adapter;
     if (adapter === undefined || memberOf(adapter, 'appendMany') === undefined) return undefined;
     return (writes) => adapter.appendMany?.(writes);
@@ -70,46 +70,8 @@ export class LazyAdapter implements OwnAdapter {
     return async (...parameters) => (await this.#load()).createInSteps?.(...parameters);
   }
 
-  describe(request: OwnDescribeRequest): boolean | Promise<boolean> {
-    return this.#call((adapter) => adapter.describe(request));
-  }
-
-  read(request: StorageReadRequest): Rows | Promise<Rows> {
-    return this.#call((adapter) => adapter.read(request));
-  }
-
-  readPage(request: StoragePageRequest): PageRows | Promise<PageRows> {
-    return this.#call((adapter) => adapter.readPage(request));
-  }
-
-  readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows> {
-    return this.#call((adapter) => adapter.readParsed(request));
-  }
-
-  list(request: OwnListRequest): Listing | Promise<Listing> {
-    return this.#call((adapter) => adapter.list(request));
-  }
-
-  listAfter(request: OwnListAfterRequest): Listing | Promise<Listing> {
-    return this.#call((adapter) => adapter.listAfter(request));
-  }
-
-  delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {
-    return this.#call((adapter) => adapter.delete(request));
-  }
-
-  deleteUnchanged(
-    request: StorageDeleteUnchangedRequest,
-  ): boolean | Deleted | Promise<boolean | Deleted> {
-    return this.#call((adapter) => adapter.deleteUnchanged(request));
-  }
-
   explain(error: SessionError, key: Required<StorageKey>): SessionError {
     return this.#adapter?.explain(error, key) ?? error;
-  }
-
-  async open(call: StorageCall): Promise<void> {
-    await this.#call((adapter) => adapter.open(call));
   }
 
   closing(timeoutMs?: number): void {
@@ -123,8 +85,13 @@ export class LazyAdapter implements OwnAdapter {
     await adapter?.close?.();
   }
 
-  #call<T>(verb: (adapter: OwnAdapter) => T | Promise<T>): T | Promise<T> {
-    return this.#adapter === undefined ? this.#load().then(verb) : verb(this.#adapter);
+  #verb<Name extends Verb>(name: Name): OwnAdapter[Name] {
+    const run = (...parameters: unknown[]): unknown => {
+      const call = (adapter: OwnAdapter) =>
+        Reflect.apply(adapter[name], adapter, parameters) as unknown;
+      return this.#adapter === undefined ? this.#load().then(call) : call(this.#adapter);
+    };
+    return run as OwnAdapter[Name];
   }
 
   /**

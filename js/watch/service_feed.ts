@@ -1,4 +1,4 @@
-import { invalid, invalidValue } from '../errors/invalid.js';
+import { invalid } from '../errors/invalid.js';
 import { requireId } from '../model/ids.js';
 import type { SharedScope } from '../state/scope.js';
 import { scopeOf, type StateOwner } from '../storage/scopes.js';
@@ -6,6 +6,7 @@ import type { CreatedSession, Floor } from '../storage/session_store.js';
 import { type AppendAnswer, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
+import { requireFunction } from '../call/option_values.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import { stateNotice } from './state_notice.js';
 import { Watcher } from './watcher.js';
@@ -41,9 +42,7 @@ export class ServiceFeed {
     const request = takeRequest(given, WATCH_MEMBERS);
     requireWatchKeys(request);
     const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options, WATCH_OPTIONS);
-    if (onNotice !== undefined && typeof onNotice !== 'function') {
-      throw invalidValue('onNotice', 'must be a function', onNotice);
-    }
+    if (onNotice !== undefined) requireFunction('onNotice', onNotice);
     const watcher = new Watcher(request, onNotice);
     if (signal?.aborted === true) watcher.stop();
     else this.#start(watcher, signal);

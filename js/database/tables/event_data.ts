@@ -71,12 +71,6 @@ interface OwnData {
  * @param text the event's JSON as the storage adapter gets it: camelCase, times in milliseconds, and printed as
  *   {@link writeExactly} does, so that printing it again gives the same text
  * @param revision stored in `event_data`, because the rows have no column for it
- *
- * @example
- * ```ts
- * toEventData('{"id":"e","invocationId":"i","author":"user","timestamp":1500}').eventData;
- * // '{"id":"e","invocation_id":"i","author":"user","timestamp":1.5,"actions":{"state_delta":{},…'
- * ```
  */
 export function toEventData(text: string, revision?: number): EventColumns {
   const event = parseExactly(text) as JsonObject;
@@ -97,13 +91,6 @@ export function toEventData(text: string, revision?: number): EventColumns {
  *
  * Never throws. If the row does not hold the JSON of an event, `text` is what the row holds. The code that
  * parses `text` then reports this record and no other.
- *
- * @example
- * ```ts
- * const row = { id: 'e', invocationId: 'i', timeMicros: 1_500_000 };
- * fromEventData({ ...row, eventData: '{"author": "user", "timestamp": 1.5, "avg_logprobs": NaN}' }).text;
- * // '{"author":"user","timestamp":1500,"id":"e","invocationId":"i","actions":{…}}'
- * ```
  */
 export function fromEventData(row: EventRowColumns): StoredEvent {
   const text = row.eventData ?? 'null';
@@ -148,12 +135,6 @@ function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
  *
  * @param id the column `id`: Python uses it as the event's id, whatever id the JSON has
  * @returns `undefined` if the JSON is damaged, or lacks a field that another column of the row has
- *
- * @example
- * ```ts
- * const json = '{"id": "e", "author": "user", "invocation_id": "i", "timestamp": 1.5}';
- * parsedEvent('e', json); // { id: 'e', author: 'user', invocationId: 'i', timestamp: 1500, actions: … }
- * ```
  */
 export function parsedEvent(id: string, eventData: string | null): Event | undefined {
   const data = parsedOrRounded(eventData ?? 'null');

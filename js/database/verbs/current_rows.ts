@@ -18,7 +18,7 @@ import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
-import { lookUp, type Read, readTogether } from './lookup.js';
+import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
 import type { Answer, Steps } from '../transactions/prepared.js';
 import type { Revisions } from '../tables/revisions.js';
 import { type EventColumns, eventRow, sharedRow, sessionRow } from '../tables/rows.js';

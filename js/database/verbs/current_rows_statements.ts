@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SharedScope } from '../../state/scope.js';
 import { cached } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
-import { findByKey } from './lookup.js';
+import { findByKey } from '../transactions/lookup.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared } from '../transactions/prepared.js';
 import type { StandingColumns } from '../tables/revisions.js';
@@ -15,6 +15,8 @@ import {
   selectEvents,
   sessionColumns,
   standingColumns,
+  isSession,
+  isUser,
 } from './session_statements.js';
 import { type Database, METADATA } from '../tables/tables.js';
 
@@ -108,9 +110,7 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       const query = database
         .selectFrom('sessions')
         .select(LOCKED)
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('id', '=', value('session'))
+        .where(isSession(value))
         .forUpdate();
       return skipsLocked ? query.skipLocked() : query;
     });
@@ -141,12 +141,7 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       },
       user: {
         one: new Prepared<Key, { locked: number }>((value) =>
-          database
-            .selectFrom('user_states')
-            .select(LOCKED)
-            .where('app_name', '=', value('app'))
-            .where('user_id', '=', value('user'))
-            .forUpdate(),
+          database.selectFrom('user_states').select(LOCKED).where(isUser(value)).forUpdate(),
         ),
       },
     },
@@ -178,12 +173,7 @@ function selectCurrent(
   const [app, user] = [scopes.includes('app'), scopes.includes('user')];
   return database
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
-    .leftJoin('sessions as s', (join) =>
-      join
-        .on('s.app_name', '=', value('app'))
-        .on('s.user_id', '=', value('user'))
-        .on('s.id', '=', value('session')),
-    )
+    .leftJoin('sessions as s', (join) => join.on(isSession(value, 's')))
     .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
     .leftJoin('events as e', (join) =>
       join

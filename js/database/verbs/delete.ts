@@ -7,7 +7,7 @@ import type { describeStatements } from './describe.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { revisionOf } from '../tables/rows.js';
-import { type Key, keyOf, standingColumns } from './session_statements.js';
+import { type Key, keyOf, standingColumns, isUser } from './session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
 import { millisecondsToMicros, parseTime } from '../../python/micros.js';
 import type { Statements, WriteContext } from './write_context.js';
@@ -35,10 +35,7 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
   type Part = `adk_session_wasm_${'sessions' | 'details' | 'terms'}`;
   const parts = (table: 'events' | Part) =>
     new Prepared<Key, never>((value) => {
-      const query = database
-        .deleteFrom(table)
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'));
+      const query = database.deleteFrom(table).where(isUser(value));
       return isOne ? query.where('session_id', '=', value('session')) : query;
     });
   return {
@@ -66,10 +63,7 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
     details: parts('adk_session_wasm_details'),
     terms: parts('adk_session_wasm_terms'),
     sessions: new Prepared<Key, never>((value) => {
-      const query = database
-        .deleteFrom('sessions')
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'));
+      const query = database.deleteFrom('sessions').where(isUser(value));
       return isOne ? query.where('id', '=', value('session')) : query;
     }),
   };
@@ -81,10 +75,7 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
     deleteOne: sessionDeletion(database, engine, true),
     deleteAll: sessionDeletion(database, engine, false),
     deleteUser: new Prepared<Pick<Key, 'app' | 'user'>, never>((value) =>
-      database
-        .deleteFrom('user_states')
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user')),
+      database.deleteFrom('user_states').where(isUser(value)),
     ),
     raiseFloor: new Prepared<{ floor: string }, never>((value) =>
       database

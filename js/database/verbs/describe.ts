@@ -3,7 +3,7 @@ import type { Engine } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
 import { termInserts } from './terms.js';
-import { detailsColumns, IS_DETAILS, type Key, keyOf } from './session_statements.js';
+import { detailsColumns, IS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
 import type { Statements } from './write_context.js';
 
 /** The details of a session. Their key is `null` if the session has none. */
@@ -22,9 +22,7 @@ export function describeStatements(database: Database, engine: Engine) {
         .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
         .select('d.session_id as details')
         .select(detailsColumns(engine))
-        .where('s.app_name', '=', value('app'))
-        .where('s.user_id', '=', value('user'))
-        .where('s.id', '=', value('session')),
+        .where(isSession(value, 's')),
     ),
   };
 }

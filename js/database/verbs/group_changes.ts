@@ -4,7 +4,7 @@ import { exactChunks } from './statement_sizes.js';
 import type { CurrentRows, DecidedWrite } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
-import { lookUp } from './lookup.js';
+import { lookUp } from '../transactions/lookup.js';
 import type { Query } from '../transactions/prepared.js';
 import { type Key, ownerName } from './session_statements.js';
 import { termInserts } from './terms.js';

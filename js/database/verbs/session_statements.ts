@@ -1,5 +1,5 @@
 /** The queries that reads and writes share, on sessions and on the states of users and apps. */
-import { type Compilable, type SelectQueryBuilder, sql } from 'kysely';
+import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { SharedScope } from '../../state/scope.js';
 import type { StorageKey } from '../../storage/rows.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
@@ -39,6 +39,26 @@ export interface MergedColumns extends SessionColumns, StandingColumns {
   app_time: StoredTime | null;
   user_state: string | null;
   user_time: StoredTime | null;
+}
+
+/** Stands in a statement for a part of a session's key. */
+type KeyValue = (name: keyof Key) => string;
+
+/** The condition that a row of `sessions` is the session. */
+export function isSession(value: KeyValue, alias?: 's'): RawBuilder<boolean> {
+  const column = (name: string) => sql.ref(alias === undefined ? name : `${alias}.${name}`);
+  return sql`${column('app_name')} = ${value('app')} and ${column('user_id')} = ${value('user')}
+    and ${column('id')} = ${value('session')}`;
+}
+
+/** The condition that a row of another table belongs to the session. */
+export function isOfSession(value: KeyValue): RawBuilder<boolean> {
+  return sql`${isUser(value)} and ${sql.ref('session_id')} = ${value('session')}`;
+}
+
+/** The condition that a row belongs to the user. */
+export function isUser(value: (name: 'app' | 'user') => string): RawBuilder<boolean> {
+  return sql`${sql.ref('app_name')} = ${value('app')} and ${sql.ref('user_id')} = ${value('user')}`;
 }
 
 /** The condition that joins the side table `k` to the sessions `s`. */
@@ -98,22 +118,14 @@ export function inOrder<Known, From extends keyof Known, Columns>(
 }
 
 /** Selects all events of a session, unordered. */
-export function selectEvents(
-  database: Database,
-  engine: Engine,
-  value: (name: keyof Key) => string,
-) {
+export function selectEvents(database: Database, engine: Engine, value: KeyValue) {
   return selectEventData(database, engine, value)
     .select('invocation_id')
     .select((of) => engine.time(of.ref('timestamp')).as('timestamp'));
 }
 
 /** Selects the same events with only the columns from which nearly every event can be read. */
-export function selectEventData(
-  database: Database,
-  { json }: Engine,
-  value: (name: keyof Key) => string,
-) {
+export function selectEventData(database: Database, { json }: Engine, value: KeyValue) {
   return eventsOfSession(database, value)
     .select('id')
     .select((of) => json(of.ref('event_data')).as('event_data'));
@@ -128,7 +140,7 @@ export function selectEventData(
 export function selectEventDataInOrder(
   database: Database,
   engine: Engine,
-  value: (name: keyof Key) => string,
+  value: KeyValue,
 ): Compilable<{ id: string; event_data: string }> {
   const select = selectEventData(database, engine, value);
   if (!engine.ordersBeforeText) return inOrder(engine, select, 'asc');
@@ -145,7 +157,7 @@ export function selectEventDataInOrder(
 }
 
 /** Counts the events of a session. */
-export function countEvents(database: Database, value: (name: keyof Key) => string) {
+export function countEvents(database: Database, value: KeyValue) {
   return eventsOfSession(database, value).select((of) =>
     of.fn.countAll<number | string | bigint>().as('count'),
   );
@@ -163,12 +175,8 @@ export function selectPlace(
     .select(place.as('place'));
 }
 
-function eventsOfSession(database: Database, value: (name: keyof Key) => string) {
-  return database
-    .selectFrom('events')
-    .where('app_name', '=', value('app'))
-    .where('user_id', '=', value('user'))
-    .where('session_id', '=', value('session'));
+function eventsOfSession(database: Database, value: KeyValue) {
+  return database.selectFrom('events').where(isOfSession(value));
 }
 
 /** Makes the statements that reads and writes share. */
@@ -187,8 +195,7 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
       const query = database
         .selectFrom('user_states')
         .select(stateColumns(engine))
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'));
+        .where(isUser(value));
       return locks ? query.forUpdate() : query;
     });
   return {
@@ -212,9 +219,7 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
           time(of.ref('u.update_time')).as('user_time'),
         ])
         .select(standingColumns(engine))
-        .where('s.app_name', '=', value('app'))
-        .where('s.user_id', '=', value('user'))
-        .where('s.id', '=', value('session')),
+        .where(isSession(value, 's')),
     ),
     app: ofApp(false),
     user: ofUser(false),

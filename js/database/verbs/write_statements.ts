@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import { cached } from './statement_sizes.js';
 import type { SharedScope } from '../../state/scope.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
-import { jsonRows, type JsonRows, type KeyedStatement } from './lookup.js';
+import { jsonRows, type JsonRows, type KeyedStatement } from '../transactions/lookup.js';
 import { Prepared } from '../transactions/prepared.js';
-import { IS_DETAILS, type Key } from './session_statements.js';
+import { IS_DETAILS, type Key, isOfSession, isSession, isUser } from './session_statements.js';
 import type { Database } from '../tables/tables.js';
 
 /** The columns of a new event. */
@@ -71,9 +71,7 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
         database
           .updateTable('sessions')
           .set({ update_time: value('updated') })
-          .where('app_name', '=', value('app'))
-          .where('user_id', '=', value('user'))
-          .where('id', '=', value('session')),
+          .where(isSession(value)),
       ),
       many: readsJsonRows ? many(false) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
@@ -82,9 +80,7 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
         database
           .updateTable('sessions')
           .set({ state: value('state'), update_time: value('updated') })
-          .where('app_name', '=', value('app'))
-          .where('user_id', '=', value('user'))
-          .where('id', '=', value('session')),
+          .where(isSession(value)),
       ),
       many: readsJsonRows ? many(true) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
@@ -106,17 +102,11 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
           last_update_time: value('time'),
           replaced_at: value('replaced'),
         })
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session')),
+        .where(isOfSession(value)),
     ),
     /** Deletes a session's details, also those of an earlier session with its id. */
     deleteDetails: new Prepared<Key, never>((value) =>
-      database
-        .deleteFrom('adk_session_wasm_details')
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session')),
+      database.deleteFrom('adk_session_wasm_details').where(isOfSession(value)),
     ),
     /**
      * Inserts the details of a new session. A program that enforces no foreign keys, as SQLite allows, may have
@@ -138,24 +128,15 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
       database
         .updateTable('adk_session_wasm_details')
         .set({ title: value('title'), labels: value('labels') })
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session')),
+        .where(isOfSession(value)),
     ),
     /** Deletes the details of an earlier session with the id. */
     deleteOldDetails: new Prepared<Key, never>((value) =>
       database
         .deleteFrom('adk_session_wasm_details')
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session'))
+        .where(isOfSession(value))
         .where('create_time', '<>', (of) =>
-          of
-            .selectFrom('sessions')
-            .select('create_time')
-            .where('app_name', '=', value('app'))
-            .where('user_id', '=', value('user'))
-            .where('id', '=', value('session')),
+          of.selectFrom('sessions').select('create_time').where(isSession(value)),
         ),
     ),
     /** Inserts empty details of a session that has none. The time is copied: Python's may be finer than ours. */
@@ -168,9 +149,7 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
             .selectFrom('sessions as s')
             .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
             .select(['s.app_name', 's.user_id', 's.id', 's.create_time'])
-            .where('s.app_name', '=', value('app'))
-            .where('s.user_id', '=', value('user'))
-            .where('s.id', '=', value('session'))
+            .where(isSession(value, 's'))
             .where('d.session_id', 'is', null),
         ),
     ),
@@ -179,9 +158,7 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
       database
         .updateTable('adk_session_wasm_details')
         .set({ title: value('title') })
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session'))
+        .where(isOfSession(value))
         .where('title', 'is', null),
     ),
     insertState: {
@@ -212,8 +189,7 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
         database
           .updateTable('user_states')
           .set({ state: value('state'), update_time: value('updated') })
-          .where('app_name', '=', value('app'))
-          .where('user_id', '=', value('user')),
+          .where(isUser(value)),
       ),
     } satisfies Record<SharedScope, unknown>,
     /** Inserts events of any sessions, with one statement per number of events. */
@@ -256,9 +232,7 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
         .updateTable('events')
         .set({ invocation_id: value('invocation'), event_data: value('data') })
         .where('id', '=', value('id'))
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session')),
+        .where(isOfSession(value)),
     ),
   };
 }

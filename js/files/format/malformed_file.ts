@@ -6,11 +6,6 @@ import { formatPath, type PathSegment } from '../../json/path.js';
  *
  * @param path the place of the mistake, with the names of this package's types
  * @param rule the rest of a sentence that begins with the path: `must be a list`
- *
- * @example
- * ```ts
- * throw malformedFile(['events', 3, 'timestamp'], 'must be a number');
- * ```
  */
 export function malformedFile(
   path: readonly PathSegment[],

@@ -1,9 +1,9 @@
-import { invalidValue } from '../../errors/invalid.js';
 import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event/event.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
+import { requireOneOf } from '../../call/option_values.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { applyDeltas } from './apply_deltas.js';
@@ -204,8 +204,7 @@ export function storedSessionIn(
  * @throws SessionError `invalid_argument` if it is not a known time unit
  */
 export function requireTimeUnit(unit: unknown): TimeUnit {
-  if (unit === 'milliseconds' || unit === 'seconds') return unit;
-  throw invalidValue('timeUnit', `must be 'milliseconds' or 'seconds'`, unit);
+  return requireOneOf('timeUnit', unit, ['milliseconds', 'seconds']);
 }
 
 /**
@@ -214,6 +213,5 @@ export function requireTimeUnit(unit: unknown): TimeUnit {
  * @throws SessionError `invalid_argument` if it is not a known casing
  */
 export function requireCasing(casing: unknown): Casing {
-  if (casing === 'camel' || casing === 'snake') return casing;
-  throw invalidValue('casing', `must be 'camel' or 'snake'`, casing);
+  return requireOneOf('casing', casing, ['camel', 'snake']);
 }

@@ -1,5 +1,5 @@
-import { invalidValue } from '../../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
+import { requireOneOf } from '../../call/option_values.js';
 import { requireService } from '../../call/require_service.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
@@ -104,10 +104,8 @@ export async function importSession(
  *
  * @throws SessionError `invalid_argument` for any other value
  */
-export function requireSharedState(value: unknown): SharedState {
-  if (value === undefined) return 'fill';
-  if (value === 'fill' || value === 'overwrite' || value === 'keep') return value;
-  throw invalidValue('sharedState', `must be 'fill', 'overwrite' or 'keep'`, value);
+export function requireSharedState(value: unknown = 'fill'): SharedState {
+  return requireOneOf('sharedState', value, ['fill', 'overwrite', 'keep']);
 }
 
 /**

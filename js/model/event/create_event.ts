@@ -32,14 +32,7 @@ export type CreateEventParams = {
   actions?: CreateEventActionsParams | undefined;
 };
 
-/**
- * Returns a UUID v4, for an event without an id.
- *
- * @example
- * ```ts
- * const id = newEventId(); // '0b8a5f0e-3c1d-4e57-9a64-5d2f1c7b8e90'
- * ```
- */
+/** Returns a UUID v4, for an event without an id. */
 export function newEventId(): string {
   // Browsers have randomUUID only in secure contexts; a page on http://192.168.… lacks it.
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();

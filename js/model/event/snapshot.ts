@@ -42,11 +42,6 @@ export const ID_RULE = `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes o
 /**
  * An initial state as it is stored: all scopes together, without `temp:` keys. Like a delta it may
  * remove keys, because `user:` and `app:` keys may exist before the session does.
- *
- * @example
- * ```ts
- * snapshotState({ a: 1, 'temp:b': 2 }).text; // '{"a":1}'
- * ```
  */
 export interface StateSnapshot {
   /** JSON text of `values`. */
@@ -107,11 +102,6 @@ export interface EventSnapshot {
  * @param delta a plain object; `undefined` is an empty one. A top-level `undefined` or `REMOVED`
  *   removes a key. Every well-formed key is allowed, even the empty one.
  * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
- *
- * @example
- * ```ts
- * const { text, delta, temp } = snapshotDelta({ 'user:name': 'Ada', 'temp:now': () => Date.now() });
- * ```
  */
 export function snapshotDelta(delta: unknown): DeltaSnapshot {
   return makeDeltaSnapshot(delta, 'stateDelta');
@@ -122,11 +112,6 @@ export function snapshotDelta(delta: unknown): DeltaSnapshot {
  *
  * @param state a plain object; `undefined` is an empty one
  * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
- *
- * @example
- * ```ts
- * const { text, values } = snapshotState({ 'app:motd': 'hello', visits: 0 });
- * ```
  */
 export function snapshotState(state: unknown): StateSnapshot {
   const { text, delta, temp } = makeDeltaSnapshot(state, 'state');

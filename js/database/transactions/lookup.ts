@@ -1,8 +1,7 @@
 /** Reads one row for each of several keys, in as few queries as the engine allows. */
-import { type Compilable, type Expression, sql } from 'kysely';
+import { type Compilable, type Expression, type QueryExecutorProvider, sql } from 'kysely';
 import type { Engine } from '../engines/engine.js';
-import type { Database } from '../tables/tables.js';
-import { type Answer, Prepared, type Query, type Steps } from '../transactions/prepared.js';
+import { type Answer, Prepared, type Query, type Steps } from './prepared.js';
 
 /** Queries, and the function that reads their answers. */
 export interface Read<Result> {
@@ -40,7 +39,7 @@ export interface KeyedStatement<Key, Row> {
  * whole tables instead, which it would prefer while they are small and then repeat when they are large.
  */
 export function findByKey<Key extends object, Row>(
-  database: Database,
+  database: QueryExecutorProvider,
   { readsJsonRows }: Engine,
   names: readonly (keyof Key & string)[],
   build: (

@@ -1,0 +1,37 @@
+/** Checks the values of options. Each check fails with `invalid_argument` that names the option. */
+import { invalidValue } from '../errors/invalid.js';
+
+/** The longest delay of a timer. A longer one would fire at once. */
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Returns the value, which must be one of the words. */
+export function requireOneOf<const Word extends string>(
+  key: string,
+  value: unknown,
+  words: readonly [Word, ...Word[]],
+): Word {
+  const word = words.find((word) => word === value);
+  if (word !== undefined) return word;
+  const quoted = words.map((word) => `'${word}'`);
+  const last = quoted.pop();
+  throw invalidValue(key, `must be ${quoted.join(', ')} or ${last}`, value);
+}
+
+export function requireBoolean(key: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw invalidValue(key, 'must be true or false', value);
+}
+
+export function requireFunction(key: string, value: unknown): void {
+  if (typeof value !== 'function') throw invalidValue(key, 'must be a function', value);
+}
+
+/** Returns the value, which must be a number of milliseconds. */
+export function requireMilliseconds(
+  key: string,
+  value: unknown,
+  least = 1,
+  most = MAX_TIMEOUT_MS,
+): number {
+  if (typeof value === 'number' && value >= least && value <= most) return value;
+  throw invalidValue(key, `must be milliseconds from ${least} to ${most}`, value);
+}
