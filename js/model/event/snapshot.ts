@@ -54,16 +54,6 @@ export interface StateSnapshot {
 
 /**
  * A snapshot of an event as it is stored.
- *
- * @example
- * ```ts
- * import { createEvent } from 'adk-session-wasm';
- *
- * const event = createEvent({ author: 'user' });
- * const snapshot = snapshotEvent(event, Date.now, () => 'e1');
- * console.log(snapshot.text); // what is committed
- * applySnapshot(event, snapshot);
- * ```
  */
 export interface EventSnapshot {
   readonly id: string;
@@ -131,14 +121,6 @@ export function snapshotState(state: unknown): StateSnapshot {
  *   invalid, its `actions` are not an object, its `stateDelta` is not a plain object, or the event
  *   cannot be changed afterwards; `unserializable` with `path`, counted from the event, or from the
  *   delta for state values
- *
- * @example
- * ```ts
- * import { createEvent } from 'adk-session-wasm';
- *
- * const event = createEvent({ author: 'user', content: { parts: [{ text: 'hi' }] } });
- * snapshotEvent(event, Date.now, () => 'e1').deltaText; // '{}'
- * ```
  */
 export function snapshotEvent(
   event: Event,
@@ -250,15 +232,6 @@ function nativeText(copy: Event): string {
  *
  * The actions object stays the same, so that others who hold it see the change. The caller's delta
  * object is replaced there and never changed, because contexts go on writing to it.
- *
- * @example
- * ```ts
- * import { createEvent } from 'adk-session-wasm';
- *
- * const event = createEvent({ actions: { stateDelta: { a: 1, 'temp:b': 2 } } });
- * applySnapshot(event, snapshotEvent(event, Date.now, () => 'e1'));
- * event.actions.stateDelta; // { a: 1 }
- * ```
  */
 export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
   const actions = event.actions as EventActions | undefined;
