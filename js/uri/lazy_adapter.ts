@@ -13,6 +13,7 @@ type Verb = Exclude<
   | 'explain'
   | 'kind'
   | 'durable'
+  | 'truncates'
   | 'onConnectionLost'
 >;
 
