@@ -19,23 +19,23 @@ const WATCH_OPTIONS: KnownOptions<ListenOptions> = { signal: true, onNotice: tru
  * watchers when the service is closed. It costs almost nothing while nobody listens.
  */
 export class ServiceFeed {
-  readonly #feed: Feed;
+  readonly feed: Feed;
   readonly #watchers = new Set<Watcher>();
 
   constructor(feed = new Feed()) {
-    this.#feed = feed;
+    this.feed = feed;
     feed.retain();
   }
 
   /** Ends all watchers after they have received their pending notices. */
   close(): void {
     for (const watcher of this.#watchers) watcher.finish();
-    this.#feed.release();
+    this.feed.release();
   }
 
   /** Whether anyone receives the notices. */
   get hasReceivers(): boolean {
-    return this.#feed.hasReceivers;
+    return this.feed.hasReceivers;
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | StopWatching {
@@ -51,7 +51,7 @@ export class ServiceFeed {
 
   #start(watcher: Watcher, signal: AbortSignal | undefined): void {
     this.#watchers.add(watcher);
-    this.#feed.add(watcher);
+    this.feed.add(watcher);
     signal?.addEventListener('abort', watcher.stop);
     watcher.onEnd(() => {
       this.#watchers.delete(watcher);
@@ -67,7 +67,7 @@ export class ServiceFeed {
   ): void {
     const [, revision, , , , ...shared] = created;
     const scopes = changedScopes(shared);
-    this.#feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
+    this.feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
   }
 
   publishAppended(
@@ -84,11 +84,11 @@ export class ServiceFeed {
     // only the response to the first attempt was lost, and nobody has been notified yet.
     if (appended[APPENDED.unchanged]?.length === count && !isBehind) return;
     const scopes = changedScopes([appended[APPENDED.user], appended[APPENDED.app]]);
-    this.#feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
+    this.feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
   }
 
   publishUpdated(appName: string, userId: string, sessionId: string): void {
-    this.#feed.publish([{ type: 'updated', appName, userId, sessionId }]);
+    this.feed.publish([{ type: 'updated', appName, userId, sessionId }]);
   }
 
   stateChangePublisher(
@@ -97,19 +97,19 @@ export class ServiceFeed {
   ): (shared: SharedRevisions | undefined) => void {
     return (shared) => {
       const scopes = shared === undefined ? [] : changedScopes(shared);
-      if (scopes.length > 0) this.#feed.publish([stateNotice(appName, userId, scopes)]);
+      if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
     };
   }
 
   stateDeletionPublisher(owner: StateOwner): () => void {
     return () => {
-      this.#feed.publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
+      this.feed.publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
     };
   }
 
   deletionPublisher(appName: string, userId: string, sessionId: string): (floor: Floor) => void {
     return (floor) => {
-      this.#feed.publish([
+      this.feed.publish([
         { type: 'deleted', appName, userId, sessionId, ...revisionMemberOf(floor) },
       ]);
     };
@@ -117,7 +117,7 @@ export class ServiceFeed {
 
   userDeletionPublisher(appName: string, userId: string): (floor: Floor) => void {
     return (floor) => {
-      this.#feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
+      this.feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
     };
   }
 }

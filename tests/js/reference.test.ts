@@ -11,6 +11,7 @@ const ENTRIES = [
   'index',
   'slim',
   'adk',
+  'cache',
   'database',
   'files',
   'live',

@@ -107,3 +107,15 @@ it('the composables for Vue add at most 2 KB to a page with live stores', async 
   t.diagnostic(`${size.toFixed(1)} KB`);
   assert.ok(size <= 2, `${size} KB`);
 });
+
+it('the cache adds at most 13.5 KB to a page with the remote client', async (t) => {
+  const remote = `${main('adk-session-wasm')}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
+  const cache = `${remote}\nexport { CachedSessionService } from 'adk-session-wasm/cache';`;
+  const sizeOf = async (name: string, text: string): Promise<number> => {
+    const folder = write(name, { 'main.js': text });
+    return gzipped(...scripts(await bundleWithEsbuild(folder, { external: CHUNKS_OF_REMOTE })));
+  };
+  const size = (await sizeOf('size-cache', cache)) - (await sizeOf('size-cache-remote', remote));
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 13.5, `${size} KB`);
+});

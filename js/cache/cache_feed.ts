@@ -1,0 +1,70 @@
+import { Feed } from '../watch/feed.js';
+import type { Notice, PublishedNotice, StopWatching } from '../watch/notice.js';
+import { Watcher } from '../watch/watcher.js';
+import type { Records } from './records/records.js';
+
+/**
+ * The feed of a cache: that of its local storage, which all tabs share, with the names of the apps that hold the
+ * copies. So a watcher gets the notices of one owner alone.
+ */
+export class CacheFeed extends Feed {
+  readonly #inner: Feed;
+  readonly #records: Records;
+
+  constructor(inner: Feed, records: Records) {
+    super();
+    this.#inner = inner;
+    this.#records = records;
+  }
+
+  override get hasReceivers(): boolean {
+    return this.#inner.hasReceivers;
+  }
+
+  override retain(): void {
+    this.#inner.retain();
+  }
+
+  override release(): void {
+    this.#inner.release();
+  }
+
+  override add(watcher: Watcher): void {
+    const { appName } = watcher.request;
+    const request = { ...watcher.request, appName: this.#records.appOf(appName) };
+    const inner = new Watcher(request, (notice) => {
+      if (notice.type === 'resync') watcher.resync();
+      else watcher.push([notice.type === 'lost' ? notice : { ...notice, appName }]);
+    });
+    this.#inner.add(inner);
+    watcher.onEnd(inner.stop);
+  }
+
+  override publish(notices: readonly PublishedNotice[]): void {
+    this.#inner.publish(
+      notices.map((notice) =>
+        notice.type === 'lost'
+          ? notice
+          : { ...notice, appName: this.#records.appOf(notice.appName) },
+      ),
+    );
+  }
+
+  /** Tells all tabs of this owner something, as a notice of an app that holds no copies. It may be lost. */
+  tell(message: readonly unknown[]): void {
+    const { ownApp: appName } = this.#records;
+    const userId = JSON.stringify(message);
+    this.#inner.publish([{ type: 'stateChanged', scopes: ['user'], appName, userId }]);
+  }
+
+  /** @param onMessage gets `undefined` if messages may have been missed */
+  hear(onMessage: (message: readonly unknown[] | undefined) => void): StopWatching {
+    const onNotice = (notice: Notice): void => {
+      if (notice.type === 'resync' || notice.type === 'lost') onMessage(undefined);
+      else if (notice.userId !== undefined) onMessage(JSON.parse(notice.userId) as unknown[]);
+    };
+    const watcher = new Watcher({ appName: this.#records.ownApp }, onNotice);
+    this.#inner.add(watcher);
+    return watcher.stop;
+  }
+}

@@ -1,0 +1,268 @@
+import { isSessionError } from '../../errors/errors.js';
+import type { EventSnapshot } from '../../model/event/snapshot.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import { isShared } from '../../state/scope.js';
+import type { StateShape } from '../../state/state_shape.js';
+import type { AppendAnswer } from '../../wasm/protocol.js';
+import { APPENDED } from '../../wasm/protocol.js';
+import { isSameJson } from '../../wasm/core.js';
+import type { ServiceFeed } from '../../watch/service_feed.js';
+import type { CopyHead, LocalCopies } from './local_copies.js';
+import type { Pending, PinnedKeys } from '../records/pending.js';
+import { difference, rebase } from './rebase.js';
+import { type Base, hasOperations, nameOf, ownerOf, type Records, type Refusal, type SessionRecord } from '../records/records.js'; // prettier-ignore
+import type { RemoteEnd, RemoteSession } from './remote_end.js';
+import type { Room } from './room.js';
+import { Turns } from '../records/turns.js';
+
+/** The least events of a copy that begins with the newest ones. */
+const WINDOW = 100;
+/** The most attempts, if other tabs change the copy again and again. */
+const MAX_ATTEMPTS = 100;
+
+export interface FetchParts {
+  readonly local: LocalCopies;
+  readonly remote: RemoteEnd;
+  readonly records: Records;
+  readonly pending: Pending;
+  readonly room: Room;
+  readonly feed: () => ServiceFeed;
+  readonly clock: () => number;
+  /** Sets a session aside. */
+  readonly refuse: (key: CompositeSessionKey, refusal: Refusal) => Promise<void>;
+}
+
+/** Brings copies of sessions up to the remote. */
+export class Fetch {
+  readonly turns = new Turns();
+  readonly #parts: FetchParts;
+  /** The fetches that have not begun, by name and by the number of events that they need. */
+  readonly #waiting = new Map<string, { need: number; readonly done: Promise<void> }>();
+
+  constructor(parts: FetchParts) {
+    this.#parts = parts;
+  }
+
+  isWaiting(key: CompositeSessionKey): boolean {
+    return this.#waiting.has(nameOf(key));
+  }
+
+  /**
+   * Brings a copy up to the remote, or makes it. Calls that come before it begins share it.
+   *
+   * @param need the newest events that the copy must have at least
+   */
+  copy(key: CompositeSessionKey, need = 0): Promise<void> {
+    const name = nameOf(key);
+    const waiting = this.#waiting.get(name);
+    if (waiting !== undefined) {
+      waiting.need = Math.max(waiting.need, need);
+      return waiting.done;
+    }
+    const done = this.turns.run(name, () => {
+      const { need } = this.#waiting.get(name)!;
+      this.#waiting.delete(name);
+      return this.copyInTurn(key, need);
+    });
+    this.#waiting.set(name, { need, done });
+    return done;
+  }
+
+  /** Like {@link copy}, for work that has the session's turn. */
+  async copyInTurn(key: CompositeSessionKey, need = 0): Promise<void> {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
+      const pinned = this.#parts.pending.collect(ownerOf(key), key);
+      try {
+        if (await this.#attempt(key, need, pinned)) return;
+      } finally {
+        pinned.stop();
+      }
+    }
+  }
+
+  /** @returns whether it is done; else another tab has changed the copy meanwhile */
+  async #attempt(key: CompositeSessionKey, need: number, pinned: PinnedKeys): Promise<boolean> {
+    const { local, records, remote, room } = this.#parts;
+    const record = await records.session(key);
+    const { base } = record;
+    if (record.delete !== undefined) return true;
+    const head = await local.head(key);
+    const isEnough = base?.held === undefined || need <= base.held;
+    const canTell = base !== undefined && base.created !== null && base.isStale !== true;
+    const isNew = base === undefined || head === undefined;
+    const least = Math.max(need, isNew ? 0 : (base.held ?? Infinity), WINDOW);
+    const hasWindow = isNew ? head === undefined && need < Infinity : !isEnough || base.held !== undefined; // prettier-ignore
+    const found =
+      canTell && head !== undefined && isEnough
+        ? await remote.changes(key, base)
+        : await remote.session(key, hasWindow && least < Infinity ? least : undefined);
+    if (found === undefined) return this.#removeCopy(key, record, head);
+    if (head === undefined) return room.run(() => this.#create(key, found, pinned));
+    if (found.state !== undefined) {
+      const isDone = await room.run(() => this.#rebase(key, record, found, pinned));
+      if (!isDone) return false;
+    }
+    await this.#describe(key, head, found);
+    return true;
+  }
+
+  async #create(
+    key: CompositeSessionKey,
+    found: RemoteSession,
+    pinned: PinnedKeys,
+  ): Promise<boolean> {
+    const { local, records, feed } = this.#parts;
+    if ((await records.session(key)).delete !== undefined) return true;
+    await records.register(key);
+    const events = found.events.map((event) => local.snapshot(event));
+    const { title, labels, lastUpdateTime, state = {} } = found;
+    const shared = await this.#sharedState(key);
+    const delta = JSON.stringify(newDelta(events, state, shared, pinned.keys));
+    const created = await local.create(key, { events, delta, title, labels, lastUpdateTime });
+    if (created === undefined) return false;
+    await this.#writeBase(key, found, created[1]);
+    const { appName, userId, sessionId } = key;
+    feed().publishCreated(appName, userId, sessionId, created);
+    return true;
+  }
+
+  async #rebase(
+    key: CompositeSessionKey,
+    record: SessionRecord,
+    found: RemoteSession,
+    pinned: PinnedKeys,
+  ): Promise<boolean> {
+    const { local } = this.#parts;
+    const { base } = record;
+    const copy = await local.changedSince(key, base?.local ?? 0);
+    if (copy === undefined) return false;
+    const { head, events: unsent } = copy;
+    const isOther = base !== undefined && base.created !== found.created;
+    if (isOther && unsent.length > 0) {
+      await this.#parts.refuse(key, deletedOnRemote(key));
+      return true;
+    }
+    const plan = rebase({
+      remote: found.events.map((event) => local.snapshot(event)),
+      remoteState: found.state ?? {},
+      unsent,
+      localState: head.state,
+      pinned: pinned.keys,
+      isSame: isSameJson,
+    });
+    const isSame = plan.delta === '{}' && found.events.length === 0 && !found.isWhole;
+    if (isSame) {
+      await this.#writeBase(key, found, confirmedUntil(head.revision, unsent));
+      return true;
+    }
+    let answer: AppendAnswer;
+    try {
+      answer = await local.replace(key, {
+        truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
+        expectedRevision: head.revision,
+        events: plan.events,
+        delta: plan.delta,
+      });
+    } catch (error) {
+      if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) return false; // prettier-ignore
+      throw error;
+    }
+    await this.#writeBase(key, found, confirmedIn(answer, plan.events.length, plan.unsentCount));
+    return true;
+  }
+
+  #writeBase(key: CompositeSessionKey, found: RemoteSession, local: number): Promise<void> {
+    const { records, clock } = this.#parts;
+    const { created, revision, held } = found;
+    const base: Base = { created, revision, local, ...(held !== undefined && { held }), usedAt: clock() }; // prettier-ignore
+    return records.writeBase(key, base, { create: undefined });
+  }
+
+  async #describe(key: CompositeSessionKey, head: CopyHead, found: RemoteSession): Promise<void> {
+    const { local, pending, feed } = this.#parts;
+    const { title, labels } = found;
+    if (head.title === title && isSameJson(head.labels || '{}', labels || '{}')) return;
+    // A title of an unsent event or change. The next fetch after it was sent compares again.
+    if (pending.has(nameOf(key)) || hasOperations(await this.#parts.records.session(key))) return;
+    await local.describe(key, title, labels);
+    const { appName, userId, sessionId } = key;
+    feed().publishUpdated(appName, userId, sessionId);
+  }
+
+  /** Deletes the copy of a session that the remote does not have, or sets it aside. */
+  async #removeCopy(
+    key: CompositeSessionKey,
+    { create, base }: SessionRecord,
+    head: CopyHead | undefined,
+  ): Promise<boolean> {
+    const { local, records, feed, pending } = this.#parts;
+    if (create !== undefined || (head === undefined && base === undefined)) return true;
+    if (head !== undefined) {
+      const copy = await local.changedSince(key, base?.local ?? head.revision);
+      if (copy === undefined) return false;
+      if (copy.events.length > 0) {
+        await this.#parts.refuse(key, deletedOnRemote(key));
+        return true;
+      }
+      if (!(await local.delete(key, copy.head))) return false;
+      const { appName, userId, sessionId } = key;
+      feed().deletionPublisher(appName, userId, sessionId)(undefined);
+    }
+    await records.writeSession(key, { base: undefined, title: undefined, labels: undefined });
+    pending.remove(nameOf(key));
+    return true;
+  }
+
+  async #sharedState({ appName, userId }: CompositeSessionKey): Promise<StateShape> {
+    const { local } = this.#parts;
+    const state: StateShape = {};
+    for (const [owner, prefix] of [
+      [{ appName }, 'app:'],
+      [{ appName, userId }, 'user:'],
+    ] as const) {
+      const text = await local.call((store) => store.sharedState(local.keyOf(owner), {}));
+      const values = JSON.parse(text) as StateShape;
+      for (const key of Object.keys(values)) state[prefix + key] = values[key];
+    }
+    return state;
+  }
+}
+
+/** The delta of a new copy: the remote's state, whatever the deltas of the events make of the session's own. */
+function newDelta(
+  events: readonly EventSnapshot[],
+  state: StateShape,
+  shared: StateShape,
+  pinned: ReadonlySet<string>,
+): StateShape {
+  const written = events.flatMap(({ delta }) => Object.keys(delta)).filter((key) => !isShared(key));
+  // Any value that differs from every value of a state, so that each key is in the difference.
+  const own = Object.fromEntries(written.map((key) => [key, undefined]));
+  const delta = difference({ ...shared, ...own }, state);
+  for (const key of pinned) delete delta[key];
+  return delta;
+}
+
+/** Returns the local revision up to which everything is the remote's. */
+export function confirmedUntil(
+  revision: number,
+  unsent: readonly { readonly revision: number }[],
+): number {
+  return unsent.length === 0 ? revision : Math.min(...unsent.map(({ revision }) => revision)) - 1;
+}
+
+/** Like {@link confirmedUntil}, after an append of events of which the last are unsent. */
+function confirmedIn(answer: AppendAnswer, count: number, unsentCount: number): number {
+  const unchanged = new Map(answer[APPENDED.unchanged]);
+  const revision = answer[APPENDED.revision];
+  let next = revision - (count - unchanged.size);
+  const revisions = Array.from({ length: count }, (_, position) => {
+    return { revision: unchanged.get(position) ?? (next += 1) };
+  });
+  return confirmedUntil(revision, revisions.slice(count - unsentCount));
+}
+
+function deletedOnRemote({ sessionId }: CompositeSessionKey): Refusal {
+  const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote before its changes were sent.`;
+  return { code: 'not_found', message };
+}

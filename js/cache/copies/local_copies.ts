@@ -1,0 +1,191 @@
+import { isSessionError } from '../../errors/errors.js';
+import { parseLabels } from '../../model/description.js';
+import { newEventId } from '../../model/event/create_event.js';
+import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
+import type { Event } from '../../model/event/event.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import { replaceEnd, requireTruncating } from '../../service/replace_end.js';
+import type { ServiceCore } from '../../service/service_core.js';
+import { toRecord } from '../../read/listed_records.js';
+import { corruptRecord, parseEventText } from '../../read/stored_events.js';
+import type { StateShape } from '../../state/state_shape.js';
+import type { CreatedSession } from '../../storage/session_store.js';
+import type { StateOwner } from '../../storage/scopes.js';
+import {
+  type AppendAnswer,
+  APPENDED,
+  MOST_CHANGED,
+  type SharedRevisions,
+  STALE_POLICIES,
+} from '../../wasm/protocol.js';
+import type { UnsentEvent } from './rebase.js';
+import { type CallStore, callerOf, type Records } from '../records/records.js';
+
+/** A copy without its events. */
+export interface CopyHead {
+  /** Local revisions. */
+  readonly created: number;
+  readonly revision: number;
+  readonly state: StateShape;
+  readonly title: string;
+  /** JSON text. */
+  readonly labels: string;
+}
+
+export interface ListedCopy {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly revision: number;
+}
+
+/** A copy to create, as the remote has the session. */
+export interface NewCopy {
+  readonly events: readonly EventSnapshot[];
+  /** A JSON object: what makes the state of an empty one after the events. */
+  readonly delta: string;
+  readonly title: string;
+  readonly labels: string;
+  readonly lastUpdateTime: number;
+}
+
+/** The end of a copy that is replaced. */
+export interface Replacement {
+  readonly truncateAfter: number;
+  readonly expectedRevision: number;
+  readonly events: readonly EventSnapshot[];
+  readonly delta: string;
+}
+
+/** The local copies of one owner. Its names are the service's; the storage has the app under another name. */
+export class LocalCopies {
+  readonly call: CallStore;
+  readonly #core: ServiceCore;
+  readonly #records: Records;
+  readonly #clock: () => number;
+
+  constructor(core: ServiceCore, records: Records, clock: () => number) {
+    this.call = callerOf(core);
+    this.#core = core;
+    this.#records = records;
+    this.#clock = clock;
+  }
+
+  keyOf<Key extends StateOwner>(key: Key): Key {
+    return { ...key, appName: this.#records.appOf(key.appName) };
+  }
+
+  /** Returns `undefined` if there is no copy. */
+  async head(key: CompositeSessionKey): Promise<CopyHead | undefined> {
+    const local = this.keyOf(key);
+    const read = await this.call((store) => store.get(local, 0, undefined, {}));
+    if (read === undefined) return undefined;
+    const [created, revision, , state, , title = '', labels = ''] = read;
+    return { created, revision, state: JSON.parse(state) as StateShape, title, labels };
+  }
+
+  /** Reads the events that were written after a local revision, in order, and the head they belong to. */
+  async changedSince(
+    key: CompositeSessionKey,
+    since: number,
+  ): Promise<{ readonly head: CopyHead; readonly events: readonly UnsentEvent[] } | undefined> {
+    const head = await this.head(key);
+    if (head === undefined) return undefined;
+    const events = new Map<number, UnsentEvent>();
+    for (let from = since; from < head.revision;) {
+      const rows = await this.#changes(key, head, from);
+      if (rows === undefined) return undefined;
+      for (const [seq, revision, text] of rows) {
+        events.set(seq, { seq, revision, snapshot: this.#snapshot(key, text) });
+      }
+      if (rows.length < MOST_CHANGED) break;
+      from = Math.max(from + 1, ...rows.map(([seq]) => seq));
+    }
+    return { head, events: [...events.values()].sort((one, other) => one.seq - other.seq) };
+  }
+
+  async #changes(
+    key: CompositeSessionKey,
+    { created }: CopyHead,
+    since: number,
+  ): Promise<AppendAnswer[typeof APPENDED.missed]> {
+    const position = { created, revision: since, lastEventId: undefined };
+    const request = { position, policy: STALE_POLICIES.merge, events: [], now: 0 };
+    try {
+      const answer = await this.call((store) => store.append({ key: this.keyOf(key), ...request }));
+      return answer[APPENDED.missed] ?? [];
+    } catch (error) {
+      if (isSessionError(error, 'not_found')) return undefined;
+      throw error;
+    }
+  }
+
+  #snapshot({ sessionId }: CompositeSessionKey, text: string): EventSnapshot {
+    const event = parseEventText(text);
+    if (event === undefined) throw corruptRecord(`event of session "${sessionId}"`, undefined);
+    return this.snapshot(event);
+  }
+
+  snapshot(event: Event): EventSnapshot {
+    return snapshotEvent(event, this.#clock, newEventId);
+  }
+
+  /** Returns `undefined` if there is a copy already. */
+  create(key: CompositeSessionKey, copy: NewCopy): Promise<CreatedSession | undefined> {
+    const { events, delta, title, labels, lastUpdateTime } = copy;
+    const request = {
+      ...{ key: this.keyOf(key), state: '{}', events, delta, lastUpdateTime },
+      description: { title, labels },
+      now: this.#clock(),
+      sharesState: false,
+    };
+    return this.call((store) => store.create(request, true));
+  }
+
+  /** Watchers get a notice. @throws SessionError `stale_session` if the copy has changed since that revision */
+  replace(key: CompositeSessionKey, replacement: Replacement): Promise<AppendAnswer> {
+    const request = {
+      ...{ key: this.keyOf(key), policy: STALE_POLICIES.append, now: this.#clock() },
+      position: { created: -1, revision: 0, lastEventId: undefined },
+      ...replacement,
+    };
+    return (async () => replaceEnd(this.#core, request))();
+  }
+
+  /** @throws SessionError `unsupported` if the storage cannot hold copies */
+  async requireTruncating(): Promise<void> {
+    await this.call(requireTruncating);
+  }
+
+  /** Lists the copies of a user, or of all users of an app. */
+  async list(appName: string, userId: string | undefined): Promise<ListedCopy[]> {
+    const numbers = { limit: undefined, offset: undefined, page: undefined, withTotal: false };
+    const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
+    const local = this.#records.appOf(appName);
+    const [listed] = await this.call((store) => store.list(local, userId, false, page, {}));
+    return listed.map((record) => {
+      const { userId, sessionId, revision } = toRecord(record);
+      return { userId, sessionId, revision: Number(revision) };
+    });
+  }
+
+  describe(key: CompositeSessionKey, title: string, labels: string): Promise<boolean> {
+    return this.call((store) => store.describe({ key: this.keyOf(key), title, labels }));
+  }
+
+  /** Deletes a copy if it still has this revision. */
+  async delete(key: CompositeSessionKey, { revision, labels }: CopyHead): Promise<boolean> {
+    const request = {
+      key: this.keyOf(key),
+      revision,
+      labels: Object.keys(parseLabels(labels)).length > 0 ? labels : undefined,
+    };
+    return (await this.call((store) => store.deleteUnchanged(request))) !== undefined;
+  }
+
+  /** Changes a shared state by what a function computes from it, in one transaction. */
+  updateState(owner: StateOwner, compute: (state: StateShape) => string): Promise<SharedRevisions> {
+    const { appName, userId } = this.keyOf(owner);
+    const run = (state: string): string => compute(JSON.parse(state) as StateShape);
+    return this.call((store) => store.update(appName, userId, run, {}));
+  }
+}

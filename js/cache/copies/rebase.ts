@@ -1,0 +1,91 @@
+/** Computes a copy's events and state after the remote has moved on. Reads and writes nothing. */
+import type { EventSnapshot } from '../../model/event/snapshot.js';
+import { isShared, REMOVED } from '../../state/scope.js';
+import type { StateShape } from '../../state/state_shape.js';
+
+/** An event of the copy that the remote has not confirmed. */
+export interface UnsentEvent {
+  readonly seq: number;
+  readonly revision: number;
+  readonly snapshot: EventSnapshot;
+}
+
+export interface RebaseParts {
+  /** The remote's events that the copy gets, in the remote's order. */
+  readonly remote: readonly EventSnapshot[];
+  /** The remote's state with those events, with `user:` and `app:` keys. */
+  readonly remoteState: StateShape;
+  readonly unsent: readonly UnsentEvent[];
+  /** The state of the copy, with `user:` and `app:` keys. */
+  readonly localState: StateShape;
+  /** The `user:` and `app:` keys that unsent changes elsewhere have written. They keep their local values. */
+  readonly pinned: ReadonlySet<string>;
+  /** Whether two JSON texts are equal as values. */
+  readonly isSame: (one: string, other: string) => boolean;
+}
+
+export interface Rebased {
+  /** The remote's events, then the unsent ones. */
+  readonly events: readonly EventSnapshot[];
+  /** How many of the events, at the end, are unsent. */
+  readonly unsentCount: number;
+  /** A JSON object: the change from the state of the copy to the new state. */
+  readonly delta: string;
+}
+
+/**
+ * Puts the remote's events first and the unsent ones behind, and their deltas on top of the remote's state. An unsent
+ * event that the remote has, because only the answer was lost, is no longer unsent.
+ */
+export function rebase(parts: RebaseParts): Rebased {
+  const { remote, unsent, localState, isSame } = parts;
+  const texts = new Map(remote.map(({ id, text }) => [id, text]));
+  const still = unsent.filter(({ snapshot: { id, text } }) => {
+    const stored = texts.get(id);
+    return stored === undefined || !isSame(stored, text);
+  });
+  const state = targetState(parts, still);
+  return {
+    events: [...remote, ...still.map(({ snapshot }) => snapshot)],
+    unsentCount: still.length,
+    delta: JSON.stringify(difference(localState, state)),
+  };
+}
+
+function targetState(
+  { remoteState, localState, pinned }: RebaseParts,
+  unsent: readonly UnsentEvent[],
+): StateShape {
+  const state = copyOf(remoteState);
+  for (const key of pinned) put(state, key, Object.hasOwn(localState, key) ? localState[key] : REMOVED); // prettier-ignore
+  for (const { snapshot } of unsent) {
+    for (const [key, value] of Object.entries(snapshot.delta)) put(state, key, value);
+  }
+  return state;
+}
+
+/** Returns the delta that makes one state of another. Values are compared by their JSON texts. */
+export function difference(from: StateShape, to: StateShape): StateShape {
+  const delta = copyOf({});
+  for (const [key, value] of Object.entries(to)) {
+    const isSame = Object.hasOwn(from, key) && JSON.stringify(from[key]) === JSON.stringify(value);
+    if (!isSame) delta[key] = value;
+  }
+  for (const key of Object.keys(from)) if (!Object.hasOwn(to, key)) delta[key] = REMOVED;
+  return delta;
+}
+
+/** Returns the shared keys that events write. */
+export function sharedKeysOf(events: readonly Pick<EventSnapshot, 'delta'>[]): Set<string> {
+  return new Set(events.flatMap(({ delta }) => Object.keys(delta).filter(isShared)));
+}
+
+/** Without a prototype, so that `__proto__` is an ordinary key. */
+function copyOf(state: StateShape): StateShape {
+  return Object.assign(Object.create(null) as StateShape, state);
+}
+
+function put(state: StateShape, key: string, value: unknown): void {
+  if (value === REMOVED) delete state[key];
+  else state[key] = value;
+}

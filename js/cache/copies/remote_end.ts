@@ -1,0 +1,176 @@
+import { onAbort } from '../../call/on_abort.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
+import { messageOf } from '../../errors/describe.js';
+import { codeOf } from '../../call/diagnostics.js';
+import { isPlainObject } from '../../json/rules.js';
+import type { Event } from '../../model/event/event.js';
+import type { HostAbortSignal } from '../../model/host.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import { readChanges } from '../../read/changes_since.js';
+import type { ServiceCore } from '../../service/service_core.js';
+import type { StateShape } from '../../state/state_shape.js';
+import type { SessionStore } from '../../storage/session_store.js';
+import type { MaybePromise } from '../../call/call.js';
+import type { Base } from '../records/records.js';
+import type { CacheFailure, StatusBoard } from '../records/status.js';
+
+/** A session of the remote, or what has changed in it. */
+export interface RemoteSession {
+  /** `null` if the remote has no revisions. */
+  readonly created: number | null;
+  readonly revision: number;
+  readonly lastUpdateTime: number;
+  readonly title: string;
+  /** JSON text. */
+  readonly labels: string;
+  readonly events: Event[];
+  /** Absent if nothing has changed. */
+  readonly state: StateShape | undefined;
+  /** Whether the events replace all of the copy. */
+  readonly isWhole: boolean;
+  /** The number of events, if older ones may be missing. */
+  readonly held: number | undefined;
+}
+
+/** The remote, and whether it can be reached. */
+export class RemoteEnd {
+  readonly #core: ServiceCore;
+  readonly #board: StatusBoard;
+  readonly #signal: HostAbortSignal;
+  readonly #onForget: () => void;
+  /** Counts how often the local data was erased. */
+  #erasures = 0;
+
+  /** @param onForget called when the remote orders to erase the local data */
+  constructor(
+    core: ServiceCore,
+    board: StatusBoard,
+    signal: HostAbortSignal,
+    onForget: () => void,
+  ) {
+    this.#core = core;
+    this.#board = board;
+    this.#signal = signal;
+    this.#onForget = onForget;
+  }
+
+  get call(): { readonly signal: HostAbortSignal } {
+    return { signal: this.#signal };
+  }
+
+  /** Answers of requests that are under way count no longer. */
+  noteErasure(): void {
+    this.#erasures += 1;
+  }
+
+  /** Asks the remote. Rejects when the cache is closed, also if the remote never answers. */
+  async ask<T>(run: (store: SessionStore) => MaybePromise<T>): Promise<T> {
+    const erasures = this.#erasures;
+    let result: T;
+    try {
+      result = await this.#untilClosed(run);
+    } catch (error) {
+      if (isForgetOrder(error)) this.#onForget();
+      if (this.#signal.aborted) throw closedError();
+      if (isRefusal(error)) this.#noteAnswer();
+      else this.#board.set({ online: false });
+      throw error;
+    }
+    if (erasures !== this.#erasures) throw new SessionError('aborted', 'The local data was erased meanwhile.'); // prettier-ignore
+    this.#noteAnswer();
+    return result;
+  }
+
+  #untilClosed<T>(run: (store: SessionStore) => MaybePromise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#signal.aborted) throw closedError();
+      const stop = onAbort(this.#signal, () => reject(closedError()));
+      const asked = (async () => this.#core.callStore(this.#signal, run))();
+      void asked.then(resolve, reject).then(stop);
+    });
+  }
+
+  #noteAnswer(): void {
+    const wasOnline = this.#board.status.online;
+    const answered = { online: true, lastSuccess: Date.now() };
+    this.#board.set(wasOnline ? answered : { ...answered, lastError: undefined });
+  }
+
+  /** Reads what has changed since a base, or a whole session if the remote cannot tell. */
+  async changes(key: CompositeSessionKey, base: Base): Promise<RemoteSession | undefined> {
+    const { created, revision: since, held } = base;
+    const request = { ...key, since, created: created ?? undefined, signal: this.#signal };
+    const changes = await this.ask((store) => readChanges(store, request));
+    if (changes === undefined) return undefined;
+    const { events, state, title = '', labels } = changes;
+    if (events === undefined || changes.created !== created) {
+      return this.session(key, held === undefined ? undefined : Math.max(held, 1));
+    }
+    return {
+      ...{ created, revision: changes.revision, lastUpdateTime: changes.lastUpdateTime, title },
+      labels: labels === undefined ? '' : JSON.stringify(labels),
+      events: events.map(({ event }) => event),
+      ...{ state, isWhole: false, held },
+    };
+  }
+
+  /** Reads a session with its newest events; `last` absent: with all. */
+  async session(
+    key: CompositeSessionKey,
+    last: number | undefined,
+  ): Promise<RemoteSession | undefined> {
+    const read = await this.ask((store) => store.get(key, last, undefined, this.call));
+    if (read === undefined) return undefined;
+    const [created, revision, lastUpdateTime, state, fragments, title = '', labels = ''] = read;
+    const events = this.#core.pages.parse(fragments, key.sessionId, false);
+    const hasRevisions = !Number.isNaN(created);
+    return {
+      created: hasRevisions ? created : null,
+      revision: hasRevisions ? revision : lastUpdateTime,
+      ...{ lastUpdateTime, title, labels, events },
+      state: JSON.parse(state) as StateShape,
+      isWhole: true,
+      held: last !== undefined && events.length >= last ? events.length : undefined,
+    };
+  }
+}
+
+function closedError(): SessionError {
+  return new SessionError('closed', 'The cache was closed; what waits is sent when it is opened again.'); // prettier-ignore
+}
+
+/** Codes of requests that the remote will never accept. */
+const REFUSALS: readonly string[] = [
+  'invalid_argument',
+  'already_exists',
+  'not_found',
+  'stale_session',
+  'unserializable',
+  'schema_violation',
+  'readonly',
+  'ambiguous',
+  'unsupported',
+  'corrupt_record',
+];
+
+/** Whether the same request will fail again. */
+export function isRefusal(error: unknown): boolean {
+  if (!isSessionError(error)) return false;
+  if (REFUSALS.includes(error.code)) return true;
+  return error.code === 'remote' && [400, 413, 422].includes(error.status ?? 0);
+}
+
+export function failureOf(error: unknown): CacheFailure {
+  return { code: codeOf(error), message: messageOf(error) };
+}
+
+/** Status 410 with the code `forget` in its JSON. */
+function isForgetOrder(error: unknown): boolean {
+  if (!isSessionError(error, 'remote') || error.status !== 410) return false;
+  try {
+    const body: unknown = JSON.parse(error.body ?? '');
+    return isPlainObject(body) && body.code === 'forget';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * Copies of a remote's sessions in a local storage: reads at once, writes offline, everything sent in order and once.
+ *
+ * @module adk-session-wasm/cache
+ */
+export { CachedSessionService } from './cached_session_service.js';
+export type { CachedGetSessionRequest } from './cached_session_service.js';
+export type { CachedSessionOptions, ReadPolicy } from './options.js';
+export type { CacheOutbox, OutboxEntry } from './outbox.js';
+export type {
+  CacheFailure,
+  CacheKey,
+  CacheStatus,
+  PendingChanges,
+  StatusChanges,
+} from './records/status.js';

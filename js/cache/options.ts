@@ -1,0 +1,119 @@
+import { invalid, invalidValue } from '../errors/invalid.js';
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { requireWhole } from '../http/whole_number.js';
+import { requireId } from '../model/ids.js';
+import { CORE } from '../service/service_core.js';
+import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import type { StoredSessionService } from '../service/stored_session_service.js';
+import type { StateShape } from '../state/state_shape.js';
+
+/**
+ * Where a read looks first. `'cache-first'`: at the local copy, which is then revalidated in the background.
+ * `'network-first'`: at the remote, and after `readTimeoutMs` or without a connection at the copy. `'cache-only'`: at
+ * the copy, without any request.
+ *
+ * @example
+ * ```ts
+ * import type { ReadPolicy } from 'adk-session-wasm/cache';
+ *
+ * const reads: ReadPolicy = 'network-first';
+ * ```
+ */
+export type ReadPolicy = 'cache-first' | 'network-first' | 'cache-only';
+
+/**
+ * The options of a cache: the two ends, the owner of the local data, and options of every service.
+ *
+ * @example
+ * ```ts
+ * import type { CachedSessionOptions } from 'adk-session-wasm/cache';
+ * import { RemoteSessionService } from 'adk-session-wasm/remote';
+ *
+ * const options: CachedSessionOptions = {
+ *   remote: new RemoteSessionService({ url: 'https://chat.example/api/sessions' }),
+ *   owner: 'ada',
+ *   maxSessions: 200,
+ * };
+ * ```
+ */
+export interface CachedSessionOptions<S extends object = StateShape> extends Omit<
+  SessionServiceOptions<S>,
+  'retention'
+> {
+  /** The service that all devices share, usually a `RemoteSessionService`. The caller closes it. */
+  remote: StoredSessionService<S>;
+  /**
+   * Keeps the copies: IndexedDB, memory or SQLite. The caller closes it. Default: an `IndexedDbSessionService` over a
+   * database of the owner's own.
+   */
+  local?: StoredSessionService<S> | undefined;
+  /**
+   * Whom the local data belongs to, for example the signed-in user: 1 to 512 bytes. A cache with another owner over
+   * the same `local` sees none of it.
+   */
+  owner: string;
+  /** Where reads look first. Default `'cache-first'`. */
+  reads?: ReadPolicy | undefined;
+  /** How long a read with `'network-first'` waits for the remote, in whole milliseconds. Default 3,000. */
+  readTimeoutMs?: number | undefined;
+  /**
+   * `'local'` (default): a write resolves when it is stored locally. `'through'`: it resolves when the remote has it.
+   * If it rejects, it is stored locally in any case, and sent later or set aside.
+   */
+  write?: 'local' | 'through' | undefined;
+  /** The most copies of sessions. Those used least recently are deleted, none with unsent changes. Default 1,000. */
+  maxSessions?: number | undefined;
+  /** The most milliseconds that an unused copy is kept. Default: no limit. */
+  maxAge?: number | undefined;
+}
+
+/** The options as the cache uses them. */
+export interface TakenOptions extends CachedSessionOptions<object> {
+  reads: ReadPolicy;
+  readTimeoutMs: number;
+  write: 'local' | 'through';
+  maxSessions: number;
+}
+
+const { stale, history, stateSchema, autoTitle, clock, newId, onDiagnostic, diagnosticIds } = SERVICE_OPTIONS; // prettier-ignore
+
+const CACHE_OPTIONS: KnownOptions<CachedSessionOptions> = {
+  ...{ stale, history, stateSchema, autoTitle, clock, newId, onDiagnostic, diagnosticIds },
+  remote: true,
+  local: true,
+  owner: true,
+  reads: true,
+  readTimeoutMs: true,
+  write: true,
+  maxSessions: true,
+  maxAge: true,
+};
+
+const POLICIES: readonly unknown[] = ['cache-first', 'network-first', 'cache-only'];
+
+/** @throws SessionError `invalid_argument` if an option is unknown or invalid */
+export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOptions {
+  const taken = takeOptions(options, CACHE_OPTIONS);
+  requireId('owner', taken.owner);
+  requireService('remote', taken.remote);
+  if (taken.local !== undefined) requireService('local', taken.local);
+  const { readTimeoutMs = 3000, write = 'local', maxSessions = 1000, maxAge } = taken;
+  const reads = takePolicy('reads', taken.reads) ?? 'cache-first';
+  requireWhole('readTimeoutMs', readTimeoutMs);
+  requireWhole('maxSessions', maxSessions);
+  if (maxAge !== undefined) requireWhole('maxAge', maxAge);
+  if (write !== 'local' && write !== 'through') {
+    throw invalidValue('write', `must be 'local' or 'through'`, write);
+  }
+  return { ...taken, reads, readTimeoutMs, write, maxSessions };
+}
+
+export function takePolicy(name: string, policy: unknown): ReadPolicy | undefined {
+  if (policy === undefined || POLICIES.includes(policy)) return policy as ReadPolicy | undefined;
+  throw invalidValue(name, `must be 'cache-first', 'network-first' or 'cache-only'`, policy);
+}
+
+function requireService(name: string, service: unknown): void {
+  if (typeof service === 'object' && service !== null && CORE in service) return;
+  throw invalid(name, 'must be a session service of this package');
+}

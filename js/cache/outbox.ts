@@ -1,0 +1,218 @@
+import { SessionError } from '../errors/errors.js';
+import type { Event, NewEvent } from '../model/event/event.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import { isShared } from '../state/scope.js';
+import type { StateShape } from '../state/state_shape.js';
+import { STALE_POLICIES } from '../wasm/protocol.js';
+import type { Fetch } from './copies/fetch.js';
+import type { Lists } from './copies/lists.js';
+import type { LocalCopies } from './copies/local_copies.js';
+import { type Pending, takeCacheKey } from './records/pending.js';
+import { rebase, type UnsentEvent } from './copies/rebase.js';
+import { CLEAR, nameOf, ownerOf, type Records, type Refusal, SET, STATE_REFUSED } from './records/records.js'; // prettier-ignore
+import { isSession, type Sender } from './sender.js';
+import type { CacheFailure, CacheKey } from './records/status.js';
+
+/**
+ * What waits for the remote in one session or shared state, or was set aside because the remote refused it.
+ *
+ * @example
+ * ```ts
+ * import type { OutboxEntry } from 'adk-session-wasm/cache';
+ *
+ * const line = ({ key, error, events }: OutboxEntry) =>
+ *   `${key.sessionId}: ${events.length} events ${error ? `refused: ${error.message}` : 'wait'}`;
+ * ```
+ */
+export interface OutboxEntry {
+  /** The session or the shared state. */
+  readonly key: CacheKey;
+  /** The unsent events, in order. */
+  readonly events: readonly Event[];
+  /** Why the remote refused the entry for good. Absent while it waits. */
+  readonly error?: CacheFailure & {
+    /** The event that was refused. Absent if the session itself was. */
+    readonly eventId?: string;
+  };
+}
+
+/**
+ * The changes that the remote has not confirmed. What it refuses for good is set aside with the reason, and blocks only
+ * its own session.
+ *
+ * @example
+ * ```ts
+ * import type { CachedSessionService } from 'adk-session-wasm/cache';
+ *
+ * async function dropRefused({ outbox }: CachedSessionService): Promise<void> {
+ *   for (const { key, error } of await outbox.list()) {
+ *     if (error) await outbox.drop(key, error.eventId);
+ *   }
+ * }
+ * ```
+ */
+export interface CacheOutbox {
+  /** Lists what waits and what was set aside. */
+  list(): Promise<OutboxEntry[]>;
+  /** Sends again what was set aside: of one session or state, or everything. Resolves once it is queued. */
+  retry(key?: CacheKey): Promise<void>;
+  /**
+   * Gives up an unsent event, or everything unsent of a session or state. The copy then follows the remote. A session
+   * that the remote does not have is deleted.
+   *
+   * @throws SessionError `not_found` if the event does not wait
+   */
+  drop(key: CacheKey, eventId?: string): Promise<void>;
+  /**
+   * Replaces an unsent event by one with the same id, and sends the session again.
+   *
+   * @throws SessionError `not_found` if the event does not wait; `invalid_argument`, `unserializable`
+   */
+  change(key: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void>;
+}
+
+export interface OutboxParts {
+  readonly local: LocalCopies;
+  readonly records: Records;
+  readonly pending: Pending;
+  readonly fetch: Fetch;
+  readonly lists: Lists;
+  readonly sender: Sender;
+  readonly clock: () => number;
+  readonly report: (error: unknown) => void;
+  readonly tell: (key: CacheKey) => void;
+  readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** The outbox of a cache. It holds nothing: what is unsent stands in the copies and their records. */
+export class Outbox implements CacheOutbox {
+  readonly #parts: OutboxParts;
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
+  }
+
+  list(): Promise<OutboxEntry[]> {
+    const { records, pending, sender, run } = this.#parts;
+    return run(async () => {
+      await sender.scan();
+      const entries = pending.keys().map(async (key): Promise<OutboxEntry> => {
+        const all = await records.read(ownerOf(key));
+        const refused = isSession(key) ? (await records.session(key)).refused : all[STATE_REFUSED];
+        const events = isSession(key) ? await this.#unsent(key) : [];
+        return {
+          key,
+          events: events.map(({ snapshot }) => JSON.parse(snapshot.text) as Event),
+          ...(refused !== undefined && { error: refused as Refusal }),
+        };
+      });
+      return Promise.all(entries);
+    });
+  }
+
+  retry(given?: CacheKey): Promise<void> {
+    const { pending, sender, run } = this.#parts;
+    return run(async () => {
+      if (given === undefined) await sender.scan();
+      const keys = given === undefined ? pending.keys() : [takeCacheKey(given)];
+      for (const key of keys) await this.#release(key);
+    });
+  }
+
+  drop(given: CacheKey, eventId?: string): Promise<void> {
+    const { records, fetch, lists, report, run } = this.#parts;
+    return run(async () => {
+      const key = takeCacheKey(given);
+      if (isSession(key)) {
+        await fetch.turns.run(nameOf(key), () => this.#drop(key, eventId));
+        await this.#release(key);
+        await fetch.copy(key, 0).catch(report);
+        return;
+      }
+      await records.change(key, (all) => {
+        const names = Object.keys(all).filter((name) => name.startsWith(SET) || name.startsWith(CLEAR)); // prettier-ignore
+        return Object.fromEntries(names.map((name) => [name, undefined]));
+      });
+      await this.#release(key);
+      await lists.fetchState(key).catch(report);
+    });
+  }
+
+  change(given: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void> {
+    const { local, fetch, run, clock } = this.#parts;
+    return run(async () => {
+      const key = takeCacheKey(given) as CompositeSessionKey;
+      const snapshot = local.snapshot({ ...event } as Event);
+      await fetch.turns.run(nameOf(key), async () => {
+        requireWaiting(await this.#unsent(key), snapshot.id);
+        const position = { created: -1, revision: 0, lastEventId: undefined };
+        const request = { position, policy: STALE_POLICIES.append, events: [snapshot] };
+        await local.call((store) =>
+          store.append({ key: local.keyOf(key), ...request, now: clock() }),
+        );
+      });
+      await this.#release(key);
+    });
+  }
+
+  async #unsent(key: CompositeSessionKey): Promise<readonly UnsentEvent[]> {
+    const { records, local } = this.#parts;
+    const { base, create } = await records.session(key);
+    if (base === undefined && create === undefined) return [];
+    return (await local.changedSince(key, base?.local ?? 0))?.events ?? [];
+  }
+
+  /** Sends it again. */
+  async #release(key: CacheKey): Promise<void> {
+    const { records, sender, tell } = this.#parts;
+    if (isSession(key)) await records.writeSession(key, { refused: undefined });
+    else await records.write(key, { [STATE_REFUSED]: undefined });
+    await sender.lookAt(key);
+    tell(key);
+    sender.wake();
+  }
+
+  async #drop(key: CompositeSessionKey, eventId: string | undefined): Promise<void> {
+    const { records, local } = this.#parts;
+    const { base, create } = await records.session(key);
+    const copy = await local.changedSince(key, base?.local ?? 0);
+    if (eventId !== undefined) requireWaiting(copy?.events ?? [], eventId);
+    const nothing = { title: undefined, labels: undefined, delete: undefined };
+    if (copy === undefined) {
+      await records.writeSession(key, { ...nothing, create: undefined });
+      return;
+    }
+    const { head, events } = copy;
+    if (base === undefined && eventId === undefined) {
+      await local.delete(key, head);
+      await records.writeSession(key, { ...nothing, create: undefined });
+      return;
+    }
+    const rest = events.filter(({ snapshot }) => eventId !== undefined && snapshot.id !== eventId);
+    const expectedRevision = head.revision;
+    if (base === undefined) {
+      const initial = JSON.parse(create?.value.state ?? '{}') as StateShape;
+      const pinned = new Set(Object.keys({ ...initial, ...head.state }).filter(isShared));
+      const parts = { remote: [], remoteState: initial, unsent: rest, localState: head.state };
+      const plan = rebase({ ...parts, pinned, isSame: () => false });
+      const { delta } = plan;
+      await local.replace(key, { truncateAfter: 0, expectedRevision, events: plan.events, delta });
+      return;
+    }
+    const replaced = rest.map(({ snapshot }) => snapshot);
+    // The state still has the deltas of what was dropped, until the copy is fetched as a whole.
+    const replacement = { truncateAfter: base.local, expectedRevision, delta: '{}' };
+    const answer = await local.replace(key, { ...replacement, events: replaced });
+    const confirmed = rest.length === 0 ? answer[1] : base.local;
+    await records.writeSession(key, {
+      base: { ...base, local: confirmed, isStale: true },
+      ...(eventId === undefined && nothing),
+    });
+  }
+}
+
+function requireWaiting(events: readonly UnsentEvent[], eventId: string): void {
+  if (events.some(({ snapshot }) => snapshot.id === eventId)) return;
+  const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
+  throw new SessionError('not_found', message, { key: 'eventId' });
+}

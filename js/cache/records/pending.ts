@@ -1,0 +1,124 @@
+import { invalid } from '../../errors/invalid.js';
+import type { CacheKey, StatusBoard } from './status.js';
+import { keyOfName, nameOf } from './records.js';
+import type { StateOwner } from '../../storage/scopes.js';
+
+/** What this tab knows to wait in one session or shared state. */
+interface PendingEntry {
+  readonly key: CacheKey;
+  readonly events: number;
+  /** The shared keys that the unsent changes write. */
+  readonly keys: ReadonlySet<string>;
+  readonly isRefused: boolean;
+  /** Counts the changes, so that one that came after a look is noticed. */
+  readonly version: number;
+}
+
+/** Collects the shared keys that are unsent at any time from its start to its stop. */
+export interface PinnedKeys {
+  readonly keys: ReadonlySet<string>;
+  stop(): void;
+}
+
+interface Collector {
+  readonly owner: StateOwner;
+  readonly except: string | undefined;
+  readonly keys: Set<string>;
+}
+
+/** The sessions and shared states with unsent changes, as far as this tab knows. */
+export class Pending {
+  readonly #entries = new Map<string, PendingEntry>();
+  readonly #collectors = new Set<Collector>();
+  readonly #board: StatusBoard;
+  #versions = 0;
+
+  constructor(board: StatusBoard) {
+    this.#board = board;
+  }
+
+  /** The names of what can be sent. */
+  ready(): string[] {
+    return [...this.#entries].filter(([, { isRefused }]) => !isRefused).map(([name]) => name);
+  }
+
+  keys(): CacheKey[] {
+    return [...this.#entries.values()].map(({ key }) => key);
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  isReady(name: string): boolean {
+    return this.#entries.get(name)?.isRefused === false;
+  }
+
+  versionOf(name: string): number {
+    return this.#entries.get(name)?.version ?? 0;
+  }
+
+  /** Notes new changes. */
+  add(key: CacheKey, events: number, keys: Iterable<string> = []): void {
+    const entry = this.#entries.get(nameOf(key));
+    const all = new Set([...(entry?.keys ?? []), ...keys]);
+    this.set(key, (entry?.events ?? 0) + events, all, entry?.isRefused ?? false);
+  }
+
+  /** Sets what waits, as it was read from the local storage. */
+  set(key: CacheKey, events: number, keys: ReadonlySet<string>, isRefused: boolean): void {
+    this.#versions += 1;
+    const name = nameOf(key);
+    const entry = { key: keyOfName(name), events, keys, isRefused, version: this.#versions };
+    this.#entries.set(name, entry);
+    for (const collector of this.#collectors) collect(collector, name, entry);
+    this.#publish();
+  }
+
+  /** Removes an entry, unless it has changed since that version. */
+  remove(name: string, version = this.versionOf(name)): boolean {
+    if (this.versionOf(name) !== version) return false;
+    if (this.#entries.delete(name)) this.#publish();
+    return true;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#publish();
+  }
+
+  /**
+   * Collects the shared keys of an owner that are unsent from now on.
+   *
+   * @param except the session whose own changes do not count
+   */
+  collect(owner: StateOwner, except?: CacheKey): PinnedKeys {
+    const collector = { owner, except: except && nameOf(except), keys: new Set<string>() };
+    for (const [name, entry] of this.#entries) collect(collector, name, entry);
+    this.#collectors.add(collector);
+    return { keys: collector.keys, stop: () => void this.#collectors.delete(collector) };
+  }
+
+  #publish(): void {
+    const pending = [...this.#entries.values()].map(({ key, events }) => ({ key, events }));
+    this.#board.set({ pending });
+  }
+}
+
+function collect({ owner, except, keys }: Collector, name: string, entry: PendingEntry): void {
+  if (name === except || entry.key.appName !== owner.appName) return;
+  const isSameUser = entry.key.userId === owner.userId;
+  for (const key of entry.keys) if (isSameUser || key.startsWith('app:')) keys.add(key);
+}
+
+/** @throws SessionError `invalid_argument` if it names no session, user or app */
+export function takeCacheKey(given: CacheKey): CacheKey {
+  const { appName, userId, sessionId } = Object(given) as CacheKey;
+  const names = [appName, userId, sessionId];
+  const isKey =
+    typeof appName === 'string' &&
+    names.every((name) => name === undefined || typeof name === 'string') &&
+    (sessionId === undefined || userId !== undefined);
+  if (!isKey) throw invalid('key', 'must name a session, a user or an app');
+  return keyOfName(nameOf({ appName, ...(userId !== undefined && { userId }), ...(sessionId !== undefined && { sessionId }) })); // prettier-ignore
+}

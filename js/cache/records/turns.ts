@@ -1,0 +1,37 @@
+/** Runs work one after the other for each name, and work for different names at once. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#last.get(name) ?? Promise.resolve()).then(work);
+    const settled = turn.then(nothing, nothing).then(() => {
+      if (this.#last.get(name) === settled) this.#last.delete(name);
+    });
+    this.#last.set(name, settled);
+    return turn;
+  }
+
+  /** Waits until no work is left. */
+  async idle(): Promise<void> {
+    while (this.#last.size > 0) await Promise.all(this.#last.values());
+  }
+}
+
+function nothing(): void {
+  // Only that it has settled counts.
+}
+
+/** Runs work on all items, on at most so many at once. Rejects with the first failure, when all have settled. */
+export async function forEachOf<T>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const rest = items.values();
+  const failures: unknown[] = [];
+  const worker = async (): Promise<void> => {
+    for (const item of rest) await work(item).catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+}

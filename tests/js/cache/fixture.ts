@@ -1,0 +1,91 @@
+// A cache over memory, with a remote that can be cut off.
+
+import {
+  InMemorySessionService,
+  isSessionError,
+  SessionError,
+  type StoredSessionService,
+} from '../../../js/index.js';
+import { type CachedSessionOptions, CachedSessionService } from '../../../js/cache/index.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
+
+export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+export const USER = { appName: 'shop', userId: 'ada' };
+
+/** A server with a handler over memory, and the way to it. */
+export class Server {
+  readonly service = new InMemorySessionService();
+  /** Whether requests fail as without a network. */
+  isOffline = false;
+  /** The number of requests whose responses get lost from now on. */
+  lostResponses = 0;
+  /** Answers a request instead of the handler. */
+  intercept: ((request: Request) => Promise<Response | undefined>) | undefined;
+  readonly requests: string[] = [];
+  readonly #fetch = fetchFrom(handlerOn(this.service));
+
+  /** Opens the client of a device. */
+  client(): RemoteSessionService {
+    return new RemoteSessionService({
+      url: URL_OF_SERVER,
+      retries: 0,
+      fetch: async (input, init) => {
+        if (this.isOffline) throw new TypeError('fetch failed');
+        const request = new Request(input, init);
+        this.requests.push(`${request.method} ${new URL(request.url).pathname}`);
+        const answer = await this.intercept?.(request.clone());
+        if (answer !== undefined) return answer;
+        const response = await this.#fetch(request);
+        if (request.method !== 'GET' && this.lostResponses > 0) {
+          this.lostResponses -= 1;
+          throw new TypeError('socket hang up');
+        }
+        return response;
+      },
+    });
+  }
+}
+
+/** Opens a cache of a device of its own, or over the given local service. */
+export function openCache(
+  server: Server,
+  options: Partial<CachedSessionOptions> = {},
+): { readonly cache: CachedSessionService; readonly local: StoredSessionService } {
+  const local = options.local ?? new InMemorySessionService();
+  const cache = new CachedSessionService({
+    owner: 'ada',
+    remote: server.client(),
+    ...options,
+    local,
+  });
+  return { cache, local };
+}
+
+export function event(id: string, stateDelta: Record<string, unknown> = {}) {
+  const content = { role: 'user', parts: [{ text: id }] };
+  return { id, author: 'user', invocationId: 'i1', timestamp: 1, content, actions: { stateDelta } };
+}
+
+export function idsOf(
+  session: { readonly events: readonly { readonly id: string }[] } | undefined,
+) {
+  return session?.events.map(({ id }) => id);
+}
+
+/** Waits until a condition holds. */
+export async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
+  for (let rounds = 0; rounds < 2000; rounds += 1) {
+    if (await isDone()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error('It never happened.');
+}
+
+export function untilSent({ status }: CachedSessionService): boolean {
+  return status.pending.length === 0 && !status.isSending;
+}
+
+export function hasCode(code: SessionError['code']) {
+  return (error: unknown): boolean => isSessionError(error, code);
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from './fixture.js';
+
+/** Refuses appends whose body has this text. */
+function refusing(server: Server, text: string): void {
+  server.intercept = async (request) => {
+    const isRefused = request.method !== 'GET' && (await request.text()).includes(text);
+    if (!isRefused) return undefined;
+    return Response.json(
+      { code: 'schema_violation', detail: 'Not in this shop.' },
+      { status: 422 },
+    );
+  };
+}
+
+it('an event that the remote refuses is set aside, and blocks only its session', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  refusing(server, 'bad');
+  const session = await cache.createSession(KEY);
+  const other = await cache.createSession({ ...KEY, sessionId: 's2' });
+  await cache.appendEvents({ session, events: [event('e1'), event('bad'), event('e3')] });
+  await cache.appendEvent({ session: other, event: event('o1') });
+  await cache.sync();
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
+  assert.deepEqual(idsOf(await server.service.getSession({ ...KEY, sessionId: 's2' })), ['o1']);
+  const [entry, ...others] = await cache.outbox.list();
+  assert.deepEqual(others, []);
+  assert.deepEqual(entry?.key, KEY);
+  assert.deepEqual(idsOf(entry), ['bad', 'e3']);
+  assert.deepEqual(entry?.error, { code: 'schema_violation', message: 'Not in this shop.', eventId: 'bad' }); // prettier-ignore
+  assert.equal(cache.status.lastError?.code, 'schema_violation');
+  assert.deepEqual(cache.status.pending, [{ key: KEY, events: 2 }]);
+
+  await assert.rejects(cache.outbox.drop(KEY, 'none'), hasCode('not_found'));
+  await cache.outbox.drop(KEY, 'bad');
+  await cache.sync();
+  for (const service of [server.service, cache]) {
+    assert.deepEqual(idsOf(await service.getSession(KEY)), ['e1', 'e3']);
+  }
+  assert.deepEqual(await cache.outbox.list(), []);
+  await cache.close();
+});
+
+it('a refused event can be retried and changed', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  refusing(server, 'bad');
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1', { note: 'bad' }) });
+  await cache.sync();
+  await cache.outbox.retry(KEY);
+  await cache.sync();
+  assert.equal((await cache.outbox.list())[0]?.error?.eventId, 'e1');
+  await cache.outbox.change(KEY, event('e1', { note: 'good' }));
+  await cache.sync();
+  assert.deepEqual((await server.service.getSession(KEY))?.state, { note: 'good' });
+  assert.deepEqual((await cache.getSession(KEY))?.state, { note: 'good' });
+  server.intercept = undefined;
+  assert.deepEqual(await cache.outbox.list(), []);
+  await cache.close();
+});
+
+it('dropping the state of a refused event gives it back to the remote', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession({ ...KEY, state: { note: 'old' } });
+  await cache.sync();
+  refusing(server, 'bad');
+  await cache.appendEvent({ session, event: event('bad', { note: 'new', other: 1 }) });
+  await cache.sync();
+  await cache.outbox.drop(KEY);
+  const read = await cache.getSession(KEY);
+  assert.deepEqual([idsOf(read), read?.state], [[], { note: 'old' }]);
+  assert.deepEqual(await cache.outbox.list(), []);
+  await cache.close();
+});
+
+it('a session deleted on the remote with unsent work is set aside, and can be dropped', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  server.isOffline = true;
+  await cache.appendEvent({ session, event: event('e1') });
+  await server.service.deleteSession(KEY);
+  server.isOffline = false;
+  await cache.sync();
+  const [entry] = await cache.outbox.list();
+  assert.deepEqual([entry?.error?.code, idsOf(entry)], ['not_found', ['e1']]);
+  assert.deepEqual(idsOf(await cache.getSession(KEY)), ['e1']);
+  await cache.outbox.drop(KEY);
+  assert.equal(await cache.getSession(KEY), undefined);
+  assert.deepEqual(await cache.outbox.list(), []);
+  await cache.close();
+});
+
+it('a session deleted on the remote without unsent work is deleted', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.createSession(KEY);
+  await cache.sync();
+  await server.service.deleteSession(KEY);
+  await cache.sync();
+  assert.equal(await cache.getSession(KEY), undefined);
+  await cache.close();
+});
+
+it('a refused state is set aside, and can be dropped', async () => {
+  const server = new Server();
+  await server.service.updateState({ ...USER, stateDelta: { 'user:name': 'Ada' } });
+  const { cache } = openCache(server);
+  refusing(server, 'bad');
+  await cache.updateState({ ...USER, stateDelta: { 'user:name': 'bad' } });
+  await cache.sync();
+  const [entry] = await cache.outbox.list();
+  assert.deepEqual([entry?.key, entry?.error?.code], [USER, 'schema_violation']);
+  await cache.outbox.drop(USER);
+  assert.deepEqual(await cache.getUserState(USER), { name: 'Ada' });
+  await cache.close();
+});
+
+it('a server that fails keeps everything waiting, and the status says so', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const seen: boolean[] = [];
+  cache.watchStatus(({ online }) => seen.push(online));
+  for (const status of [401, 429, 500, 503]) {
+    server.intercept = () => Promise.resolve(Response.json({ detail: 'no' }, { status }));
+    await cache.updateState({ ...USER, stateDelta: { 'user:n': status } });
+    await assert.rejects(cache.sync(USER), hasCode('remote'));
+    assert.equal((await cache.outbox.list())[0]?.error, undefined);
+  }
+  assert.equal(cache.status.online, false);
+  server.intercept = undefined;
+  await cache.sync();
+  assert.deepEqual([cache.status.online, cache.status.lastError], [true, undefined]);
+  assert.deepEqual(await server.service.getUserState(USER), { n: 503 });
+  assert.ok(seen.includes(false) && seen.at(-1) === true);
+  await cache.close();
+});
+
+it('the status can be iterated, from its present value on', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.createSession(KEY);
+  const values = [];
+  for await (const status of cache.watchStatus()) {
+    values.push(status);
+    if (status.pending.length === 0) break;
+  }
+  assert.ok(values.length >= 1);
+  const ended = cache.watchStatus();
+  await ended.next();
+  const next = ended.next();
+  await cache.close();
+  while (!(await next).done) break;
+  await until(() => true);
+});

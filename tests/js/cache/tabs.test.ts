@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { CachedSessionService } from '../../../js/cache/index.js';
+import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from './fixture.js';
+
+it('two tabs over one local storage write, and everything is sent once', async () => {
+  const server = new Server();
+  const local = new InMemorySessionService();
+  const tabs = [openCache(server, { local }).cache, openCache(server, { local }).cache];
+  const [first, second] = tabs as [CachedSessionService, CachedSessionService];
+  const session = await first.createSession(KEY);
+  const handle = await second.getSession(KEY);
+  for (let index = 0; index < 10; index += 1) {
+    await Promise.all([
+      first.appendEvent({ session, event: event(`a${index}`) }),
+      second.appendEvent({ session: handle!, event: event(`b${index}`) }),
+    ]);
+  }
+  await Promise.all(tabs.map((tab) => tab.sync()));
+  const ids = idsOf(await server.service.getSession(KEY))!;
+  assert.equal(ids.length, 20);
+  assert.equal(new Set(ids).size, 20);
+  assert.deepEqual(idsOf(await first.getSession(KEY)), ids);
+  for (const name of ['a', 'b']) {
+    const own = ids.filter((id) => id.startsWith(name));
+    assert.deepEqual(
+      own,
+      Array.from({ length: 10 }, (_, index) => `${name}${index}`),
+    );
+  }
+  await Promise.all(tabs.map((tab) => tab.close()));
+});
+
+it('a tab sends what a closed tab has left', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const local = new InMemorySessionService();
+  const { cache: first } = openCache(server, { local });
+  const { cache: second } = openCache(server, { local });
+  const session = await first.createSession(KEY);
+  await first.appendEvent({ session, event: event('e1') });
+  await until(() => second.status.pending.length === 1);
+  await first.close();
+  server.isOffline = false;
+  await second.sync();
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
+  await second.close();
+});
+
+it('another owner sees nothing, and forget erases only what is of its own', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const local = new InMemorySessionService();
+  const { cache: ada } = openCache(server, { local });
+  const { cache: eva } = openCache(server, { local, owner: 'eva' });
+  const notices: string[] = [];
+  eva.watch({ appName: 'shop' }, { onNotice: ({ type }) => notices.push(type) });
+  await ada.createSession({ ...KEY, state: { 'user:name': 'Ada', 'app:motd': 'hi' } });
+  const cacheOnly = { reads: 'cache-only' } as const;
+  assert.equal(await eva.getSession({ ...KEY, config: cacheOnly }), undefined);
+  assert.deepEqual((await eva.listSessions(USER)).sessions, []);
+  assert.deepEqual(await eva.getAppState(USER), {});
+  assert.deepEqual(await eva.outbox.list(), []);
+  assert.deepEqual(notices, []);
+  await eva.createSession({ ...KEY, sessionId: 'hers' });
+  await ada.forget();
+  assert.equal(await ada.getSession({ ...KEY, config: cacheOnly }), undefined);
+  assert.deepEqual(await ada.getUserState(USER), {});
+  assert.deepEqual(await ada.outbox.list(), []);
+  assert.deepEqual(ada.status.pending, []);
+  assert.equal((await eva.getSession({ ...KEY, sessionId: 'hers' }))?.id, 'hers');
+  await Promise.all([ada.close(), eva.close()]);
+});
+
+it('forget ends what waits in other tabs, and a later tab finds nothing', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const { cache: first, local } = openCache(server);
+  const { cache: second } = openCache(server, { local });
+  await first.createSession(KEY);
+  await until(() => second.status.pending.length === 1);
+  await second.forget();
+  await until(() => first.status.pending.length === 0);
+  server.isOffline = false;
+  await first.sync();
+  const { cache: later } = openCache(server, { local });
+  await later.sync();
+  assert.equal(await server.service.getSession(KEY), undefined);
+  assert.equal(await later.getSession(KEY), undefined);
+  await Promise.all([first, second, later].map((cache) => cache.close()));
+});
+
+it('the remote can order to forget', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.createSession(KEY);
+  await cache.sync();
+  server.intercept = () =>
+    Promise.resolve(Response.json({ code: 'forget', detail: 'Signed out.' }, { status: 410 }));
+  await cache.getSession(KEY);
+  const config = { reads: 'cache-only' } as const;
+  await until(async () => (await cache.getSession({ ...KEY, config })) === undefined);
+  await cache.close();
+});
+
+it('a copy that was used least recently goes first, never one with unsent changes', async () => {
+  const server = new Server();
+  let now = 1_700_000_000_000;
+  const { cache, local } = openCache(server, { maxSessions: 2, clock: () => (now += 1000) });
+  for (const sessionId of ['a', 'b', 'c']) await cache.createSession({ ...KEY, sessionId });
+  await cache.sync();
+  server.isOffline = true;
+  const session = await cache.getSession({ ...KEY, sessionId: 'a' });
+  await cache.appendEvent({ session: session!, event: event('e1') });
+  const copies = async () =>
+    (await local.listSessions({ appName: JSON.stringify(['ada', 'shop']) })).sessions.map(({ id }) => id).sort(); // prettier-ignore
+  await until(async () => (await copies()).length === 2);
+  assert.deepEqual(await copies(), ['a', 'c']);
+  server.isOffline = false;
+  assert.equal((await cache.getSession({ ...KEY, sessionId: 'b' }))?.id, 'b');
+  await cache.close();
+});
+
+it('close settles what is under way, and later calls fail', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.intercept = () => new Promise(() => undefined);
+  await cache.createSession({ ...KEY, sessionId: 'mine' });
+  const read = assert.rejects(cache.getSession(KEY), hasCode('closed'));
+  const sync = assert.rejects(cache.sync(), hasCode('closed'));
+  await cache.close();
+  await Promise.all([read, sync]);
+  await assert.rejects(cache.sync(), hasCode('closed'));
+  await assert.rejects(cache.forget(), hasCode('closed'));
+  await assert.rejects(cache.outbox.list(), hasCode('closed'));
+});
+
+it('options are checked', () => {
+  const remote = new InMemorySessionService();
+  const wrong = [
+    { remote },
+    { remote, owner: '' },
+    { owner: 'ada' },
+    { remote, owner: 'ada', reads: 'never' },
+    { remote, owner: 'ada', write: 'never' },
+    { remote, owner: 'ada', maxSessions: 0 },
+    { remote, owner: 'ada', readTimeoutMs: -1 },
+    { remote, owner: 'ada', maxAge: 1.5 },
+    { remote, owner: 'ada', local: {} },
+    { remote, owner: 'ada', outbox: true },
+  ];
+  for (const options of wrong) {
+    assert.throws(() => new CachedSessionService(options as never), hasCode('invalid_argument'));
+  }
+});

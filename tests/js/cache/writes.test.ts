@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { event, idsOf, KEY, openCache, Server, until, untilSent, USER } from './fixture.js';
+
+it('a write resolves offline, and reaches the remote once when the connection is back', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const { cache } = openCache(server);
+  const session = await cache.createSession({
+    ...KEY,
+    state: { topic: 'tea', 'user:name': 'Ada' },
+  });
+  for (const id of ['e1', 'e2', 'e3'])
+    await cache.appendEvent({ session, event: event(id, { [id]: 1 }) });
+  assert.deepEqual(idsOf(await cache.getSession(KEY)), ['e1', 'e2', 'e3']);
+  assert.equal(await server.service.getSession(KEY), undefined);
+  await until(() => !cache.status.online);
+  server.isOffline = false;
+  await cache.sync();
+  const stored = await server.service.getSession(KEY);
+  assert.deepEqual(idsOf(stored), ['e1', 'e2', 'e3']);
+  assert.deepEqual(stored?.state, { topic: 'tea', e1: 1, e2: 1, e3: 1, 'user:name': 'Ada' });
+  assert.deepEqual(cache.status.pending, []);
+  await cache.close();
+});
+
+it('unsent events survive a reload, and are sent without a call', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const { cache, local } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1') });
+  await cache.close();
+  server.isOffline = false;
+  const { cache: next } = openCache(server, { local });
+  await until(async () => idsOf(await server.service.getSession(KEY))?.length === 1);
+  await until(() => untilSent(next));
+  await next.close();
+});
+
+it('an append whose response is lost is sent again and stored once', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  server.lostResponses = 1;
+  await cache.appendEvent({ session, event: event('e1') });
+  await cache.sync().catch(() => cache.sync());
+  await cache.appendEvent({ session, event: event('e2') });
+  await cache.sync();
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1', 'e2']);
+  assert.deepEqual(idsOf(await cache.getSession(KEY)), ['e1', 'e2']);
+  await cache.close();
+});
+
+it('a creation whose response is lost is one session', async () => {
+  const server = new Server();
+  server.lostResponses = 1;
+  const { cache } = openCache(server);
+  const session = await cache.createSession({ ...KEY, state: { topic: 'tea' } });
+  await cache.appendEvent({ session, event: event('e1', { count: 1 }) });
+  await cache.sync().catch(() => cache.sync());
+  const stored = await server.service.getSession(KEY);
+  assert.deepEqual([idsOf(stored), stored?.state], [['e1'], { topic: 'tea', count: 1 }]);
+  assert.deepEqual((await cache.getSession(KEY))?.state, stored?.state);
+  await cache.close();
+});
+
+it("the remote's events come first, and ours behind with their deltas on top", async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession({ ...KEY, state: { a: 0 } });
+  await cache.sync();
+  server.isOffline = true;
+  const { events, state } = session;
+  await cache.appendEvent({ session, event: event('ours', { a: 'ours', mine: 1 }) });
+  const other = await server.service.getSession(KEY);
+  await server.service.appendEvent({
+    session: other!,
+    event: event('theirs', { a: 'theirs', b: 2 }),
+  });
+  server.isOffline = false;
+  await cache.sync();
+  const expected = { a: 'ours', b: 2, mine: 1 };
+  for (const service of [server.service, cache]) {
+    const read = await service.getSession(KEY);
+    assert.deepEqual([idsOf(read), read?.state], [['theirs', 'ours'], expected]);
+  }
+  await cache.appendEvent({ session, event: event('next') });
+  assert.equal(session.events, events);
+  assert.equal(session.state, state);
+  assert.deepEqual(idsOf(session)?.sort(), ['next', 'ours', 'theirs']);
+  assert.deepEqual(session.state, expected);
+  await cache.close();
+});
+
+it('titles, labels, deletions and states of users and apps travel too', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.createSession(KEY);
+  await cache.createSession({ ...KEY, sessionId: 's2' });
+  await cache.sync();
+  server.isOffline = true;
+  await cache.updateSession(KEY, { title: 'Tea', labels: { kind: 'shop' } });
+  await cache.deleteSession({ ...KEY, sessionId: 's2' });
+  await cache.updateState({ ...USER, stateDelta: { 'user:name': 'Ada', 'app:motd': 'hello' } });
+  assert.equal(await cache.getSession({ ...KEY, sessionId: 's2' }), undefined);
+  server.isOffline = false;
+  await cache.sync();
+  const stored = await server.service.getSession(KEY);
+  assert.deepEqual([stored?.title, stored?.labels], ['Tea', { kind: 'shop' }]);
+  assert.deepEqual(stored?.state, { 'user:name': 'Ada', 'app:motd': 'hello' });
+  assert.equal(await server.service.getSession({ ...KEY, sessionId: 's2' }), undefined);
+  assert.deepEqual(await cache.getUserState(USER), { name: 'Ada' });
+  await cache.close();
+});
+
+it('more than a thousand unsent events of a session are sent in order', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  const events = Array.from({ length: 1100 }, (_, index) => event(`e${index}`));
+  await cache.appendEvents({ session, events });
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), idsOf({ events }));
+  await cache.close();
+});
+
+it("with write 'through' an append resolves when the remote has it", async () => {
+  const server = new Server();
+  const { cache } = openCache(server, { write: 'through' });
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1') });
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
+  server.isOffline = true;
+  await assert.rejects(cache.appendEvent({ session, event: event('e2') }));
+  server.isOffline = false;
+  await cache.appendEvent({ session, event: event('e2') });
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1', 'e2']);
+  await cache.close();
+});
