@@ -77,7 +77,7 @@ export interface CachedGetSessionRequest extends GetSessionRequest {
  *   const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
  *   const session = await service.getOrCreateSession(key);
  *   const content = { role: 'user', parts: [{ text: 'Which teas are there?' }] };
- *   await service.appendEvent({ session, event: { author: 'user', content } });
+ *   await service.appendEvent({ session, event: { author: 'user', invocationId: 'i1', content } });
  *   console.log(service.status.online);
  * }
  * ```

@@ -71,6 +71,7 @@ const offered = [
   'exports.ts',
   'slim.ts',
   'adk/index.ts',
+  'cache/index.ts',
   'database/index.ts',
   'files/index.ts',
   'live/index.ts',

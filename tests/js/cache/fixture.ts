@@ -1,6 +1,8 @@
 // A cache over memory, with a remote that can be cut off.
 
 import {
+  createEvent,
+  createEventActions,
   InMemorySessionService,
   isSessionError,
   SessionError,
@@ -64,7 +66,8 @@ export function openCache(
 
 export function event(id: string, stateDelta: Record<string, unknown> = {}) {
   const content = { role: 'user', parts: [{ text: id }] };
-  return { id, author: 'user', invocationId: 'i1', timestamp: 1, content, actions: { stateDelta } };
+  const actions = createEventActions({ stateDelta });
+  return createEvent({ id, author: 'user', invocationId: 'i1', timestamp: 1, content, actions });
 }
 
 export function idsOf(
