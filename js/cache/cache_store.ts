@@ -2,7 +2,7 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import type { MaybePromise } from '../call/call.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import { isShared } from '../state/scope.js';
+import { isShared, REMOVED } from '../state/scope.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
 import type { StateOwner } from '../storage/scopes.js';
@@ -277,12 +277,16 @@ export class CacheStore implements SessionStore {
     const { local, records } = this.#parts;
     const { what, key } = request;
     const mapped = { what, key: local.keyOf(key) } as StorageDeleteRequest;
-    const floor = await local.call((store) => store.delete(mapped, call));
+    const erase = () => local.call((store) => store.delete(mapped, call));
     const { appName, userId, sessionId }: StorageKey = key;
     if (what === 'session' && userId !== undefined && sessionId !== undefined) {
-      await this.#deleted({ appName, userId, sessionId });
+      const session = { appName, userId, sessionId };
+      await this.#keepShared(session);
+      const floor = await erase();
+      await this.#deleted(session);
       return floor;
     }
+    const floor = await erase();
     await records.change({ appName, userId }, (all) => {
       const changes: Record<string, unknown> = { [CLEAR + what]: noted(true) };
       const prefix = what === 'appState' ? `${SET}app:` : `${SET}user:`;
@@ -303,6 +307,7 @@ export class CacheStore implements SessionStore {
     const { local } = this.#parts;
     const { key } = request;
     const mapped = { ...request, key: local.keyOf(key) };
+    await this.#keepShared(key);
     const deleted = await local.call((store) => store.deleteUnchanged(mapped));
     if (deleted !== undefined) await this.#deleted(key);
     return deleted;
@@ -312,8 +317,32 @@ export class CacheStore implements SessionStore {
   async #deleted(key: CompositeSessionKey): Promise<void> {
     const nothing = { base: undefined, create: undefined, title: undefined, labels: undefined, refused: undefined }; // prettier-ignore
     const changes: RecordChanges = ofSession(key, { ...nothing, delete: noted(true) });
-    await this.#parts.records.write(ownerOf(key), changes);
+    const { local, records, pending } = this.#parts;
+    pending.noteDeletion(key);
+    await records.write(ownerOf(key), changes);
+    // A fetch that was under way may have made a copy before the record stood.
+    const head = await local.head(key);
+    const { create } = await records.session(key);
+    if (head !== undefined && create === undefined) await local.delete(key, head);
     await this.#written(key, 0);
+  }
+
+  /** What unsent changes of a session wrote into shared states is sent, although the session is deleted. */
+  async #keepShared(key: CompositeSessionKey): Promise<void> {
+    const { local, records, pending } = this.#parts;
+    const { base, create } = await records.session(key);
+    if (base === undefined && create === undefined) return;
+    const copy = await local.changedSince(key, base?.local ?? 0);
+    if (copy === undefined) return;
+    const keys = sharedKeysOf(copy.events.map(({ snapshot }) => snapshot));
+    for (const text of create === undefined ? [] : [create.value.state, create.value.delta]) {
+      for (const name of sharedIn(text)) keys.add(name);
+    }
+    if (keys.size === 0) return;
+    const { state } = copy.head;
+    const changes = [...keys].map((name) => [SET + name, noted(state[name] ?? REMOVED)]);
+    await records.write(ownerOf(key), Object.fromEntries(changes) as RecordChanges);
+    pending.add(ownerOf(key), 0, keys);
   }
 
   /** Called when the local data was erased. */

@@ -281,9 +281,11 @@ export class Sender {
     if (record.refused !== undefined) return;
     if (record.delete !== undefined) {
       await this.#ask(key, (store) => store.delete({ what: 'session', key }, remote.call));
-      // Another tab may have fetched it meanwhile.
-      const head = record.create === undefined ? await local.head(key) : undefined;
-      if (head !== undefined) await local.delete(key, head);
+      // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
+      this.#parts.pending.noteDeletion(key);
+      const head = await local.head(key);
+      const { create } = await records.session(key);
+      if (head !== undefined && create === undefined) await local.delete(key, head);
       await records.remove(ownerOf(key), { [`delete ${key.sessionId}`]: record.delete });
       record = await records.session(key);
     }

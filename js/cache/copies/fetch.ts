@@ -120,6 +120,12 @@ export class Fetch {
     const delta = JSON.stringify(newDelta(events, state, shared, pinned.keys));
     const created = await local.create(key, { events, delta, title, labels, lastUpdateTime });
     if (created === undefined) return false;
+    const head = pinned.deleted.has(nameOf(key)) ? await local.head(key) : undefined;
+    const { create } = await records.session(key);
+    if (head !== undefined && create === undefined) {
+      await local.delete(key, head);
+      return false;
+    }
     await this.#writeBase(key, found, created[1]);
     const { appName, userId, sessionId } = key;
     feed().publishCreated(appName, userId, sessionId, created);
@@ -204,6 +210,8 @@ export class Fetch {
         await this.#parts.refuse(key, deletedOnRemote(key));
         return true;
       }
+      // A session that is created again has its record before its copy.
+      if ((await records.session(key)).create !== undefined) return true;
       if (!(await local.delete(key, copy.head))) return false;
       const { appName, userId, sessionId } = key;
       feed().deletionPublisher(appName, userId, sessionId)(undefined);

@@ -6,7 +6,7 @@ import { isSameJson } from '../../wasm/core.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { Fetch } from './fetch.js';
 import type { LocalCopies } from './local_copies.js';
-import type { Pending } from '../records/pending.js';
+import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference } from './rebase.js';
 import { type Base, FETCHED, LISTED, nameOf, ofSession, type RecordChanges, recordOf, type Records } from '../records/records.js'; // prettier-ignore
 import type { RemoteEnd } from './remote_end.js';
@@ -70,7 +70,16 @@ export class Lists {
     return done;
   }
 
-  async #fetch({ appName, userId }: StateOwner): Promise<void> {
+  async #fetch(owner: StateOwner): Promise<void> {
+    const pinned = this.#parts.pending.collect(owner);
+    try {
+      await this.#fetchList(owner, pinned);
+    } finally {
+      pinned.stop();
+    }
+  }
+
+  async #fetchList({ appName, userId }: StateOwner, pinned: PinnedKeys): Promise<void> {
     const { local, remote, records, fetch, most, clock } = this.#parts;
     const numbers = { limit: most, offset: undefined, page: undefined, withTotal: true };
     const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
@@ -89,7 +98,7 @@ export class Lists {
     const bases = new Map<string, RecordChanges>();
     for (const [name, { key, session }] of sessions) {
       const record = recordOf(await records.read(key), key.sessionId);
-      if (record.delete !== undefined) continue;
+      if (record.delete !== undefined || pinned.deleted.has(name)) continue;
       const { created, revision } = session;
       if (copied.has(name)) {
         const { base } = record;
@@ -107,6 +116,11 @@ export class Lists {
         lastUpdateTime: time,
       });
       if (made === undefined) continue;
+      if (pinned.deleted.has(name)) {
+        const head = await local.head(key);
+        if (head !== undefined) await local.delete(key, head);
+        continue;
+      }
       const hasRevisions = typeof created === 'number' && created > 0;
       const base: Base = {
         created: hasRevisions ? created : null,

@@ -17,6 +17,8 @@ interface PendingEntry {
 /** Collects the shared keys that are unsent at any time from its start to its stop. */
 export interface PinnedKeys {
   readonly keys: ReadonlySet<string>;
+  /** The names of sessions that were deleted meanwhile: what the remote said about them is out of date. */
+  readonly deleted: ReadonlySet<string>;
   stop(): void;
 }
 
@@ -24,6 +26,7 @@ interface Collector {
   readonly owner: StateOwner;
   readonly except: string | undefined;
   readonly keys: Set<string>;
+  readonly deleted: Set<string>;
 }
 
 /** The sessions and shared states with unsent changes, as far as this tab knows. */
@@ -93,10 +96,16 @@ export class Pending {
    * @param except the session whose own changes do not count
    */
   collect(owner: StateOwner, except?: CacheKey): PinnedKeys {
-    const collector = { owner, except: except && nameOf(except), keys: new Set<string>() };
+    const found = { keys: new Set<string>(), deleted: new Set<string>() };
+    const collector = { owner, except: except && nameOf(except), ...found };
     for (const [name, entry] of this.#entries) collect(collector, name, entry);
     this.#collectors.add(collector);
-    return { keys: collector.keys, stop: () => void this.#collectors.delete(collector) };
+    return { ...found, stop: () => void this.#collectors.delete(collector) };
+  }
+
+  /** Notes that a session is deleted, locally or on the remote. */
+  noteDeletion(key: CacheKey): void {
+    for (const { deleted } of this.#collectors) deleted.add(nameOf(key));
   }
 
   #publish(): void {
