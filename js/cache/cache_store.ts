@@ -24,7 +24,7 @@ import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import type { LocalCopies } from './copies/local_copies.js';
 import type { ReadPolicy } from './options.js';
-import { CLEAR, type Creation, LISTED, nameOf, noted, ofSession, ownerOf, type RecordChanges, recordedIds, KINDS, type Records, SET } from './records/records.js'; // prettier-ignore
+import { CLEAR, type Creation, LISTED, nameOf, noted, ofSession, ownerOf, type RecordChanges, recordedIds, recordOf, KINDS, type Records, SET } from './records/records.js'; // prettier-ignore
 import { isRefusal } from './copies/remote_end.js';
 import type { Pending } from './records/pending.js';
 import { sharedKeysOf } from './copies/rebase.js';
@@ -79,13 +79,18 @@ export class CacheStore implements SessionStore {
     const creation: Creation = { state, delta, events: events.length, title, labels, lastUpdateTime, sharesState }; // prettier-ignore
     const operation = noted(creation);
     // Before the session: it would look like an unfinished copy.
-    await room.run(() => records.writeSession(key, { create: operation, base: undefined, refused: undefined, title: undefined, labels: undefined })); // prettier-ignore
+    const nothing = { base: undefined, refused: undefined, title: undefined, labels: undefined };
+    await room.run(() => records.change(ownerOf(key), (all) =>
+      recordOf(all, key.sessionId).create === undefined ? ofSession(key, { ...nothing, create: operation }) : {})); // prettier-ignore
     const created = await room.run(create).catch(async (error: unknown) => {
       const { sessionId } = key;
       if (!isSessionError(error, 'already_exists')) await records.remove(key, { [`create ${sessionId}`]: operation }); // prettier-ignore
       throw error;
     });
     if (created === undefined) return undefined;
+    // Another creation, which came too late, may have written its record first.
+    await records.change(ownerOf(key), (all) =>
+      (recordOf(all, key.sessionId).create?.id ?? operation.id) === operation.id ? {} : ofSession(key, { create: operation })); // prettier-ignore
     const keys = [...sharedKeysOf(events), ...sharedIn(state), ...sharedIn(delta)];
     await this.#written(key, events.length, sharesState ? keys : sharedIn(delta));
     return created;

@@ -131,7 +131,7 @@ export class Sender {
     const revisions = new Map(listed.map(({ sessionId, revision }) => [sessionId, revision]));
     for (const sessionId of new Set([...recordedIds(all), ...revisions.keys()])) {
       const record = recordOf(all, sessionId);
-      const isSent = revisions.get(sessionId) === record.base?.local || record.base === undefined;
+      const isSent = revisions.get(sessionId) === record.base?.local;
       if (isSent && !hasOperations(record) && record.refused === undefined) continue;
       await this.lookAt({ appName, userId, sessionId });
     }
@@ -154,8 +154,8 @@ export class Sender {
       return;
     }
     const record = recordOf(all, key.sessionId);
-    const since = record.base?.local ?? (record.create === undefined ? undefined : 0);
-    const copy = since === undefined ? undefined : await local.changedSince(key, since);
+    // A copy whose base is not noted yet may have unsent events.
+    const copy = await local.changedSince(key, record.base?.local ?? 0);
     const events = copy?.events ?? [];
     const isRefused = record.refused !== undefined;
     if (events.length > 0 || hasOperations(record) || isRefused) {
@@ -303,6 +303,10 @@ export class Sender {
       if (record.base === undefined) {
         if (!(await this.#createOrAdopt(key))) return;
         continue;
+      }
+      if (record.create !== undefined) {
+        // A list has made the copy before the creation did.
+        await records.remove(ownerOf(key), { [`create ${key.sessionId}`]: record.create });
       }
       const { created, revision, local: since } = record.base;
       const copy = await local.changedSince(key, since);

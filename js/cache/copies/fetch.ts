@@ -83,10 +83,11 @@ export class Fetch {
   /** @returns whether it is done; else another tab has changed the copy meanwhile */
   async #attempt(key: CompositeSessionKey, need: number, pinned: PinnedKeys): Promise<boolean> {
     const { local, records, remote, room } = this.#parts;
+    // The head first: a creation writes its record before the copy, so the record of a copy is never missed.
+    const head = await local.head(key);
     const record = await records.session(key);
     const { base } = record;
     if (record.delete !== undefined) return true;
-    const head = await local.head(key);
     const isEnough = base?.held === undefined || need <= base.held;
     const canTell = base !== undefined && base.created !== null && base.isStale !== true;
     const isNew = base === undefined || head === undefined;

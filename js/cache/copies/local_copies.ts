@@ -95,6 +95,8 @@ export class LocalCopies {
       const rows = await this.#changes(key, head, from);
       if (rows === undefined) return undefined;
       for (const [seq, revision, text] of rows) {
+        // Written after the head was read.
+        if (revision > head.revision) continue;
         events.set(seq, { seq, revision, snapshot: this.#snapshot(key, text) });
       }
       if (rows.length < MOST_CHANGED) break;
