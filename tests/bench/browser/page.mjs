@@ -15,6 +15,10 @@ const cases = {
   imports: async () => (await import('./imports.mjs')).longImports(),
   'late-page': async () => (await import('./reads.mjs')).latePage(),
   'newest-sessions': async () => (await import('./reads.mjs')).newestSessions(),
+  'cached-reads': async () => (await import('./cached.mjs')).cachedReads(),
+  'cached-appends': async () => (await import('./cached.mjs')).cachedAppends(),
+  'first-paint': async () => (await import('./cached.mjs')).firstPaint(),
+  drain: async () => (await import('./cached.mjs')).drain(),
 };
 
 globalThis.report = cases[globalThis.location.search.slice(1)]();

@@ -1,0 +1,180 @@
+// The cache over IndexedDB, against IndexedDB alone and against the remote. The remote is the handler in this page, and
+// each of its responses takes 20 ms.
+
+import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm';
+import { CachedSessionService } from 'adk-session-wasm/cache';
+import { RemoteSessionService } from 'adk-session-wasm/remote';
+import { sessionHandler } from 'adk-session-wasm/server';
+
+import { atMost, median, timeOf, timeOfMany, timesInTurns } from '../measure.mjs';
+import { eventsNow } from './stores.mjs';
+import { user } from './user.mjs';
+
+const LATENCY_MS = 20;
+const EVENTS = 100;
+const LONG = 10_000;
+const SESSIONS = 50;
+const APPENDS = 20;
+
+/** A remote in this page that can be cut off. */
+function openRemote() {
+  const server = new InMemorySessionService();
+  const handler = sessionHandler(server, { authorize: () => ({ mayWriteAppState: true }) });
+  const connection = { isCut: false };
+  /** @type {typeof fetch} */
+  const send = async (input, init) => {
+    const request = new Request(input, init);
+    await new Promise((resolve) => setTimeout(resolve, LATENCY_MS));
+    if (connection.isCut) throw new TypeError('the connection is cut');
+    return handler(request);
+  };
+  const remote = new RemoteSessionService({ url: 'http://bench', fetch: send, retries: 0 });
+  return { server, remote, connection };
+}
+
+/**
+ * Runs with a cache over a database of its own.
+ *
+ * @template Value
+ * @param {(parts: ReturnType<typeof openRemote> & { cache: CachedSessionService, local: IndexedDbSessionService }) => Promise<Value>} use
+ */
+async function withCache(use) {
+  const name = `cached-${crypto.randomUUID()}`;
+  const parts = openRemote();
+  const local = new IndexedDbSessionService({ name });
+  const cache = new CachedSessionService({ remote: parts.remote, local, owner: 'bench' });
+  try {
+    return await use({ ...parts, cache, local });
+  } finally {
+    for (const service of [cache, local, parts.remote]) await service.close();
+    await IndexedDbSessionService.deleteDatabase(name);
+  }
+}
+
+/** @param {InMemorySessionService | IndexedDbSessionService} service @param {string} sessionId @param {number} count */
+async function fill(service, sessionId, count) {
+  const session = await service.createSession({ ...user, sessionId });
+  await service.appendEvents({ session, events: eventsNow(count, 0) });
+  return session;
+}
+
+const alone = { unit: 'ms', than: 'IndexedDB alone' };
+
+/** @returns {Promise<import('../measure.mjs').Result[]>} */
+export function cachedReads() {
+  return withCache(async ({ server, cache, local }) => {
+    const key = { ...user, sessionId: 'read' };
+    await fill(server, key.sessionId, EVENTS);
+    await fill(local, key.sessionId, EVENTS);
+    await cache.getSession(key);
+    const times = await timesInTurns(
+      {
+        ours: () => timeOfMany(5, () => cache.getSession(key)),
+        local: () => timeOfMany(5, () => local.getSession(key)),
+      },
+      { rounds: 40, warmUp: 4 },
+    );
+    const [ours, peer] = [median(times.ours), median(times.local)];
+    return [atMost({ case: `a cached read of ${EVENTS} events`, ours, peer, most: 1.2, ...alone })];
+  });
+}
+
+/** @returns {Promise<import('../measure.mjs').Result[]>} */
+export function cachedAppends() {
+  return withCache(async ({ cache, local }) => {
+    const key = { ...user, sessionId: 'append' };
+    const session = await cache.getOrCreateSession(key);
+    const localSession = await local.getOrCreateSession(key);
+    let next = 0;
+    const event = () => eventsNow(1, next++)[0];
+    const times = await timesInTurns(
+      {
+        ours: () => timeOfMany(5, () => cache.appendEvent({ session, event: event() })),
+        local: () => timeOfMany(5, () => local.appendEvent({ session: localSession, event: event() })), // prettier-ignore
+      },
+      { rounds: 40, warmUp: 4 },
+    );
+    const [ours, peer] = [median(times.ours), median(times.local)];
+    return [atMost({ case: 'an append with outbox', ours, peer, most: 1.3, ...alone })];
+  });
+}
+
+/** @returns {Promise<import('../measure.mjs').Result[]>} */
+export function firstPaint() {
+  return withCache(async ({ server, remote, cache }) => {
+    const key = { ...user, sessionId: 'long' };
+    await fill(server, key.sessionId, LONG);
+    await cache.getSession(key);
+    const window = { ...key, config: { numRecentEvents: 50 } };
+    const results = [];
+    for (const [name, request] of /** @type {const} */ ([
+      ['all', key],
+      ['the last 50', window],
+    ])) {
+      const times = await timesInTurns({
+        ours: () => timeOf(() => cache.getSession(request)),
+        remote: () => timeOf(() => remote.getSession(request)),
+      });
+      const [ours, peer] = [median(times.ours), median(times.remote)];
+      results.push(
+        atMost({
+          case: `first paint, ${name} of ${LONG} events`,
+          ours,
+          peer,
+          unit: 'ms',
+          most: 1 / 20,
+          than: `the remote at ${LATENCY_MS} ms`,
+        }),
+      );
+    }
+    return results;
+  });
+}
+
+/**
+ * Sends what waits: 20 events in each of 50 sessions. The best possible is one request a session, all at once.
+ *
+ * @returns {Promise<import('../measure.mjs').Result[]>}
+ */
+export function drain() {
+  return withCache(async ({ server, remote, cache, connection }) => {
+    const ids = Array.from({ length: SESSIONS }, (_, number) => `drain ${number}`);
+    const sessions = await Promise.all(ids.map((sessionId) => cache.createSession({ ...user, sessionId }))); // prettier-ignore
+    const best = await Promise.all(ids.map((id) => remote.createSession({ ...user, sessionId: `best ${id}` }))); // prettier-ignore
+    await cache.sync();
+    let next = 0;
+    const ours = async () => {
+      connection.isCut = true;
+      await Promise.all(
+        sessions.map(async (session) => {
+          for (let count = 0; count < APPENDS; count += 1) {
+            await cache.appendEvent({ session, event: eventsNow(1, next++)[0] });
+          }
+        }),
+      );
+      connection.isCut = false;
+      return timeOf(() => cache.sync());
+    };
+    const direct = () =>
+      timeOf(() =>
+        Promise.all(
+          best.map((session) =>
+            remote.appendEvents({ session, events: eventsNow(APPENDS, (next += APPENDS)) }),
+          ),
+        ),
+      );
+    const times = await timesInTurns({ ours, direct }, { rounds: 5, warmUp: 1 });
+    const stored = await server.getSession({ ...user, sessionId: 'drain 0' });
+    if (stored?.events.length !== 6 * APPENDS) throw new Error('not everything was sent');
+    return [
+      atMost({
+        case: `draining ${SESSIONS * APPENDS} appends in ${SESSIONS} sessions`,
+        ours: median(times.ours),
+        peer: median(times.direct),
+        unit: 'ms',
+        most: 1.3,
+        than: 'one request a session, all at once',
+      }),
+    ];
+  });
+}

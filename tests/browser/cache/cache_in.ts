@@ -1,0 +1,159 @@
+// The cache in one of the browsers, over the handler of sessions in this process.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createEvent } from 'adk-session-wasm';
+import { type Browser, type BrowserName, openBrowser } from '../browser.js';
+import { inTabs } from '../in_tabs.js';
+import type { Tab } from '../tab.js';
+import { type ChatSite, serveChat } from './chat_site.js';
+import type { ChatScenarios } from './page/main.js';
+
+type ChatTab = Tab<ChatScenarios>;
+
+const APP = { appName: 'chat' };
+
+export function cacheIn(browserName: BrowserName): void {
+  describe(`A cache in ${browserName}`, () => {
+    let site: ChatSite;
+    let browser: Browser;
+    before(async () => {
+      site = await serveChat();
+      browser = await openBrowser(browserName);
+    });
+    after(async () => {
+      await browser.close();
+      await site.close();
+    });
+
+    const inPages = (count: number, run: (...tabs: ChatTab[]) => Promise<void>) =>
+      inTabs<ChatScenarios>(browser, Array<string>(count).fill(site.origin), (tabs) =>
+        run(...tabs),
+      );
+    const stored = async (userId: string, sessionId: string): Promise<string[] | undefined> => {
+      const session = await site.sessions.service.getSession({ ...APP, userId, sessionId });
+      return session?.events.map(({ content }) => String(content?.parts?.[0]?.text));
+    };
+    /** Writes as another program does, on the server. */
+    const writeThere = async (userId: string, sessionId: string, texts: readonly string[]) => {
+      const { service } = site.sessions;
+      const session = await service.getOrCreateSession({ ...APP, userId, sessionId });
+      const events = texts.map((text) => createEvent({ author: 'bot', invocationId: 'i', content: { parts: [{ text }] } })); // prettier-ignore
+      await service.appendEvents({ session, events });
+    };
+
+    it('lists, opens and writes', () =>
+      inPages(1, async (page) => {
+        await writeThere('ada', 's1', ['hello', 'tea?']);
+        await page.call('open', site.sessions.url, 'ada');
+        assert.deepEqual(await page.call('list'), ['s1']);
+        assert.deepEqual(await page.call('read', 's1'), ['hello', 'tea?']);
+        await page.call('write', 's1', ['green']);
+        await page.call('untilSent');
+        assert.deepEqual(await stored('ada', 's1'), ['hello', 'tea?', 'green']);
+        await page.call('close');
+      }));
+
+    it('has everything after a reload without the server, and sends it once when the server is back', () =>
+      inPages(1, async (page) => {
+        await writeThere('eva', 's1', ['hello']);
+        await page.call('open', site.sessions.url, 'eva');
+        assert.deepEqual(await page.call('list'), ['s1']);
+        assert.deepEqual(await page.call('read', 's1'), ['hello']);
+        await site.sessions.stop();
+        try {
+          await page.call('write', 's1', ['one', 'two']);
+          await page.call('write', 'made offline', ['three']);
+          await page.open(site.origin);
+          await page.call('open', site.sessions.url, 'eva');
+          assert.deepEqual(await page.call('list'), ['made offline', 's1']);
+          assert.deepEqual(await page.call('read', 's1'), ['hello', 'one', 'two']);
+          assert.deepEqual(await page.call('read', 'made offline'), ['three']);
+          await page.call('write', 's1', ['four']);
+          await writeThere('eva', 's1', ['meanwhile']);
+        } finally {
+          await site.sessions.start();
+        }
+        await page.call('untilSent');
+        const all = ['hello', 'meanwhile', 'one', 'two', 'four'];
+        assert.deepEqual(await stored('eva', 's1'), all);
+        assert.deepEqual(await stored('eva', 'made offline'), ['three']);
+        assert.deepEqual(await page.call('untilRead', 's1', all.length), all);
+        await page.call('close');
+      }));
+
+    it('sends from another tab when the sender is closed', () =>
+      inPages(2, async (first, second) => {
+        await first.call('open', site.sessions.url, 'kim');
+        await first.call('write', 's1', ['zero']);
+        await first.call('untilSent');
+        await second.call('open', site.sessions.url, 'kim');
+        await site.sessions.stop();
+        try {
+          await first.call('write', 's1', ['one', 'two']);
+          await second.call('write', 's1', ['three']);
+          await first.call('write', 's1', ['four']);
+          await first.close();
+        } finally {
+          await site.sessions.start();
+        }
+        await second.call('untilSent');
+        assert.deepEqual(await stored('kim', 's1'), ['zero', 'one', 'two', 'three', 'four']);
+        await second.call('close');
+      }));
+
+    it('shows nothing to another owner, also without the server', () =>
+      inPages(1, async (page) => {
+        await writeThere('lea', 's1', ['secret']);
+        await page.call('open', site.sessions.url, 'lea');
+        assert.deepEqual(await page.call('read', 's1'), ['secret']);
+        await page.call('close');
+        await site.sessions.stop();
+        try {
+          await page.call('open', site.sessions.url, 'mia', 'lea');
+          await assert.rejects(page.call('read', 's1'), /connection_lost/);
+          await page.call('close');
+        } finally {
+          await site.sessions.start();
+        }
+      }));
+
+    it('erases what an owner forgets, in each tab', () =>
+      inPages(2, async (first, second) => {
+        await writeThere('noa', 's1', ['secret']);
+        for (const page of [first, second]) {
+          await page.call('open', site.sessions.url, 'noa');
+          assert.deepEqual(await page.call('read', 's1'), ['secret']);
+        }
+        await site.sessions.stop();
+        try {
+          await first.call('forget');
+          await assert.rejects(second.call('read', 's1'), /connection_lost|closed/);
+          await second.open(site.origin);
+          await second.call('open', site.sessions.url, 'noa');
+          await assert.rejects(second.call('read', 's1'), /connection_lost/);
+        } finally {
+          await site.sessions.start();
+        }
+        assert.deepEqual(await second.call('read', 's1'), ['secret']);
+      }));
+
+    it('sends 1,000 writes that waited', () =>
+      inPages(1, async (page) => {
+        await site.sessions.stop();
+        try {
+          await page.call('open', site.sessions.url, 'max');
+          await page.call('writeMany', 20, 50);
+          assert.equal(await page.call('pending'), 1000);
+        } finally {
+          await site.sessions.start();
+        }
+        await page.call('untilSent');
+        for (let number = 0; number < 20; number += 1) {
+          const texts = Array.from({ length: 50 }, (_, place) => `${number}:${place}`);
+          assert.deepEqual(await stored('max', `many ${number}`), texts);
+        }
+        await page.call('close');
+      }));
+  });
+}

@@ -1,0 +1,88 @@
+// Chromium is killed while its cache has a full outbox. Each start finds what was acknowledged, and in the end the server
+// has it once.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startChromium } from '../indexed_db/chromium_process.js';
+import { type ChatSite, serveChat } from './chat_site.js';
+
+const KILLS = Number(process.env.SOAK_CACHE_KILLS ?? 3);
+
+interface Report {
+  readonly error?: string;
+  readonly sessions?: Readonly<Record<string, readonly string[]>>;
+}
+
+describe('A Chromium that is killed with a full outbox', () => {
+  let site: ChatSite;
+  let profile: string;
+  before(async () => {
+    site = await serveChat();
+    profile = await mkdtemp(join(tmpdir(), 'killed-cache-'));
+  });
+  after(async () => {
+    await site.close();
+    await rm(profile, { recursive: true, force: true });
+  });
+
+  const start = (query: Record<string, string>) =>
+    startChromium(profile, `${site.origin}/killed?${new URLSearchParams({ ...query, server: site.sessions.url })}`); // prettier-ignore
+  const reported = async (): Promise<Report> => {
+    await site.found.atLeast(1);
+    const report = JSON.parse(site.found.take()[0]!) as Report;
+    assert.equal(report.error, undefined);
+    return report;
+  };
+
+  it(`loses and doubles nothing, ${KILLS} times`, async () => {
+    const told: string[] = [];
+    await site.sessions.stop();
+    for (let run = 0; run <= KILLS; run += 1) {
+      const browser = start({ run: `run-${run}` });
+      try {
+        requireWhole((await reported()).sessions ?? {}, told);
+        await site.acknowledged.atLeast(20 + ((run * 17) % 40));
+      } finally {
+        await browser.kill();
+      }
+      told.push(...site.acknowledged.take());
+    }
+    await site.sessions.start();
+    const browser = start({ drain: '' });
+    try {
+      await reported();
+    } finally {
+      await browser.kill();
+    }
+    const sessions: Record<string, string[]> = {};
+    for (const sessionId of ['one', 'two']) {
+      const key = { appName: 'chat', userId: 'ada', sessionId };
+      const session = await site.sessions.service.getSession(key);
+      sessions[sessionId] = session!.events.map(({ content }) => String(content?.parts?.[0]?.text));
+    }
+    requireWhole(sessions, told);
+  });
+});
+
+/** Everything that was acknowledged is there once, and in its order. */
+function requireWhole(
+  sessions: Readonly<Record<string, readonly string[]>>,
+  told: readonly string[],
+): void {
+  const found = Object.values(sessions).flat();
+  const stored = new Set(found);
+  assert.equal(stored.size, found.length, 'no text is there twice');
+  assert.deepEqual(
+    told.filter((text) => !stored.has(text)),
+    [],
+    'acknowledged texts are there',
+  );
+  for (const [sessionId, texts] of Object.entries(sessions)) {
+    const acknowledged = told.filter((text) => text.split(':')[1] === sessionId);
+    const order = texts.filter((text) => acknowledged.includes(text));
+    assert.deepEqual(order, acknowledged, `the texts of ${sessionId} are in their order`);
+  }
+}

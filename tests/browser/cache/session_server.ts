@@ -1,0 +1,46 @@
+// The server of the sessions: the handler over memory in this process, on a port that it keeps while it is stopped.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { InMemorySessionService } from 'adk-session-wasm';
+import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
+
+export interface SessionServer {
+  readonly url: string;
+  /** What the server serves, without HTTP. */
+  readonly service: InMemorySessionService;
+  /** Ends all connections; later ones are refused. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Starts a server whose pages come from `origin`. A request may see the user whom its header `x-user` names. */
+export async function serveSessions(origin: string): Promise<SessionServer> {
+  const service = new InMemorySessionService();
+  const handler = sessionHandler(service, {
+    basePath: '/api',
+    allowedOrigins: [origin],
+    authorize: (request, { userId }) => userId === request.headers.get('x-user'),
+  });
+  let server: Server | undefined;
+  let port = 0;
+  const start = async (): Promise<void> => {
+    const next = createServer((request, response) => void nodeListener(handler)(request, response));
+    await new Promise<void>((resolve) => next.listen(port, '127.0.0.1', resolve));
+    port = (next.address() as AddressInfo).port;
+    server = next;
+  };
+  await start();
+  return {
+    url: `http://127.0.0.1:${port}/api`,
+    service,
+    start,
+    async stop() {
+      const running = server;
+      server = undefined;
+      if (running === undefined) return;
+      running.closeAllConnections();
+      await new Promise((resolve) => running.close(resolve));
+    },
+  };
+}

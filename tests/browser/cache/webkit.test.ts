@@ -1,0 +1,3 @@
+import { cacheIn } from './cache_in.js';
+
+cacheIn('webkit');

@@ -1,0 +1,3 @@
+import { simulateCaches } from './cache_seeds.js';
+
+simulateCaches(500);

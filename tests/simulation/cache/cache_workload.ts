@@ -1,0 +1,163 @@
+// The steps of a seed: tabs write and read a few sessions, other programs change the remote, and tabs end.
+
+import { State, type StateShape } from '../../../js/index.js';
+import type { EventSpec, SessionName } from '../operation.js';
+import type { Random } from '../run/random.js';
+import { REFUSED } from './remote.js';
+import type { CacheOperation, RemoteOperation, Step } from './script.js';
+
+export const USER = { appName: 'shop', userId: 'ada' };
+
+export const NAMES: readonly SessionName[] = ['s', 't', 'u'].map((sessionId) => ({
+  ...USER,
+  sessionId,
+}));
+
+const KEYS = ['a', 'b', 'user:a', 'app:a', 'temp:t'];
+
+/** What the simulation has now. */
+export interface Surface {
+  /** The numbers of the open tabs, each with those of its handles. */
+  readonly tabs: readonly { readonly number: number; readonly handles: readonly number[] }[];
+  readonly devices: readonly { readonly number: number; readonly isOffline: boolean }[];
+}
+
+const OPERATIONS = {
+  append: 12,
+  get: 5,
+  getOrCreate: 3,
+  create: 1,
+  list: 1,
+  update: 1.5,
+  updateUser: 0.7,
+  title: 0.5,
+  sync: 0.7,
+  delete: 0.7,
+};
+
+const STEPS = {
+  operation: 20,
+  remote: 5,
+  crash: 1,
+  close: 0.4,
+  freeze: 0.5,
+  offline: 1.5,
+  online: 2,
+};
+
+export class CacheWorkload {
+  readonly #random: Random;
+  readonly #operations = { ...OPERATIONS };
+  readonly #steps = { ...STEPS };
+  /** Whether the remote refuses some events for good. */
+  readonly #hasRefusals: boolean;
+  #count = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#hasRefusals = random.isLikely(0.2);
+    for (const kind of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
+      this.#operations[kind] *= random.pick([0.2, 1, 1, 3]);
+    }
+    for (const what of Object.keys(STEPS) as (keyof typeof STEPS)[]) {
+      this.#steps[what] *= random.pick([0, 1, 1, 3]);
+    }
+    this.#steps.operation = STEPS.operation;
+    if (random.isLikely(0.7)) this.#operations.delete = 0;
+  }
+
+  next({ tabs, devices }: Surface): Step {
+    const random = this.#random;
+    const what = random.weighted(this.#steps);
+    const { number: tab, handles } = random.pick(tabs);
+    switch (what) {
+      case 'operation':
+        return { what, tab, operation: this.#operation(handles) };
+      case 'remote':
+        return { what, operation: this.#remoteOperation() };
+      case 'freeze':
+        return { what, tab, milliseconds: random.pick([500, 4000, 9000, 30_000]) };
+      case 'crash':
+      case 'close':
+        return { what, tab };
+      case 'offline':
+      case 'online':
+        return { what, device: random.pick(devices).number };
+    }
+  }
+
+  /** Events that the remote has at the start of the seed. */
+  history(): readonly EventSpec[] {
+    const length = this.#random.pick([0, 0, 1, 3, 3, 60]);
+    return Array.from({ length }, () => this.#event(false));
+  }
+
+  event(): EventSpec {
+    return this.#event(false);
+  }
+
+  #operation(handles: readonly number[]): CacheOperation {
+    const random = this.#random;
+    const kind = random.weighted(this.#operations);
+    const key = random.isLikely(0.6) ? NAMES[0]! : random.pick(NAMES);
+    switch (kind) {
+      case 'append': {
+        if (handles.length === 0) return { kind: 'getOrCreate', key, state: {} };
+        const length = random.pick([1, 1, 1, 2, 3]);
+        const events = Array.from({ length }, () => this.#event(this.#hasRefusals));
+        return { kind, handle: random.pick(handles), events };
+      }
+      case 'create':
+      case 'getOrCreate':
+        return { kind, key, state: this.#delta(0.2) };
+      case 'get':
+        return { kind, key, last: random.isLikely(0.3) ? random.below(4) : undefined };
+      case 'update':
+        return { kind, key, event: this.#event(false) };
+      case 'updateUser':
+        return { kind, value: `v${(this.#count += 1)}` };
+      case 'title':
+        return { kind, key, title: `title ${(this.#count += 1)}` };
+      case 'delete':
+        return { kind, key };
+      case 'list':
+      case 'sync':
+        return { kind };
+    }
+  }
+
+  #remoteOperation(): RemoteOperation {
+    const random = this.#random;
+    const key = random.isLikely(0.6) ? NAMES[0]! : random.pick(NAMES);
+    const mayDelete = this.#operations.delete > 0;
+    const kind = random.weighted({
+      append: 5,
+      create: 2,
+      updateUser: 0.7,
+      delete: mayDelete ? 0.7 : 0,
+    });
+    if (kind === 'updateUser') return { kind, value: `v${(this.#count += 1)}` };
+    if (kind !== 'append') return { kind, key };
+    const length = random.pick([1, 1, 2, 12]);
+    return { kind, key, events: Array.from({ length }, () => this.#event(false)) };
+  }
+
+  #event(mayBeRefused: boolean): EventSpec {
+    this.#count += 1;
+    const isRefused = mayBeRefused && this.#random.isLikely(0.15);
+    return {
+      id: `e${this.#count}`,
+      text: isRefused ? `${REFUSED} ${this.#count}` : `text ${this.#count} 日本`,
+      timestamp: 1_700_000_000_000 + this.#random.pick([0, 0, -5000, 7000]),
+      delta: this.#delta(0.25),
+    };
+  }
+
+  #delta(probability: number): StateShape {
+    const entries = this.#random.some(KEYS, probability).map((key): [string, unknown] => {
+      this.#count += 1;
+      return [key, this.#random.pick<unknown>([this.#count, `v${this.#count}`, { b: [this.#count] }, State.REMOVED])]; // prettier-ignore
+    });
+    return Object.fromEntries(entries);
+  }
+}

@@ -1,0 +1,26 @@
+import { isSessionError } from '../../../js/index.js';
+import type { CacheOperation } from './script.js';
+
+/** The codes with which an operation may fail because the remote did not answer as it should. */
+const OF_REMOTE = ['connection_lost', 'remote'];
+
+/** Whether an operation of a cache may fail with this error. */
+export function mayFail(
+  kind: CacheOperation['kind'],
+  error: unknown,
+  mayBeDeleted: boolean,
+): boolean {
+  const code = isSessionError(error) ? error.code : 'no SessionError';
+  switch (kind) {
+    case 'append':
+      // It needs nothing but the local store.
+      return code === 'not_found' && mayBeDeleted;
+    case 'create':
+      return [...OF_REMOTE, 'already_exists'].includes(code);
+    case 'update':
+    case 'title':
+      return [...OF_REMOTE, 'not_found'].includes(code);
+    default:
+      return OF_REMOTE.includes(code);
+  }
+}

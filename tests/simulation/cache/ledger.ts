@@ -1,0 +1,136 @@
+// What was written, and the checks of what is read: nothing is lost, nothing is there twice, and the order is allowed.
+
+import type { Event } from '../../../js/index.js';
+import { canonicalEvent } from '../model/canonical.js';
+import { storedText } from '../model/events.js';
+import type { EventSpec } from '../operation.js';
+import { markOf, UPDATE_KEY } from './remote.js';
+import type { WrittenEvent } from './script.js';
+
+/** The id of the event's {@link WrittenEvent}. */
+export function idOf({ id, actions }: Event): string {
+  const update = actions.stateDelta[UPDATE_KEY];
+  return typeof update === 'string' ? update : id;
+}
+
+export class Ledger {
+  readonly #written = new Map<string, WrittenEvent>();
+  /** The sessions that somebody has tried to delete, and the devices that did; `undefined`: another program. */
+  readonly #deletions = new Map<string, Set<number | undefined>>();
+
+  readonly #dropped = new Set<string>();
+
+  /**
+   * Notes that somebody begins to write an event.
+   *
+   * @param step the present step
+   * @param device `undefined`: another program, directly on the remote
+   */
+  begin(spec: EventSpec, session: string, step: number, device: number | undefined): WrittenEvent {
+    const event = { spec, session, device, beganAt: step, acknowledgedAt: undefined };
+    this.#written.set(spec.id, event);
+    return event;
+  }
+
+  noteDeletion(session: string, device: number | undefined): void {
+    const devices = this.#deletions.get(session) ?? new Set();
+    this.#deletions.set(session, devices.add(device));
+  }
+
+  /** Notes that an event was set aside, and given up. */
+  noteDrop(mark: string): void {
+    this.#dropped.add(mark);
+  }
+
+  isDropped(mark: string): boolean {
+    return this.#dropped.has(mark);
+  }
+
+  hasDeletion(session: string): boolean {
+    return this.#deletions.has(session);
+  }
+
+  /**
+   * Checks the events of a session that a tab has read.
+   *
+   * @param beganAt the step at which the read began
+   * @param last the size of its window
+   */
+  checkRead(
+    session: string,
+    device: number | undefined,
+    events: readonly Event[],
+    beganAt: number,
+    last?: number,
+  ): void {
+    const ids = events.map(idOf);
+    requireEachOnce(ids, `session ${session} on device ${device}`);
+    if (last !== undefined && ids.length > last)
+      throw new Error(`a window of ${last} has ${ids.join()}`);
+    for (const event of events) this.#requireWritten(event, session);
+    this.#requireOrder(ids, session);
+    if (last !== undefined || this.hasDeletion(session)) return;
+    const shown = new Set(ids);
+    for (const { spec, ...written } of this.#written.values()) {
+      const isOwn = written.session === session && written.device === device;
+      const isKnown = (written.acknowledgedAt ?? Infinity) < beganAt;
+      if (!isOwn || !isKnown || shown.has(spec.id)) continue;
+      if (this.isDropped(markOf(session, spec.id))) continue;
+      throw new Error(
+        `session ${session} on device ${device} lacks ${spec.id}, which was acknowledged at step ${written.acknowledgedAt}; it has ${ids.join()}`,
+      );
+    }
+  }
+
+  /**
+   * Checks that every acknowledged event has arrived at the remote once, unless it was set aside and dropped.
+   *
+   * @param arrivals how often the remote has stored an event as a new one
+   */
+  checkArrivals(arrivals: ReadonlyMap<string, number>): void {
+    for (const { spec, session, device, acknowledgedAt } of this.#written.values()) {
+      const mark = markOf(session, spec.id);
+      const count = arrivals.get(mark) ?? 0;
+      if (count > 1) throw new Error(`event ${mark} has arrived ${count} times`);
+      if (count === 1 || acknowledgedAt === undefined || this.#dropped.has(mark)) continue;
+      if (this.#deletions.get(session)?.has(device) === true) continue;
+      throw new Error(
+        `event ${mark} was acknowledged at step ${acknowledgedAt}, and has neither arrived nor was it set aside`,
+      );
+    }
+  }
+
+  #requireWritten(event: Event, session: string): void {
+    const id = idOf(event);
+    const written = this.#written.get(id);
+    if (written?.session !== session) throw new Error(`nobody wrote event ${id} to ${session}`);
+    const text = canonicalEvent(event);
+    const isUpdate = id !== event.id;
+    if (!isUpdate && text !== storedText(written.spec)) {
+      throw new Error(`event ${id} is\n${text}\nand was written as\n${storedText(written.spec)}`);
+    }
+  }
+
+  /** An event that began after another one was acknowledged comes behind it, if the writer of both is the same. */
+  #requireOrder(ids: readonly string[], session: string): void {
+    if (this.hasDeletion(session)) return;
+    const written = ids.map((id) => this.#written.get(id)!);
+    for (const [position, later] of written.entries()) {
+      for (const earlier of written.slice(position + 1)) {
+        // `earlier` is shown behind `later`.
+        const isKnown = earlier.device === undefined;
+        if (earlier.device !== later.device && !(isKnown && earlier.acknowledgedAt !== undefined))
+          continue;
+        if ((earlier.acknowledgedAt ?? Infinity) >= later.beganAt) continue;
+        throw new Error(
+          `${earlier.spec.id} was acknowledged before ${later.spec.id} began, and is behind it in ${session}: ${ids.join()}`,
+        );
+      }
+    }
+  }
+}
+
+function requireEachOnce(ids: readonly string[], where: string): void {
+  const twice = ids.find((id, position) => ids.indexOf(id) !== position);
+  if (twice !== undefined) throw new Error(`${where} has ${twice} twice: ${ids.join()}`);
+}
