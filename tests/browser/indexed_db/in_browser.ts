@@ -25,6 +25,7 @@ import { sequence } from './sequence.js';
 import { serveSite, type Site } from './site.js';
 import { sizes } from './sizes.js';
 import { terms } from './terms.js';
+import { truncations } from './truncations.js';
 import { upgrade } from './upgrade.js';
 import { twoPages } from './two_pages.js';
 
@@ -51,6 +52,7 @@ const GROUPS = {
   'large events and states': sizes,
   'exceptions within': exceptions,
   'lost numbers': sequence,
+  'replaced ends of histories': truncations,
   // At the end: after one database has a mirror, every opening searches for one.
   'databases with a mirror': mirror,
 };

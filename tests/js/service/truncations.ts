@@ -13,7 +13,20 @@ import type { replaceEnd } from '../../../js/service/replace_end.js';
 import type { ServiceCore } from '../../../js/service/service_core.js';
 import type { TruncatingRequest } from '../../../js/storage/session_store.js';
 
-type Service = StoredSessionService;
+/** The methods that the tests call, of any copy of the package. */
+type Service = Pick<
+  StoredSessionService,
+  | 'appendEvents'
+  | 'createSession'
+  | 'getSession'
+  | 'listChanges'
+  | 'listEvents'
+  | 'listSessions'
+  | 'revisionOf'
+  | 'sessionInfo'
+  | 'updateSession'
+  | 'watch'
+>;
 
 /** What a test says of such an append. */
 export interface Replacement {

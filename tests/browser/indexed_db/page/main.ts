@@ -24,6 +24,7 @@ import * as schema from './schema.js';
 import * as sequel from './sequel.js';
 import * as sequence from './sequence.js';
 import * as terms from './terms.js';
+import { replaceAnEnd } from './truncations.js';
 import * as upgrade from './upgrade.js';
 import * as sizes from './sizes.js';
 import { countBesideAnother, workBesideAnother } from './two_pages.js';
@@ -42,6 +43,7 @@ const scenarios = {
   openAuto,
   openExplicitly,
   readStored,
+  replaceAnEnd,
   retry,
   takeNumber,
   takeTurns,
