@@ -69,6 +69,7 @@ mod runner;
 mod stop;
 mod together;
 mod truncation;
+mod verb_rows;
 mod verbs;
 
 use std::fmt;

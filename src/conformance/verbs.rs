@@ -1,20 +1,19 @@
 //! Tests of the verbs themselves, for duties that no case through the service can show. A refusal
 //! writes nothing, decisions get the right rows, and texts and revisions are opaque.
 
-use std::rc::Rc;
-
 use std::fmt::Debug;
 
 use crate::conformance::Report;
+use crate::conformance::verb_rows::{
+    ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
+};
 use crate::core::event::EventText;
 use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{Page, Window};
-use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey};
-use crate::core::state::{Change, StateChanges};
+use crate::core::session::{NEVER, Revision, SessionHead};
 use crate::core::storage::{Deletion, Storage, is_same_json};
 use crate::core::write::{
-    Changes, EventChange, EventRow, FoundRows, Plan, ScopeSet, SessionChange, SharedChange, Target,
-    Write,
+    Changes, EventRow, FoundRows, Plan, ScopeSet, SharedChange, Target, Write,
 };
 
 type Verdict = Result<(), String>;
@@ -344,70 +343,6 @@ fn found_rows(write: Write) -> Result<FoundRows, String> {
 
 fn failed(failure: impl Debug) -> String {
     format!("the storage failed: {failure:?}")
-}
-
-fn key() -> SessionKey {
-    SessionKey { app_name: "app".into(), user_id: "user".into(), session_id: "session".into() }
-}
-
-fn plan(event_ids: &[&str], since: Revision) -> Plan {
-    Plan {
-        creates: false,
-        target: key().into(),
-        scopes: ScopeSet { session: true, user: true, app: true },
-        event_ids: event_ids.iter().map(|id| Rc::from(*id)).collect(),
-        ids_are_new: false,
-        since,
-        truncate_after: None,
-    }
-}
-
-/// Digits and keys that a storage would lose if it parsed the values.
-const STATE: &str = r#"{"z":1.50,"__proto__":12345678901234567890,"a":{"b": 1e400}}"#;
-
-/// Texts of JSON that is no event.
-const ODD_TEXTS: [&str; 4] = [r#"{ "n" : 1.50, "a": 12e300 }"#, "[]", "null", "\"\u{ffff}😀\""];
-
-fn set_all() -> StateChanges {
-    set(&[("z", "1.50"), ("__proto__", "12345678901234567890"), ("a", r#"{"b": 1e400}"#)])
-}
-
-fn set(members: &[(&str, &str)]) -> StateChanges {
-    let set = |(name, value): &(&str, &str)| (Rc::from(*name), Change::Set(Rc::from(*value)));
-    members.iter().map(set).collect()
-}
-
-fn session_change(created: Revision, revision: Revision, state: &[(&str, &str)]) -> SessionChange {
-    let head = SessionHead { created, revision, last_update_time: 1000.25, create_time: 1000.25 };
-    SessionChange { head, state: set(state), description: Description::default() }
-}
-
-/// Returns a write of everything, with `events` events; their revisions count from `created`.
-fn filled(created: Revision, revision: Revision, events: usize) -> Changes {
-    let events = (0..events).zip(created..).map(|(position, seq)| change(position, seq, seq));
-    Changes {
-        session: Some(SessionChange { state: set_all(), ..session_change(created, revision, &[]) }),
-        user: Some(SharedChange { revision, state: set_all() }),
-        app: Some(SharedChange { revision, state: set_all() }),
-        events: events.collect(),
-    }
-}
-
-fn change(index: usize, seq: Revision, revision: Revision) -> EventChange {
-    EventChange { index, seq, revision }
-}
-
-/// Returns a new event.
-fn event(id: &str) -> EventRow {
-    EventRow { id: id.into(), seq: 0, revision: 0, timestamp: 0.5, text: text_of(id).into() }
-}
-
-fn text_of(id: &str) -> String {
-    format!(r#"{{ "id":"{id}", "n":1.50 }}"#)
-}
-
-fn texts_of(ids: &[&str]) -> Vec<String> {
-    ids.iter().map(|id| text_of(id)).collect()
 }
 
 /// Compares event texts as JSON values: a storage may sort their keys.

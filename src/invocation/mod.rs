@@ -50,9 +50,6 @@ mod context;
 mod live_state;
 mod run;
 mod shared;
-#[cfg(test)]
-#[cfg(not(target_arch = "wasm32"))]
-mod tests;
 mod turns;
 mod write_order;
 

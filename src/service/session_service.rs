@@ -2,85 +2,24 @@
 
 mod deep;
 mod events;
+mod requests;
 mod session;
-#[cfg(test)]
-#[cfg(not(target_arch = "wasm32"))]
-mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
 pub use self::events::{EventsPage, ListEventsRequest};
+pub use self::requests::{CreateRequest, DeleteRequest, GetRequest, ListRequest};
 pub use self::session::Session;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText, NewEvent};
-use crate::core::read::{ListOrder, ListPlace, Page, Window};
-use crate::core::session::{Description, Revision, SessionKey, check_id};
+use crate::core::read::{ListOrder, Page, Window};
+use crate::core::session::{Revision, SessionKey, check_id};
 use crate::core::state::{Delta, Scope};
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
 use crate::service::{HandlePosition, NewSession, Refusal, StalePolicy, StoredSessionService};
-
-/// A request to create a session.
-#[derive(Debug, Clone, Default)]
-pub struct CreateRequest {
-    /// The app.
-    pub app_name: String,
-    /// The user of the app.
-    pub user_id: String,
-    /// The session's id; `None` or blank for a fresh UUID v4.
-    pub session_id: Option<String>,
-    /// The initial state. It is split by scope; `temp:` keys are dropped.
-    pub state: HashMap<String, Value>,
-    /// The events that the session begins with. Their deltas change the initial state, in order.
-    pub events: Vec<Event>,
-    /// The title and the labels.
-    pub description: Description,
-}
-
-/// A request to read a session and some of its events.
-#[derive(Debug, Clone, Default)]
-pub struct GetRequest {
-    /// The app.
-    pub app_name: String,
-    /// The user of the app.
-    pub user_id: String,
-    /// The session of the user.
-    pub session_id: String,
-    /// Only the last `num_recent_events` events; `None` for all.
-    pub num_recent_events: Option<usize>,
-    /// Only events with this timestamp (milliseconds since 1970) or a later one.
-    pub after: Option<f64>,
-}
-
-/// A request for a user's sessions, oldest update first.
-#[derive(Debug, Clone, Default)]
-pub struct ListRequest {
-    /// The app.
-    pub app_name: String,
-    /// The user of the app. [`SessionService::list_app`] lists all users, so a forgotten user id
-    /// never lists all sessions.
-    pub user_id: String,
-    /// The most sessions to return; `None` for all.
-    pub limit: Option<usize>,
-    /// How many sessions to skip; `None` for 0.
-    pub offset: Option<usize>,
-    /// Only the sessions after this place, see [`Session::place`]. A page costs the same wherever it
-    /// begins. `None` for all.
-    pub after: Option<ListPlace>,
-}
-
-/// A request to delete a session.
-#[derive(Debug, Clone, Default)]
-pub struct DeleteRequest {
-    /// The app.
-    pub app_name: String,
-    /// The user of the app.
-    pub user_id: String,
-    /// The session of the user.
-    pub session_id: String,
-}
 
 /// Creates, reads, lists and deletes sessions, and appends to them.
 ///

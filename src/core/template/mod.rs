@@ -41,9 +41,6 @@ mod placeholder;
 mod render;
 mod scan;
 
-#[cfg(all(test, not(target_arch = "wasm32")))]
-mod vectors;
-
 pub use context::{Artifact, ArtifactError, TemplateContext};
 pub use error::{MissingVariable, TemplateError};
 pub use placeholder::{Placeholder, PlaceholderKind};

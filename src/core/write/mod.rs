@@ -124,9 +124,9 @@ impl Write {
 
     /// Makes an append first remove all events with a `seq` later than `after`. Their ids are then
     /// free. `delta` changes the state, in place of the deltas of the new events.
-    #[cfg(any(test, feature = "testing", target_arch = "wasm32"))]
+    /// Only for a storage that [`truncates`](crate::storage::Storage::truncates).
     #[must_use]
-    pub(crate) fn truncating(mut self, after: Revision, delta: Delta) -> Self {
+    pub fn truncating(mut self, after: Revision, delta: Delta) -> Self {
         for event in &mut self.events {
             event.delta = Delta::default();
         }

@@ -1,8 +1,13 @@
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
-use super::*;
-use crate::core::state::REMOVED;
-use crate::service::InMemorySessionService;
+use adk_session_wasm::read::Window;
+use adk_session_wasm::service::*;
+use adk_session_wasm::session::SessionKey;
+use adk_session_wasm::state::REMOVED;
+use adk_session_wasm::storage::{Deletion, Storage};
+use adk_session_wasm::{Error, Event};
 
 async fn new_session(service: &InMemorySessionService, user_id: &str, id: &str) -> Session {
     let (app_name, user_id) = ("app".to_owned(), user_id.to_owned());
@@ -187,13 +192,13 @@ fn public_types_can_cross_threads() {
     check::<Error>();
     check::<Session>();
     check::<Event>();
-    check::<crate::Context>();
-    check::<crate::ReadonlyContext>();
-    check::<crate::Invocation>();
-    check::<crate::core::template::ArtifactError>();
-    const fn is_state<T: crate::State + ?Sized>() {}
-    is_state::<dyn crate::State>();
-    is_state::<crate::Context>();
+    check::<adk_session_wasm::Context>();
+    check::<adk_session_wasm::ReadonlyContext>();
+    check::<adk_session_wasm::Invocation>();
+    check::<adk_session_wasm::template::ArtifactError>();
+    const fn is_state<T: adk_session_wasm::State + ?Sized>() {}
+    is_state::<dyn adk_session_wasm::State>();
+    is_state::<adk_session_wasm::Context>();
 }
 
 #[tokio::test]

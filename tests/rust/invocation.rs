@@ -3,16 +3,16 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use super::*;
-use crate::core::error::Error;
-use crate::core::event::Event;
-use crate::core::session::SessionKey;
-use crate::core::state::{REMOVED, ReadonlyState, State};
-use crate::core::template::{ArtifactError, TemplateError, inject_session_state};
-use crate::service::{
+use adk_session_wasm::error::Error;
+use adk_session_wasm::event::Event;
+use adk_session_wasm::invocation::*;
+use adk_session_wasm::service::{
     CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
     SessionService,
 };
+use adk_session_wasm::session::SessionKey;
+use adk_session_wasm::state::{REMOVED, ReadonlyState, State};
+use adk_session_wasm::template::{ArtifactError, TemplateError, inject_session_state};
 
 /// A service that stores after a given number of yields, in turn, and fails on demand.
 #[derive(Default)]

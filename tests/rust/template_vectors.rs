@@ -8,9 +8,11 @@ use std::error::Error as _;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::*;
+use adk_session_wasm::template::{
+    Artifact, ArtifactError, Lookup, Template, TemplateContext, TemplateError, inject_session_state,
+};
 
-const VECTORS: &str = include_str!("../../../tests/vectors/templates.json");
+const VECTORS: &str = include_str!("../vectors/templates.json");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,78 @@
+//! The rows and plans that the tests of the verbs write and expect.
+
+use std::rc::Rc;
+
+use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::state::{Change, StateChanges};
+use crate::core::write::{
+    Changes, EventChange, EventRow, Plan, ScopeSet, SessionChange, SharedChange,
+};
+
+pub(super) fn key() -> SessionKey {
+    SessionKey { app_name: "app".into(), user_id: "user".into(), session_id: "session".into() }
+}
+
+pub(super) fn plan(event_ids: &[&str], since: Revision) -> Plan {
+    Plan {
+        creates: false,
+        target: key().into(),
+        scopes: ScopeSet { session: true, user: true, app: true },
+        event_ids: event_ids.iter().map(|id| Rc::from(*id)).collect(),
+        ids_are_new: false,
+        since,
+        truncate_after: None,
+    }
+}
+
+/// Digits and keys that a storage would lose if it parsed the values.
+pub(super) const STATE: &str = r#"{"z":1.50,"__proto__":12345678901234567890,"a":{"b": 1e400}}"#;
+
+/// Texts of JSON that is no event.
+pub(super) const ODD_TEXTS: [&str; 4] =
+    [r#"{ "n" : 1.50, "a": 12e300 }"#, "[]", "null", "\"\u{ffff}😀\""];
+
+pub(super) fn set_all() -> StateChanges {
+    set(&[("z", "1.50"), ("__proto__", "12345678901234567890"), ("a", r#"{"b": 1e400}"#)])
+}
+
+pub(super) fn set(members: &[(&str, &str)]) -> StateChanges {
+    let set = |(name, value): &(&str, &str)| (Rc::from(*name), Change::Set(Rc::from(*value)));
+    members.iter().map(set).collect()
+}
+
+pub(super) fn session_change(
+    created: Revision,
+    revision: Revision,
+    state: &[(&str, &str)],
+) -> SessionChange {
+    let head = SessionHead { created, revision, last_update_time: 1000.25, create_time: 1000.25 };
+    SessionChange { head, state: set(state), description: Description::default() }
+}
+
+/// Returns a write of everything, with `events` events; their revisions count from `created`.
+pub(super) fn filled(created: Revision, revision: Revision, events: usize) -> Changes {
+    let events = (0..events).zip(created..).map(|(position, seq)| change(position, seq, seq));
+    Changes {
+        session: Some(SessionChange { state: set_all(), ..session_change(created, revision, &[]) }),
+        user: Some(SharedChange { revision, state: set_all() }),
+        app: Some(SharedChange { revision, state: set_all() }),
+        events: events.collect(),
+    }
+}
+
+pub(super) fn change(index: usize, seq: Revision, revision: Revision) -> EventChange {
+    EventChange { index, seq, revision }
+}
+
+/// Returns a new event.
+pub(super) fn event(id: &str) -> EventRow {
+    EventRow { id: id.into(), seq: 0, revision: 0, timestamp: 0.5, text: text_of(id).into() }
+}
+
+pub(super) fn text_of(id: &str) -> String {
+    format!(r#"{{ "id":"{id}", "n":1.50 }}"#)
+}
+
+pub(super) fn texts_of(ids: &[&str]) -> Vec<String> {
+    ids.iter().map(|id| text_of(id)).collect()
+}
