@@ -2,7 +2,7 @@ import type { Event, NewEvent } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { LiveStore } from './live_store.js';
-import type { ScopedState } from './scoped_state.js';
+import type { ScopedState } from './snapshot/scoped_state.js';
 
 /**
  * The options of {@link liveSession}.

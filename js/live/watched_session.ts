@@ -7,9 +7,9 @@ import { requireId } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { Notice } from '../watch/notice.js';
-import { withoutReplaced, withPiece } from './drafts.js';
-import { EventList, type Pages } from './event_list.js';
-import { keepEqual } from './keep_equal.js';
+import { withoutReplaced, withPiece } from './snapshot/drafts.js';
+import { EventList } from './snapshot/event_list.js';
+import { keepEqual } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type {
   LiveSession,
@@ -19,7 +19,8 @@ import type {
   UnsentEvent,
 } from './live_session.js';
 import { ReadingStore } from './reading_store.js';
-import { type ScopedState, splitState } from './scoped_state.js';
+import { type ScopedState, splitState } from './snapshot/scoped_state.js';
+import { showEvents, type ShownEvents } from './snapshot/shown_events.js';
 
 const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
   appName: true,
@@ -39,14 +40,6 @@ interface Send {
 
 /** What a session has beside its events. */
 type Head<S extends object> = Pick<Session<S>, 'state' | 'lastUpdateTime' | 'title' | 'labels'>;
-
-/** The events that a snapshot shows. */
-interface ShownEvents {
-  readonly stored: Pages;
-  readonly unsent: readonly Event[];
-  readonly pages: Pages;
-  readonly events: readonly Event[];
-}
 
 /** A live session over the public interface of a service. */
 export class WatchedSession<S extends object>
@@ -334,11 +327,12 @@ export class WatchedSession<S extends object>
   }
 
   protected makeSnapshot(): LiveSessionSnapshot<S> {
-    const shown = this.#showEvents();
+    const sent = [...this.#sends.values()].map(({ event }) => event);
+    const unsent = sent.filter(({ id }) => !this.#list.has(id));
+    const shown = (this.#shown = showEvents(this.#shown, this.#list.pages, unsent));
     return {
       status: this.#status === 'loading' && this.error !== undefined ? 'failed' : this.#status,
       error: this.error,
-      // An array is made when it is read.
       get events() {
         return shown.events;
       },
@@ -351,25 +345,6 @@ export class WatchedSession<S extends object>
       scopes: this.#scopes,
     };
   }
-
-  #showEvents(): ShownEvents {
-    const { pages: stored } = this.#list;
-    const unsent = [...this.#sends.values()]
-      .map(({ event }) => event)
-      .filter(({ id }) => !this.#list.has(id));
-    const last = this.#shown;
-    if (last?.stored === stored && isSameArray(last.unsent, unsent)) return last;
-    const pages = unsent.length === 0 ? stored : [...stored, unsent];
-    let events: readonly Event[] | undefined;
-    return (this.#shown = {
-      stored,
-      unsent,
-      pages,
-      get events() {
-        return (events ??= ([] as Event[]).concat(...pages));
-      },
-    });
-  }
 }
 
 /** `adk api_server` has no revisions. */
@@ -378,10 +353,6 @@ function noneIfUnsupported(error: unknown): undefined {
 }
 
 const NO_HEAD = { state: {}, lastUpdateTime: 0 };
-
-function isSameArray(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((value, position) => value === other[position]);
-}
 
 /** Copies an event as far as an append changes it, and fills in its missing members. */
 function copyEvent(given: SentEvent): Event {

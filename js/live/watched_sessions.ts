@@ -5,7 +5,7 @@ import type { CompositeSessionKey, CreateSessionRequest, Session } from '../mode
 import type { StateShape } from '../state/state_shape.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
-import { keepEqual } from './keep_equal.js';
+import { keepEqual } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 import { ReadingStore } from './reading_store.js';

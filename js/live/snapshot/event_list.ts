@@ -1,4 +1,4 @@
-import type { Event } from '../model/event/event.js';
+import type { Event } from '../../model/event/event.js';
 import { keepEqual } from './keep_equal.js';
 
 /** The most events of a page. A new event copies the last page and the array of pages. */

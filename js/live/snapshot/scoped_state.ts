@@ -1,5 +1,5 @@
-import { type SharedScope, SHARED_PREFIXES, SHARED_SCOPES } from '../state/scope.js';
-import type { StateShape } from '../state/state_shape.js';
+import { type SharedScope, SHARED_PREFIXES, SHARED_SCOPES } from '../../state/scope.js';
+import type { StateShape } from '../../state/state_shape.js';
 import { keepEqual } from './keep_equal.js';
 
 /**

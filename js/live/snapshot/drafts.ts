@@ -1,5 +1,5 @@
-import type { Event } from '../model/event/event.js';
-import type { Part } from '../model/event/content.js';
+import type { Event } from '../../model/event/event.js';
+import type { Part } from '../../model/event/content.js';
 
 /**
  * Returns the drafts with a piece of a streamed answer. The pieces of an author in an invocation grow one draft. Drafts
