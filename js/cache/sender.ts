@@ -14,7 +14,7 @@ import type { LocalCopies } from './copies/local_copies.js';
 import type { Pending } from './records/pending.js';
 import { type UnsentEvent, sharedKeysOf } from './copies/rebase.js';
 import { CLEAR, hasOperations, keyOfName, nameOf, type Noted, type OwnerRecords, ownerOf, recordedIds, recordOf, type Records, type Refusal, SET, STATE_REFUSED } from './records/records.js'; // prettier-ignore
-import { failureOf, isRefusal, type RemoteEnd } from './copies/remote_end.js';
+import { closedError, failureOf, isRefusal, type RemoteEnd } from './copies/remote_end.js';
 import type { CacheKey, StatusBoard } from './records/status.js';
 
 /** The most sessions that are sent at once. */
@@ -112,6 +112,7 @@ export class Sender {
       this.#waiters.add({ run: this.#runs, names, resolve, reject });
     });
     this.#settle();
+    if (this.#isClosed) this.#fail(closedError(), Infinity);
     this.wake();
     return done;
   }
@@ -182,7 +183,7 @@ export class Sender {
     this.#clearTimer();
     this.#onProgress?.();
     await this.#running?.catch(() => undefined);
-    this.#fail(new SessionError('closed', 'The cache was closed; what waits is sent when it is opened again.'), Infinity); // prettier-ignore
+    this.#fail(closedError(), Infinity);
   }
 
   #clearTimer(): void {

@@ -135,7 +135,7 @@ export class RemoteEnd {
   }
 }
 
-function closedError(): SessionError {
+export function closedError(): SessionError {
   return new SessionError('closed', 'The cache was closed; what waits is sent when it is opened again.'); // prettier-ignore
 }
 
