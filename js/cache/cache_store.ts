@@ -24,7 +24,7 @@ import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import type { LocalCopies } from './copies/local_copies.js';
 import type { ReadPolicy } from './options.js';
-import { CLEAR, type Creation, LISTED, nameOf, noted, ofSession, ownerOf, type RecordChanges, recordedIds, recordOf, KINDS, type Records, SET } from './records/records.js'; // prettier-ignore
+import { CLEAR, type Creation, LISTED, nameOf, noted, ofSession, ownerOf, type RecordChanges, recordedIds, recordOf, KINDS, type Records, type SessionRecord, SET } from './records/records.js'; // prettier-ignore
 import { isRefusal } from './copies/remote_end.js';
 import type { Pending } from './records/pending.js';
 import { sharedKeysOf } from './copies/rebase.js';
@@ -79,7 +79,7 @@ export class CacheStore implements SessionStore {
     const creation: Creation = { state, delta, events: events.length, title, labels, lastUpdateTime, sharesState }; // prettier-ignore
     const operation = noted(creation);
     // Before the session: it would look like an unfinished copy.
-    const nothing = { base: undefined, refused: undefined, title: undefined, labels: undefined };
+    const nothing = { refused: undefined, title: undefined, labels: undefined };
     await room.run(() => records.change(ownerOf(key), (all) =>
       recordOf(all, key.sessionId).create === undefined ? ofSession(key, { ...nothing, create: operation }) : {})); // prettier-ignore
     const created = await room.run(create).catch(async (error: unknown) => {
@@ -88,9 +88,13 @@ export class CacheStore implements SessionStore {
       throw error;
     });
     if (created === undefined) return undefined;
-    // Another creation, which came too late, may have written its record first.
+    // Another creation, which came too late, may have written its record first, and a sender may have removed it.
+    const bound = { ...operation, value: { ...creation, copy: created[0] } };
     await records.change(ownerOf(key), (all) =>
-      (recordOf(all, key.sessionId).create?.id ?? operation.id) === operation.id ? {} : ofSession(key, { create: operation })); // prettier-ignore
+      recordOf(all, key.sessionId).base?.copy === created[0]
+        ? {}
+        : ofSession(key, { create: bound }),
+    );
     const keys = [...sharedKeysOf(events), ...sharedIn(state), ...sharedIn(delta)];
     await this.#written(key, events.length, sharesState ? keys : sharedIn(delta));
     return created;
@@ -175,7 +179,7 @@ export class CacheStore implements SessionStore {
     const name = nameOf(key);
     if (this.#wholes.get(name) === created) return true;
     const { base, create } = await this.#parts.records.session(key);
-    if (base === undefined) return create !== undefined;
+    if (base?.copy !== created) return create?.value.copy === created;
     if (base.held !== undefined) return need <= base.held;
     this.#wholes.set(name, created);
     return true;
@@ -287,8 +291,9 @@ export class CacheStore implements SessionStore {
     if (what === 'session' && userId !== undefined && sessionId !== undefined) {
       const session = { appName, userId, sessionId };
       await this.#keepShared(session);
+      const record = await records.session(session);
       const floor = await erase();
-      await this.#deleted(session);
+      await this.#deleted(session, record);
       return floor;
     }
     const floor = await erase();
@@ -309,25 +314,28 @@ export class CacheStore implements SessionStore {
   async deleteUnchanged(
     request: StorageDeleteUnchangedRequest,
   ): Promise<{ readonly floor: Floor } | undefined> {
-    const { local } = this.#parts;
+    const { local, records } = this.#parts;
     const { key } = request;
     const mapped = { ...request, key: local.keyOf(key) };
     await this.#keepShared(key);
+    const record = await records.session(key);
     const deleted = await local.call((store) => store.deleteUnchanged(mapped));
-    if (deleted !== undefined) await this.#deleted(key);
+    if (deleted !== undefined) await this.#deleted(key, record);
     return deleted;
   }
 
-  /** The copy is gone. A crash before this leaves a session that is fetched again. */
-  async #deleted(key: CompositeSessionKey): Promise<void> {
-    const nothing = { base: undefined, create: undefined, title: undefined, labels: undefined, refused: undefined }; // prettier-ignore
-    const changes: RecordChanges = ofSession(key, { ...nothing, delete: noted(true) });
+  /**
+   * The copy is gone. A crash before this leaves a session that is fetched again.
+   *
+   * @param record what was noted before the deletion; another tab may have created the session again since
+   */
+  async #deleted(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
     const { local, records, pending } = this.#parts;
     pending.noteDeletion(key);
-    await records.write(ownerOf(key), changes);
+    await records.removeCopy(key, record.base?.copy, record, { delete: noted(true), refused: undefined }); // prettier-ignore
     // A fetch that was under way may have made a copy before the record stood.
     const head = await local.head(key);
-    const { create } = await records.session(key);
+    const { create } = await local.recordFor(key, head);
     if (head !== undefined && create === undefined) await local.delete(key, head);
     await this.#written(key, 0);
   }
@@ -335,7 +343,7 @@ export class CacheStore implements SessionStore {
   /** What unsent changes of a session wrote into shared states is sent, although the session is deleted. */
   async #keepShared(key: CompositeSessionKey): Promise<void> {
     const { local, records, pending } = this.#parts;
-    const { base, create } = await records.session(key);
+    const { base, create } = await local.recordFor(key, await local.head(key));
     if (base === undefined && create === undefined) return;
     const copy = await local.changedSince(key, base?.local ?? 0);
     if (copy === undefined) return;

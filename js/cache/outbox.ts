@@ -156,8 +156,8 @@ export class Outbox implements CacheOutbox {
   }
 
   async #unsent(key: CompositeSessionKey): Promise<readonly UnsentEvent[]> {
-    const { records, local } = this.#parts;
-    const { base, create } = await records.session(key);
+    const { local } = this.#parts;
+    const { base, create } = await local.recordFor(key, await local.head(key));
     if (base === undefined && create === undefined) return [];
     return (await local.changedSince(key, base?.local ?? 0))?.events ?? [];
   }
@@ -174,7 +174,7 @@ export class Outbox implements CacheOutbox {
 
   async #drop(key: CompositeSessionKey, eventId: string | undefined): Promise<void> {
     const { records, local } = this.#parts;
-    const { base, create } = await records.session(key);
+    const { base, create } = await local.recordFor(key, await local.head(key));
     const copy = await local.changedSince(key, base?.local ?? 0);
     if (eventId !== undefined) requireWaiting(copy?.events ?? [], eventId);
     const nothing = { title: undefined, labels: undefined, delete: undefined };

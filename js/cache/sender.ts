@@ -129,10 +129,11 @@ export class Sender {
     const { appName, userId } = owner;
     if (userId === undefined) return;
     const listed = await local.list(appName, userId);
-    const revisions = new Map(listed.map(({ sessionId, revision }) => [sessionId, revision]));
-    for (const sessionId of new Set([...recordedIds(all), ...revisions.keys()])) {
+    const copies = new Map(listed.map((copy) => [copy.sessionId, copy]));
+    for (const sessionId of new Set([...recordedIds(all), ...copies.keys()])) {
       const record = recordOf(all, sessionId);
-      const isSent = revisions.get(sessionId) === record.base?.local;
+      const { created, revision } = copies.get(sessionId) ?? {};
+      const isSent = record.base?.copy === created && record.base?.local === revision;
       if (isSent && !hasOperations(record) && record.refused === undefined) continue;
       await this.lookAt({ appName, userId, sessionId });
     }
@@ -143,8 +144,8 @@ export class Sender {
     const { records, local, pending } = this.#parts;
     const name = nameOf(key);
     const version = pending.versionOf(name);
-    const all = given ?? (await records.read(ownerOf(key)));
     if (!isSession(key)) {
+      const all = given ?? (await records.read(ownerOf(key)));
       const sets = Object.keys(all).filter((record) => record.startsWith(SET));
       const clears = Object.keys(all).filter((record) => record.startsWith(CLEAR));
       const isRefused = all[STATE_REFUSED] !== undefined;
@@ -154,7 +155,7 @@ export class Sender {
       this.#settle();
       return;
     }
-    const record = recordOf(all, key.sessionId);
+    const record = await local.recordFor(key, await local.head(key));
     // A copy whose base is not noted yet may have unsent events.
     const copy = await local.changedSince(key, record.base?.local ?? 0);
     const events = copy?.events ?? [];
@@ -285,33 +286,32 @@ export class Sender {
       // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
       this.#parts.pending.noteDeletion(key);
       const head = await local.head(key);
-      const { create } = await records.session(key);
+      const { create } = await local.recordFor(key, head);
       if (head !== undefined && create === undefined) await local.delete(key, head);
       await records.remove(ownerOf(key), { [`delete ${key.sessionId}`]: record.delete });
-      record = await records.session(key);
     }
-    if ((await local.head(key)) === undefined) {
-      // It was deleted before it was sent.
+    let head = await local.head(key);
+    record = await local.recordFor(key, head);
+    if (head === undefined) {
+      // It was deleted before it was sent. A creation that is under way notes it again.
       const { create, title, labels } = record;
       const names = { create, title, labels };
       const sent = Object.entries(names).map(([kind, value]) => [`${kind} ${key.sessionId}`, value] as const); // prettier-ignore
-      if (record.base === undefined) await records.remove(ownerOf(key), Object.fromEntries(sent));
+      await records.remove(ownerOf(key), Object.fromEntries(sent));
       return;
     }
     for (let size = MAX_EVENTS; ;) {
-      record = await records.session(key);
-      if (record.refused !== undefined || record.delete !== undefined) return;
+      head = await local.head(key);
+      record = await local.recordFor(key, head);
+      if (head === undefined || record.refused !== undefined || record.delete !== undefined) return;
       if (record.base === undefined) {
         if (!(await this.#createOrAdopt(key))) return;
         continue;
       }
-      if (record.create !== undefined) {
-        // A list has made the copy before the creation did.
-        await records.remove(ownerOf(key), { [`create ${key.sessionId}`]: record.create });
-      }
       const { created, revision, local: since } = record.base;
       const copy = await local.changedSince(key, since);
-      if (copy === undefined || copy.events.length === 0) break;
+      if (copy?.head.created !== head.created) return;
+      if (copy.events.length === 0) break;
       const batch = batchOf(copy.events, size);
       const request = {
         key,
@@ -341,7 +341,7 @@ export class Sender {
         if (!isRefusal(error)) throw error;
         if (isSessionError(error, 'not_found') || isSessionError(error, 'stale_session')) {
           await this.#parts.fetch.copyInTurn(key);
-          const next = await records.session(key);
+          const next = await local.recordFor(key, head);
           if (next.refused === undefined && next.base?.revision === revision) throw error;
         } else if (batch.length > 1) {
           size = Math.ceil(batch.length / 2);
@@ -355,14 +355,12 @@ export class Sender {
 
   /** Creates the session on the remote. One that is there, from another device, gets the unsent events. */
   async #createOrAdopt(key: CompositeSessionKey): Promise<boolean> {
-    const { records, local, remote, clock, fetch } = this.#parts;
-    const { create } = await records.session(key);
-    if (create === undefined) {
-      await fetch.copyInTurn(key, Infinity);
-      return (await records.session(key)).base !== undefined;
-    }
+    const { records, local, remote, clock } = this.#parts;
+    const head = await local.head(key);
+    const { create } = await local.recordFor(key, head);
+    if (create === undefined) return this.#adopt(key);
     const copy = await local.changedSince(key, 0);
-    if (copy === undefined) return false;
+    if (copy === undefined || copy.head.created !== head?.created) return false;
     const {
       state,
       delta,
@@ -380,20 +378,26 @@ export class Sender {
     };
     const created = await this.#ask(key, (store) => store.create(request, true));
     if (created === undefined) return false;
-    if (created.answer === undefined) {
-      await fetch.copyInTurn(key, Infinity);
-      return (await records.session(key)).base !== undefined;
-    }
+    if (created.answer === undefined) return this.#adopt(key);
     const [createdAt, revision, time] = created.answer;
     const hasRevisions = !Number.isNaN(createdAt);
     const base = {
       created: hasRevisions ? createdAt : null,
       revision: hasRevisions ? revision : time,
+      copy: copy.head.created,
       local: confirmedUntil(copy.head.revision, copy.events.slice(count)),
       usedAt: clock(),
     };
     await records.writeBase(key, base, { create: undefined });
     return true;
+  }
+
+  /** Brings the copy up to a session that the remote has. Returns whether the copy has a base then. */
+  async #adopt(key: CompositeSessionKey): Promise<boolean> {
+    const { local, fetch } = this.#parts;
+    await fetch.copyInTurn(key, Infinity);
+    const { base } = await local.recordFor(key, await local.head(key));
+    return base !== undefined;
   }
 
   async #sendDescription(key: CompositeSessionKey): Promise<void> {

@@ -71,11 +71,15 @@ export class Bounds {
       const { appName, userId } = owner;
       if (userId === undefined) continue;
       const all = await records.read(owner);
-      for (const { sessionId, revision } of await local.list(appName, userId)) {
+      for (const { sessionId, created, revision } of await local.list(appName, userId)) {
         const key = { appName, userId, sessionId };
         const record = recordOf(all, sessionId);
         const { base, refused } = record;
-        const isSent = base?.local === revision && refused === undefined && !hasOperations(record);
+        const isSent =
+          base?.copy === created &&
+          base.local === revision &&
+          refused === undefined &&
+          !hasOperations(record);
         candidates.push({ key, isSent, usedAt: this.#lastUse(key, base) });
       }
     }
@@ -95,10 +99,11 @@ export class Bounds {
       if (!isSent || pending.has(nameOf(key))) continue;
       const head = await local.head(key);
       const { base } = await records.session(key);
-      if (head === undefined || base?.local !== head.revision) continue;
+      if (base?.copy !== head?.created || base?.local !== head?.revision) continue;
+      if (head === undefined) continue;
       // Only if it has not changed since. Without a copy the record says only what the remote had.
       if (!(await local.delete(key, head))) continue;
-      await records.writeSession(key, { base: undefined });
+      await records.removeCopy(key, head.created, {});
       this.#usedAt.delete(nameOf(key));
       count += 1;
     }

@@ -82,10 +82,11 @@ export class Fetch {
 
   /** @returns whether it is done; else another tab has changed the copy meanwhile */
   async #attempt(key: CompositeSessionKey, need: number, pinned: PinnedKeys): Promise<boolean> {
-    const { local, records, remote, room } = this.#parts;
+    const { local, pending, remote, room } = this.#parts;
+    const version = pending.versionOf(nameOf(key));
     // The head first: a creation writes its record before the copy, so the record of a copy is never missed.
     const head = await local.head(key);
-    const record = await records.session(key);
+    const record = await local.recordFor(key, head);
     const { base } = record;
     if (record.delete !== undefined) return true;
     const isEnough = base?.held === undefined || need <= base.held;
@@ -97,7 +98,7 @@ export class Fetch {
       canTell && head !== undefined && isEnough
         ? await remote.changes(key, base)
         : await remote.session(key, hasWindow && least < Infinity ? least : undefined);
-    if (found === undefined) return this.#removeCopy(key, record, head);
+    if (found === undefined) return this.#removeCopy(key, record, head, version);
     if (head === undefined) return room.run(() => this.#create(key, found, pinned));
     if (found.state !== undefined) {
       const isDone = await room.run(() => this.#rebase(key, record, found, pinned));
@@ -121,13 +122,12 @@ export class Fetch {
     const delta = JSON.stringify(newDelta(events, state, shared, pinned.keys));
     const created = await local.create(key, { events, delta, title, labels, lastUpdateTime });
     if (created === undefined) return false;
-    const head = pinned.deleted.has(nameOf(key)) ? await local.head(key) : undefined;
-    const { create } = await records.session(key);
-    if (head !== undefined && create === undefined) {
-      await local.delete(key, head);
+    if (pinned.deleted.has(nameOf(key))) {
+      const head = await local.head(key);
+      if (head?.created === created[0]) await local.delete(key, head);
       return false;
     }
-    await this.#writeBase(key, found, created[1]);
+    await this.#writeBase(key, found, created[0], created[1]);
     const { appName, userId, sessionId } = key;
     feed().publishCreated(appName, userId, sessionId, created);
     return true;
@@ -142,7 +142,7 @@ export class Fetch {
     const { local } = this.#parts;
     const { base } = record;
     const copy = await local.changedSince(key, base?.local ?? 0);
-    if (copy === undefined) return false;
+    if (copy === undefined || (base !== undefined && copy.head.created !== base.copy)) return false;
     const { head, events: unsent } = copy;
     const isOther = base !== undefined && base.created !== found.created;
     if (isOther && unsent.length > 0) {
@@ -159,7 +159,7 @@ export class Fetch {
     });
     const isSame = plan.delta === '{}' && found.events.length === 0 && !found.isWhole;
     if (isSame) {
-      await this.#writeBase(key, found, confirmedUntil(head.revision, unsent));
+      await this.#writeBase(key, found, head.created, confirmedUntil(head.revision, unsent));
       return true;
     }
     let answer: AppendAnswer;
@@ -174,14 +174,20 @@ export class Fetch {
       if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) return false; // prettier-ignore
       throw error;
     }
-    await this.#writeBase(key, found, confirmedIn(answer, plan.events.length, plan.unsentCount));
+    const confirmed = confirmedIn(answer, plan.events.length, plan.unsentCount);
+    await this.#writeBase(key, found, head.created, confirmed);
     return true;
   }
 
-  #writeBase(key: CompositeSessionKey, found: RemoteSession, local: number): Promise<void> {
+  #writeBase(
+    key: CompositeSessionKey,
+    found: RemoteSession,
+    copy: number,
+    local: number,
+  ): Promise<void> {
     const { records, clock } = this.#parts;
     const { created, revision, held } = found;
-    const base: Base = { created, revision, local, ...(held !== undefined && { held }), usedAt: clock() }; // prettier-ignore
+    const base: Base = { created, revision, copy, local, ...(held !== undefined && { held }), usedAt: clock() }; // prettier-ignore
     return records.writeBase(key, base, { create: undefined });
   }
 
@@ -190,7 +196,7 @@ export class Fetch {
     const { title, labels } = found;
     if (head.title === title && isSameJson(head.labels || '{}', labels || '{}')) return;
     // A title of an unsent event or change. The next fetch after it was sent compares again.
-    if (pending.has(nameOf(key)) || hasOperations(await this.#parts.records.session(key))) return;
+    if (pending.has(nameOf(key)) || hasOperations(await local.recordFor(key, head))) return;
     await local.describe(key, title, labels);
     const { appName, userId, sessionId } = key;
     feed().publishUpdated(appName, userId, sessionId);
@@ -199,26 +205,24 @@ export class Fetch {
   /** Deletes the copy of a session that the remote does not have, or sets it aside. */
   async #removeCopy(
     key: CompositeSessionKey,
-    { create, base }: SessionRecord,
+    record: SessionRecord,
     head: CopyHead | undefined,
+    version: number,
   ): Promise<boolean> {
     const { local, records, feed, pending } = this.#parts;
-    if (create !== undefined || (head === undefined && base === undefined)) return true;
-    if (head !== undefined) {
-      const copy = await local.changedSince(key, base?.local ?? head.revision);
-      if (copy === undefined) return false;
-      if (copy.events.length > 0) {
-        await this.#parts.refuse(key, deletedOnRemote(key));
-        return true;
-      }
-      // A session that is created again has its record before its copy.
-      if ((await records.session(key)).create !== undefined) return true;
-      if (!(await local.delete(key, copy.head))) return false;
-      const { appName, userId, sessionId } = key;
-      feed().deletionPublisher(appName, userId, sessionId)(undefined);
+    const { create, base } = record;
+    if (create !== undefined || head === undefined) return true;
+    const copy = await local.changedSince(key, base?.local ?? head.revision);
+    if (copy?.head.created !== head.created) return false;
+    if (copy.events.length > 0) {
+      await this.#parts.refuse(key, deletedOnRemote(key));
+      return true;
     }
-    await records.writeSession(key, { base: undefined, title: undefined, labels: undefined });
-    pending.remove(nameOf(key));
+    if (!(await local.delete(key, copy.head))) return false;
+    const { appName, userId, sessionId } = key;
+    feed().deletionPublisher(appName, userId, sessionId)(undefined);
+    await records.removeCopy(key, head.created, record);
+    pending.remove(nameOf(key), version);
     return true;
   }
 

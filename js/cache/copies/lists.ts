@@ -8,7 +8,7 @@ import type { Fetch } from './fetch.js';
 import type { LocalCopies } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference } from './rebase.js';
-import { type Base, FETCHED, LISTED, nameOf, ofSession, type RecordChanges, recordOf, type Records } from '../records/records.js'; // prettier-ignore
+import { type Base, FETCHED, LISTED, nameOf, ofSession, type RecordChanges, type Records } from '../records/records.js'; // prettier-ignore
 import type { RemoteEnd } from './remote_end.js';
 import { forEachOf, Turns } from '../records/turns.js';
 
@@ -97,7 +97,7 @@ export class Lists {
     const changed: CompositeSessionKey[] = [];
     const bases = new Map<string, RecordChanges>();
     for (const [name, { key, session }] of sessions) {
-      const record = recordOf(await records.read(key), key.sessionId);
+      const record = await records.session(key);
       if (record.delete !== undefined || pinned.deleted.has(name)) continue;
       const { created, revision } = session;
       if (copied.has(name)) {
@@ -118,14 +118,14 @@ export class Lists {
       if (made === undefined) continue;
       if (pinned.deleted.has(name)) {
         const head = await local.head(key);
-        if (head !== undefined) await local.delete(key, head);
+        if (head?.created === made[0]) await local.delete(key, head);
         continue;
       }
       const hasRevisions = typeof created === 'number' && created > 0;
       const base: Base = {
         created: hasRevisions ? created : null,
         revision: hasRevisions ? Number(revision) : time,
-        ...{ local: made[1], held: 0, usedAt: time },
+        ...{ copy: made[0], local: made[1], held: 0, usedAt: time },
       };
       const { userId } = key;
       bases.set(userId, { ...bases.get(userId), ...ofSession(key, { base }) });

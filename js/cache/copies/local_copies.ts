@@ -19,7 +19,13 @@ import {
   STALE_POLICIES,
 } from '../../wasm/protocol.js';
 import type { UnsentEvent } from './rebase.js';
-import { type CallStore, callerOf, type Records } from '../records/records.js';
+import {
+  type CallStore,
+  callerOf,
+  noted,
+  type Records,
+  type SessionRecord,
+} from '../records/records.js';
 
 /** A copy without its events. */
 export interface CopyHead {
@@ -35,6 +41,8 @@ export interface CopyHead {
 export interface ListedCopy {
   readonly userId: string;
   readonly sessionId: string;
+  /** Local revisions. */
+  readonly created: number;
   readonly revision: number;
 }
 
@@ -81,6 +89,30 @@ export class LocalCopies {
     if (read === undefined) return undefined;
     const [created, revision, , state, , title = '', labels = ''] = read;
     return { created, revision, state: JSON.parse(state) as StateShape, title, labels };
+  }
+
+  /**
+   * Returns the records of a copy. Copies and records are written one after the other, so a record may be that of an
+   * earlier copy, or of a creation that another one has overtaken. Those do not count.
+   *
+   * @param head the copy, which was read before; `undefined` if there is none
+   */
+  async recordFor(key: CompositeSessionKey, head: CopyHead | undefined): Promise<SessionRecord> {
+    const { base, create, ...others } = await this.#records.session(key);
+    if (head === undefined) return create === undefined ? others : { ...others, create };
+    if (base?.copy === head.created) return { ...others, base };
+    if (create?.value.copy === head.created) return { ...others, create };
+    // Only a copy that was created here has an initial state. It is unsent, also if its record is lost.
+    const state = await this.#initialState(key);
+    if (state === undefined) return others;
+    if (create !== undefined && create.value.copy === undefined) return { ...others, create };
+    return { ...others, create: noted({ state, delta: '{}', events: 0, sharesState: true }) };
+  }
+
+  async #initialState(key: CompositeSessionKey): Promise<string | undefined> {
+    const page = { isForward: true, eventId: undefined, limit: 1, withCount: false };
+    const read = await this.call((store) => store.page(this.keyOf(key), page, {}));
+    return read?.[8] ?? undefined;
   }
 
   /** Reads the events that were written after a local revision, in order, and the head they belong to. */
@@ -165,8 +197,8 @@ export class LocalCopies {
     const local = this.#records.appOf(appName);
     const [listed] = await this.call((store) => store.list(local, userId, false, page, {}));
     return listed.map((record) => {
-      const { userId, sessionId, revision } = toRecord(record);
-      return { userId, sessionId, revision: Number(revision) };
+      const { userId, sessionId, created, revision } = toRecord(record);
+      return { userId, sessionId, created: Number(created), revision: Number(revision) };
     });
   }
 

@@ -24,6 +24,8 @@ export interface Base {
   readonly created: number | null;
   /** The remote's revision; its time of the last update if it has no revisions. */
   readonly revision: number;
+  /** The local revision that created the copy. A later copy of the same id has another one. */
+  readonly copy: number;
   /** The local revision up to which everything is the remote's. Later changes are unsent. */
   readonly local: number;
   /** The number of newest events that the copy was made with. Absent: it has all. */
@@ -50,6 +52,8 @@ export interface Creation {
   readonly labels?: string | undefined;
   readonly lastUpdateTime?: number | undefined;
   readonly sharesState: boolean;
+  /** The local revision that created the copy. Absent until the copy is made. */
+  readonly copy?: number;
 }
 
 export interface Refusal extends CacheFailure {
@@ -190,17 +194,37 @@ export class Records {
     return this.write(ownerOf(key), ofSession(key, changes));
   }
 
-  /** Notes a later base; one that another tab has noted meanwhile stays. */
+  /** Notes a later base. One that another tab has noted meanwhile stays, as does all of a later copy. */
   async writeBase(key: CompositeSessionKey, base: Base, others: RecordChanges = {}): Promise<void> {
     await this.change(ownerOf(key), (records) => {
-      const { base: present } = recordOf(records, key.sessionId);
+      const { base: present, create } = recordOf(records, key.sessionId);
+      if (Math.max(present?.copy ?? 0, create?.value.copy ?? 0) > base.copy) return {};
       const isPast =
-        present !== undefined &&
+        present?.copy === base.copy &&
         present.isStale !== true &&
         present.created === base.created &&
         (present.revision > base.revision ||
           (present.revision === base.revision && present.local > base.local));
       return ofSession(key, { ...others, ...(!isPast && { base }) });
+    });
+  }
+
+  /** Removes what is noted of a copy that is gone. What a new copy of the same id has written stays. */
+  async removeCopy(
+    key: CompositeSessionKey,
+    copy: number | undefined,
+    sent: SessionRecord,
+    others: RecordChanges = {},
+  ): Promise<void> {
+    await this.change(ownerOf(key), (records) => {
+      const present = recordOf(records, key.sessionId);
+      const kinds = (['create', 'title', 'labels'] as const).filter(
+        (kind) => sent[kind] !== undefined && present[kind]?.id === sent[kind].id,
+      );
+      const isBase = copy !== undefined && present.base?.copy === copy;
+      const gone = [...kinds, ...(isBase ? ['base', 'refused'] : [])];
+      const removed = Object.fromEntries(gone.map((kind) => [kind, undefined]));
+      return ofSession(key, { ...removed, ...others });
     });
   }
 
