@@ -115,38 +115,51 @@ export class LocalCopies {
     return read?.[8] ?? undefined;
   }
 
-  /** Reads the events that were written after a local revision, in order, and the head they belong to. */
+  /**
+   * Reads the events that were written after a local revision, in order, and the head they belong to. If another tab
+   * changes the copy between the two reads, both are read again: the events may have moved to later revisions.
+   */
   async changedSince(
     key: CompositeSessionKey,
     since: number,
   ): Promise<{ readonly head: CopyHead; readonly events: readonly UnsentEvent[] } | undefined> {
-    const head = await this.head(key);
-    if (head === undefined) return undefined;
+    for (;;) {
+      const head = await this.head(key);
+      if (head === undefined) return undefined;
+      const events = await this.#eventsOf(key, head, since);
+      if (events !== undefined) return { head, events };
+    }
+  }
+
+  /** Returns `undefined` if the copy has another head by now. */
+  async #eventsOf(
+    key: CompositeSessionKey,
+    head: CopyHead,
+    since: number,
+  ): Promise<UnsentEvent[] | undefined> {
     const events = new Map<number, UnsentEvent>();
     for (let from = since; from < head.revision;) {
-      const rows = await this.#changes(key, head, from);
-      if (rows === undefined) return undefined;
+      const answer = await this.#changes(key, head, from);
+      if (answer?.[APPENDED.revision] !== head.revision) return undefined;
+      const rows = answer[APPENDED.missed] ?? [];
       for (const [seq, revision, text] of rows) {
-        // Written after the head was read.
-        if (revision > head.revision) continue;
         events.set(seq, { seq, revision, snapshot: this.#snapshot(key, text) });
       }
       if (rows.length < MOST_CHANGED) break;
       from = Math.max(from + 1, ...rows.map(([seq]) => seq));
     }
-    return { head, events: [...events.values()].sort((one, other) => one.seq - other.seq) };
+    return [...events.values()].sort((one, other) => one.seq - other.seq);
   }
 
   async #changes(
     key: CompositeSessionKey,
     { created }: CopyHead,
     since: number,
-  ): Promise<AppendAnswer[typeof APPENDED.missed]> {
+  ): Promise<AppendAnswer | undefined> {
     const position = { created, revision: since, lastEventId: undefined };
     const request = { position, policy: STALE_POLICIES.merge, events: [], now: 0 };
     try {
-      const answer = await this.call((store) => store.append({ key: this.keyOf(key), ...request }));
-      return answer[APPENDED.missed] ?? [];
+      return await this.call((store) => store.append({ key: this.keyOf(key), ...request }));
     } catch (error) {
       if (isSessionError(error, 'not_found')) return undefined;
       throw error;
