@@ -1,4 +1,5 @@
 import { SessionError } from '../errors/errors.js';
+import { newEventId } from '../model/event/create_event.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { isShared } from '../state/scope.js';
@@ -205,7 +206,7 @@ export class Outbox implements CacheOutbox {
     const answer = await local.replace(key, { ...replacement, events: replaced });
     const confirmed = rest.length === 0 ? answer[1] : base.local;
     await records.writeSession(key, {
-      base: { ...base, local: confirmed, isStale: true },
+      base: { ...base, id: newEventId(), local: confirmed, isStale: true },
       ...(eventId === undefined && nothing),
     });
   }

@@ -333,10 +333,11 @@ export class Sender {
         }
         const base = {
           ...record.base,
+          id: newEventId(),
           revision: answer[APPENDED.revision],
           local: confirmedUntil(copy.head.revision, rest),
         };
-        await records.writeBase(key, base);
+        await records.writeBase(key, base, record.base);
       } catch (error) {
         if (!isRefusal(error)) throw error;
         if (isSessionError(error, 'not_found') || isSessionError(error, 'stale_session')) {
@@ -382,13 +383,14 @@ export class Sender {
     const [createdAt, revision, time] = created.answer;
     const hasRevisions = !Number.isNaN(createdAt);
     const base = {
+      id: newEventId(),
       created: hasRevisions ? createdAt : null,
       revision: hasRevisions ? revision : time,
       copy: copy.head.created,
       local: confirmedUntil(copy.head.revision, copy.events.slice(count)),
       usedAt: clock(),
     };
-    await records.writeBase(key, base, { create: undefined });
+    await records.writeBase(key, base, undefined, { create: undefined });
     return true;
   }
 

@@ -1,4 +1,5 @@
 import { isSessionError } from '../../errors/errors.js';
+import { newEventId } from '../../model/event/create_event.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
@@ -127,7 +128,7 @@ export class Fetch {
       if (head?.created === created[0]) await local.delete(key, head);
       return false;
     }
-    await this.#writeBase(key, found, created[0], created[1]);
+    await this.#writeBase(key, found, undefined, created[0], created[1]);
     const { appName, userId, sessionId } = key;
     feed().publishCreated(appName, userId, sessionId, created);
     return true;
@@ -139,7 +140,7 @@ export class Fetch {
     found: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
-    const { local } = this.#parts;
+    const { local, records } = this.#parts;
     const { base } = record;
     const copy = await local.changedSince(key, base?.local ?? 0);
     if (copy === undefined || (base !== undefined && copy.head.created !== base.copy)) return false;
@@ -159,9 +160,12 @@ export class Fetch {
     });
     const isSame = plan.delta === '{}' && found.events.length === 0 && !found.isWhole;
     if (isSame) {
-      await this.#writeBase(key, found, head.created, confirmedUntil(head.revision, unsent));
+      await this.#writeBase(key, found, base, head.created, confirmedUntil(head.revision, unsent));
       return true;
     }
+    // Noted before, because a base that another tab notes meanwhile would not fit the new revisions.
+    const marked = base && { ...base, id: newEventId(), isStale: true };
+    if (marked !== undefined && !(await records.writeBase(key, marked, base))) return false;
     let answer: AppendAnswer;
     try {
       answer = await local.replace(key, {
@@ -171,24 +175,30 @@ export class Fetch {
         delta: plan.delta,
       });
     } catch (error) {
-      if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) return false; // prettier-ignore
+      if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) {
+        // The copy is as it was.
+        if (base !== undefined) await records.writeBase(key, base, marked);
+        return false;
+      }
       throw error;
     }
     const confirmed = confirmedIn(answer, plan.events.length, plan.unsentCount);
-    await this.#writeBase(key, found, head.created, confirmed);
-    return true;
+    const isNoted = await this.#writeBase(key, found, marked, head.created, confirmed);
+    if (!isNoted) await records.markStale(key, head.created);
+    return isNoted;
   }
 
   #writeBase(
     key: CompositeSessionKey,
     found: RemoteSession,
+    before: Base | undefined,
     copy: number,
     local: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { records, clock } = this.#parts;
     const { created, revision, held } = found;
-    const base: Base = { created, revision, copy, local, ...(held !== undefined && { held }), usedAt: clock() }; // prettier-ignore
-    return records.writeBase(key, base, { create: undefined });
+    const base: Base = { id: newEventId(), created, revision, copy, local, ...(held !== undefined && { held }), usedAt: clock() }; // prettier-ignore
+    return records.writeBase(key, base, before, { create: undefined });
   }
 
   async #describe(key: CompositeSessionKey, head: CopyHead, found: RemoteSession): Promise<void> {

@@ -1,3 +1,4 @@
+import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { toRecord } from '../../read/listed_records.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -8,7 +9,7 @@ import type { Fetch } from './fetch.js';
 import type { LocalCopies } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference } from './rebase.js';
-import { type Base, FETCHED, LISTED, nameOf, ofSession, type RecordChanges, type Records } from '../records/records.js'; // prettier-ignore
+import { type Base, FETCHED, LISTED, nameOf, type Records } from '../records/records.js'; // prettier-ignore
 import type { RemoteEnd } from './remote_end.js';
 import { forEachOf, Turns } from '../records/turns.js';
 
@@ -95,7 +96,7 @@ export class Lists {
     const copies = await local.list(appName, userId);
     const copied = new Set(copies.map(({ userId, sessionId }) => nameOf({ appName, userId, sessionId }))); // prettier-ignore
     const changed: CompositeSessionKey[] = [];
-    const bases = new Map<string, RecordChanges>();
+    const bases = new Map<string, Map<string, Base>>();
     for (const [name, { key, session }] of sessions) {
       const record = await records.session(key);
       if (record.delete !== undefined || pinned.deleted.has(name)) continue;
@@ -123,15 +124,16 @@ export class Lists {
       }
       const hasRevisions = typeof created === 'number' && created > 0;
       const base: Base = {
+        id: newEventId(),
         created: hasRevisions ? created : null,
         revision: hasRevisions ? Number(revision) : time,
         ...{ copy: made[0], local: made[1], held: 0, usedAt: time },
       };
       const { userId } = key;
-      bases.set(userId, { ...bases.get(userId), ...ofSession(key, { base }) });
+      bases.set(userId, (bases.get(userId) ?? new Map<string, Base>()).set(key.sessionId, base));
       this.#parts.feed().publishCreated(appName, userId, key.sessionId, made);
     }
-    for (const [userId, changes] of bases) await records.write({ appName, userId }, changes);
+    for (const [userId, made] of bases) await records.addBases({ appName, userId }, made);
     if (total <= listed.length) {
       for (const { userId, sessionId } of copies) {
         const key = { appName, userId, sessionId };

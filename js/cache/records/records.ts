@@ -20,6 +20,8 @@ export function callerOf(core: ServiceCore): CallStore {
 
 /** The remote's session, as a copy was last brought up to it. */
 export interface Base {
+  /** Another one for each change, so that two tabs do not overwrite each other's. */
+  readonly id: string;
   /** The remote's revision that created the session. `null` if the remote has no revisions. */
   readonly created: number | null;
   /** The remote's revision; its time of the last update if it has no revisions. */
@@ -194,18 +196,46 @@ export class Records {
     return this.write(ownerOf(key), ofSession(key, changes));
   }
 
-  /** Notes a later base. One that another tab has noted meanwhile stays, as does all of a later copy. */
-  async writeBase(key: CompositeSessionKey, base: Base, others: RecordChanges = {}): Promise<void> {
+  /**
+   * Notes a base in place of the one that it was computed from. Returns whether it stands. If another tab has noted
+   * one meanwhile, that one stays.
+   *
+   * @param before the base that was read
+   */
+  async writeBase(
+    key: CompositeSessionKey,
+    base: Base,
+    before: Base | undefined,
+    others: RecordChanges = {},
+  ): Promise<boolean> {
+    let isNoted = false;
     await this.change(ownerOf(key), (records) => {
       const { base: present, create } = recordOf(records, key.sessionId);
+      isNoted = false;
       if (Math.max(present?.copy ?? 0, create?.value.copy ?? 0) > base.copy) return {};
-      const isPast =
-        present?.copy === base.copy &&
-        present.isStale !== true &&
-        present.created === base.created &&
-        (present.revision > base.revision ||
-          (present.revision === base.revision && present.local > base.local));
-      return ofSession(key, { ...others, ...(!isPast && { base }) });
+      const current = present?.copy === base.copy ? present : undefined;
+      isNoted = current?.id === before?.id;
+      return ofSession(key, { ...others, ...(isNoted && { base }) });
+    });
+    return isNoted;
+  }
+
+  /** Notes the bases of new copies, by the ids of the sessions. One that another tab has noted meanwhile stays. */
+  async addBases(owner: StateOwner, bases: ReadonlyMap<string, Base>): Promise<void> {
+    await this.change(owner, (records) => {
+      const missing = [...bases].filter(([sessionId, { copy }]) => {
+        return (recordOf(records, sessionId).base?.copy ?? 0) < copy;
+      });
+      return Object.fromEntries(missing.map(([sessionId, base]) => [`base ${sessionId}`, base]));
+    });
+  }
+
+  /** Notes that a copy differs from the remote, whatever base it has. It is then fetched as a whole. */
+  async markStale(key: CompositeSessionKey, copy: number): Promise<void> {
+    await this.change(ownerOf(key), (records) => {
+      const { base } = recordOf(records, key.sessionId);
+      if (base?.copy !== copy) return {};
+      return ofSession(key, { base: { ...base, id: newEventId(), isStale: true } });
     });
   }
 
