@@ -72,7 +72,12 @@ export class LocalCopies {
   readonly #clock: () => number;
 
   constructor(core: ServiceCore, records: Records, clock: () => number) {
-    this.call = callerOf(core);
+    const call = callerOf(core);
+    this.call = (run) =>
+      call(run).catch((error: unknown) => {
+        if (error instanceof Error) error.message = records.withAppNames(error.message);
+        throw error;
+      });
     this.#core = core;
     this.#records = records;
     this.#clock = clock;

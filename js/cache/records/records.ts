@@ -148,9 +148,13 @@ export class Records {
     return JSON.stringify([this.#owner, appName]);
   }
 
-  /** Returns the app of a name that {@link appOf} has made. */
-  appNameOf(name: string): string {
-    return (JSON.parse(name) as [owner: string, appName: string])[1];
+  /** Returns a message of the local storage with the names of apps that callers know. */
+  withAppNames(message: string): string {
+    const [before = '', ...parts] = message.split(JSON.stringify([this.#owner]).slice(0, -1) + ',');
+    const named = parts.map((part) =>
+      part.replace(/^("(?:[^"\\]|\\.)*")\]/, (_, name: string) => JSON.parse(name) as string),
+    );
+    return before + named.join('');
   }
 
   /** The app that holds what concerns the cache as a whole. */
