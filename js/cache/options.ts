@@ -48,8 +48,8 @@ export interface CachedSessionOptions<S extends object = StateShape> extends Omi
    */
   local?: StoredSessionService<S> | undefined;
   /**
-   * Whom the local data belongs to, for example the signed-in user: 1 to 512 bytes. A cache with another owner over
-   * the same `local` sees none of it.
+   * Whom the local data belongs to, for example the signed-in user. The owner and an app's name have at most 497 bytes
+   * together. A cache with another owner over the same `local` sees none of it.
    */
   owner: string;
   /** Where reads look first. Default `'cache-first'`. */

@@ -4,6 +4,7 @@
  */
 import type { MaybePromise } from '../../call/call.js';
 import { newEventId } from '../../model/event/create_event.js';
+import { requireId } from '../../model/ids.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { REMOVED } from '../../state/scope.js';
@@ -308,6 +309,8 @@ export class Records {
     const names = [nameOf({ appName }), ...(userId === undefined ? [] : [nameOf({ appName, userId })])]; // prettier-ignore
     const missing = names.filter((name) => !this.#registered.has(name));
     if (missing.length === 0) return;
+    // A name that is too long is never noted: every later visit would fail to read its records.
+    requireId('appName', this.#placeOf({ appName }).appName);
     const delta = deltaOf(Object.fromEntries(missing.map((name) => [name, true])), 'user:');
     await this.#local((store) => store.update(this.ownApp, 'owners', delta, {}));
     for (const name of missing) this.#registered.add(name);
