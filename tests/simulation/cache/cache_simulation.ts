@@ -16,7 +16,7 @@ import { Ledger } from './ledger.js';
 import { type CacheHandle, HandleProbe } from './handle_probe.js';
 import { mayFail } from './failures.js';
 import { OtherPrograms } from './other_programs.js';
-import { Remote, UPDATE_KEY } from './remote.js';
+import { markOf, Remote, UPDATE_KEY } from './remote.js';
 import { type CacheOperation, describeStep, type WrittenEvent } from './script.js';
 import { Settlement } from './settlement.js';
 
@@ -112,7 +112,7 @@ export class CacheSimulation {
       const written = this.#write(spec, handle.name, handle.tab.device.number);
       await probe.append(handle, spec);
       this.#step += 1;
-      this.#acknowledge([written]);
+      this.#acknowledge([written], handle.tab);
     }
     await settlement.becomeQuiet(this.#tabs);
     await settlement.dropRefusals(this.#tabs);
@@ -248,19 +248,19 @@ export class CacheSimulation {
       (error: unknown) => {
         const isJudged = this.#pending.has(label);
         settle(`fails: ${String(error)}`);
-        if (isJudged && !this.#isAllowed(operation, error)) this.#fail(error);
+        if (isJudged && !this.#isAllowed(tab, operation, error)) this.#fail(error);
       },
     );
   }
 
-  #isAllowed(operation: CacheOperation, error: unknown): boolean {
+  #isAllowed(tab: Tab, operation: CacheOperation, error: unknown): boolean {
     const { kind } = operation;
     const handle =
       kind === 'append'
         ? this.#handles.find(({ number }) => number === operation.handle)
         : undefined;
     const mayBeDeleted = handle === undefined || this.#ledger.hasDeletion(handle.name);
-    return mayFail(kind, error, mayBeDeleted);
+    return mayFail(kind, error, mayBeDeleted, tab.isThrough);
   }
 
   /** Starts an operation, and returns what to do and to check when it is done. */
@@ -293,7 +293,7 @@ export class CacheSimulation {
         const { session, name } = this.#handles.find(({ number }) => number === operation.handle)!;
         const written = operation.events.map((spec) => this.#write(spec, name, device.number));
         await service.appendEvents({ session, events: operation.events.map(eventOf) });
-        return () => this.#acknowledge(written);
+        return () => this.#acknowledge(written, tab);
       }
       case 'update': {
         const { key, event } = operation;
@@ -302,7 +302,7 @@ export class CacheSimulation {
           ...key,
           stateDelta: { ...event.delta, [UPDATE_KEY]: event.id },
         });
-        return () => this.#acknowledge([written]);
+        return () => this.#acknowledge([written], tab);
       }
       case 'updateUser':
         await service.updateState({ ...USER, stateDelta: { 'user:a': operation.value } });
@@ -327,8 +327,14 @@ export class CacheSimulation {
     }
   }
 
-  #acknowledge(written: readonly WrittenEvent[]): void {
-    for (const event of written) event.acknowledgedAt = this.#step;
+  #acknowledge(written: readonly WrittenEvent[], { isThrough }: Tab): void {
+    for (const event of written) {
+      event.acknowledgedAt = this.#step;
+      const { session, spec } = event;
+      if (!isThrough || this.#ledger.hasDeletion(session)) continue;
+      const hasArrived = this.#remote.arrivals.has(markOf(session, spec.id));
+      if (!hasArrived) throw new Error(`${spec.id} was acknowledged before the remote had it`);
+    }
   }
 
   #addHandle(tab: Tab, session: Session, beganAt: number, last: number | undefined): void {

@@ -76,6 +76,8 @@ export class Tab {
   readonly number: number;
   readonly device: Device;
   readonly service: CachedSessionService;
+  /** Whether a write resolves only when the remote has it. */
+  readonly isThrough: boolean;
   readonly #shared: Surroundings;
   /** Whether it has crashed. Its pending calls then never settle. */
   #isCut = false;
@@ -86,10 +88,12 @@ export class Tab {
     this.device = device;
     this.#shared = shared;
     const { remote, newId } = shared;
+    this.isThrough = number % 3 === 2;
     this.service = new CachedSessionService({
       remote: serviceOver('remote', linkedStore(remote.store, this.#passToRemote)),
       local: serviceOver('memory', linkedStore(local, this.#passToLocal), {}, feed),
       owner: 'ada',
+      write: this.isThrough ? 'through' : 'local',
       newId,
     });
   }

@@ -9,8 +9,11 @@ export function mayFail(
   kind: CacheOperation['kind'],
   error: unknown,
   mayBeDeleted: boolean,
+  isThrough: boolean,
 ): boolean {
   const code = isSessionError(error) ? error.code : 'no SessionError';
+  // The write is stored, and sent later or set aside.
+  if (isThrough && [...OF_REMOTE, 'schema_violation'].includes(code)) return true;
   switch (kind) {
     case 'append':
       // It needs nothing but the local store.
