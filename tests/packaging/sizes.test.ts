@@ -108,7 +108,7 @@ it('the composables for Vue add at most 2 KB to a page with live stores', async 
   assert.ok(size <= 2, `${size} KB`);
 });
 
-it('the cache adds at most 14 KB to a page with the remote client', async (t) => {
+it('the cache adds at most 14.5 KB to a page with the remote client', async (t) => {
   const remote = `${main('adk-session-wasm')}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const cache = `${remote}\nexport { CachedSessionService } from 'adk-session-wasm/cache';`;
   const sizeOf = async (name: string, text: string): Promise<number> => {
@@ -117,5 +117,5 @@ it('the cache adds at most 14 KB to a page with the remote client', async (t) =>
   };
   const size = (await sizeOf('size-cache', cache)) - (await sizeOf('size-cache-remote', remote));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 14, `${size} KB`);
+  assert.ok(size <= 14.5, `${size} KB`);
 });
