@@ -54,8 +54,23 @@ const MOST_AT_ONCE = 8;
  * ```
  */
 export interface CachedGetSessionRequest extends GetSessionRequest {
-  /** Which events to return, and where this read looks first. Default: the service's option `reads`. */
-  config?: (GetSessionConfig & { reads?: ReadPolicy | undefined }) | undefined;
+  /** Which events to return, and where this read looks first. */
+  config?: CachedGetSessionConfig | undefined;
+}
+
+/**
+ * What a read through a cache returns, and from where.
+ *
+ * @example
+ * ```ts
+ * import type { CachedGetSessionConfig } from 'adk-session-wasm/cache';
+ *
+ * const config: CachedGetSessionConfig = { reads: 'cache-only' };
+ * ```
+ */
+export interface CachedGetSessionConfig extends GetSessionConfig {
+  /** Where this read looks first. Default: the service's option `reads`. */
+  reads?: ReadPolicy | undefined;
 }
 
 /**

@@ -4,7 +4,7 @@
  * @module adk-session-wasm/cache
  */
 export { CachedSessionService } from './cached_session_service.js';
-export type { CachedGetSessionRequest } from './cached_session_service.js';
+export type { CachedGetSessionConfig, CachedGetSessionRequest } from './cached_session_service.js';
 export type { CachedSessionOptions, ReadPolicy } from './options.js';
 export type { CacheOutbox, OutboxEntry } from './outbox.js';
 export type {

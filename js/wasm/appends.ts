@@ -1,4 +1,5 @@
 import type { CompositeSessionKey } from '../model/session.js';
+import { memberOf } from '../members/own.js';
 import type { Description } from '../model/description.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import { requireRoom } from './core.js';
@@ -94,8 +95,9 @@ export function packAppends(
   hasTexts: boolean,
 ): PackedAppends {
   let [deltaUnits, textUnits] = [0, 0];
-  for (const { events, delta = '' } of appends) {
-    deltaUnits += delta.length;
+  for (const append of appends) {
+    const { events } = append;
+    deltaUnits += memberOf(append, 'delta')?.length ?? 0;
     for (const { deltaText, text, whole } of events) {
       deltaUnits += deltaText.length;
       if (hasTexts) textUnits += text.length + (whole?.length ?? 0);
@@ -107,7 +109,8 @@ export function packAppends(
   let packed = '';
   for (const append of appends) {
     const { key, position, policy, expectedRevision = NaN, events, firstTitle = '', now } = append;
-    const { truncateAfter = NaN, delta = '' } = append;
+    const truncateAfter = memberOf(append, 'truncateAfter') ?? NaN;
+    const delta = memberOf(append, 'delta') ?? '';
     const { appName, userId, sessionId } = key;
     const { created, revision, lastEventId } = position;
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';

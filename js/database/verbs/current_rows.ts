@@ -1,4 +1,5 @@
 /** Reads the rows that a write decides on, and locks those that it may change. */
+import { memberOf } from '../../members/own.js';
 import {
   SHARED_SCOPES,
   type SharedScope,
@@ -215,7 +216,7 @@ function currentRows(
   const app = wants.app && has.app ? stateRow(row?.app_state, row?.app_time) : undefined;
   const user = wants.user && has.user ? stateRow(row?.user_state, row?.user_time) : undefined;
   // A history is cut by the times in its rows.
-  const placed = request.truncateAfter === undefined ? session : timed;
+  const placed = memberOf(request, 'truncateAfter') === undefined ? session : timed;
   const stored: Record<StoredScope, unknown> = { session, app, user };
   const isAnyAbsent = STORED_PREFIXES.some(([scope]) => wants[scope] && !stored[scope]);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;

@@ -1,4 +1,5 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
+import { memberOf } from '../../members/own.js';
 import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Changes, Found } from '../../storage/rows.js';
 import { NO_ROWS, type OwnWriteRequest } from '../../storage/own_adapter.js';
@@ -21,7 +22,9 @@ export function* write(
   isCreate: boolean,
 ): Steps<void> {
   const { engine } = context;
-  const isTruncating = writes.some(({ request }) => request.truncateAfter !== undefined);
+  const isTruncating = writes.some(
+    ({ request }) => memberOf(request, 'truncateAfter') !== undefined,
+  );
   if (isTruncating) context.lastWrites?.clear();
   // A read neither asks the cache nor ends it.
   const lastWrites = isTruncating || writes.some(isRead) ? undefined : context.lastWrites;
@@ -50,7 +53,7 @@ export function* write(
       changes = decideOnTime(rows.found, decide, request, now);
     }
     if (changes === undefined) continue;
-    group.add(rows, changes, request.truncateAfter);
+    group.add(rows, changes, memberOf(request, 'truncateAfter'));
   }
   if (group.writes.length === 0) return;
   yield { queries: group.queries(), isLast: true };

@@ -178,7 +178,7 @@ export class AdapterStore implements SessionStore {
     group?: WriteGroup,
   ): MaybePromise<AppendAnswer> {
     const { key, position, events, now, firstTitle, compute, signal, onRetry } = request;
-    const { truncateAfter } = request;
+    const truncateAfter = memberOf(request, 'truncateAfter');
     this.#requireTransactions(compute);
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);

@@ -24,6 +24,15 @@ describe('The types of the cache', () => {
       await service.appendEvent({ session: session!, event: createEvent({ author: 'user' }) });
       is<CacheStatus>()(service.status);
       is<OutboxEntry[]>()(await service.outbox.list());
+      is<void>()(await service.outbox.retry(key));
+      is<void>()(await service.outbox.drop(key, 'e1'));
+      is<void>()(await service.outbox.change(key, createEvent({ author: 'user' })));
+      is<void>()(await service.sync({ appName: 'shop', userId: 'ada' }));
+      is<void>()(await service.forget());
+      for await (const status of service.watchStatus()) is<CacheStatus>()(status);
+      is<() => void>()(service.watchStatus((status) => is<CacheStatus>()(status)));
+      // @ts-expect-error an outbox has an entry for each session, not for an event
+      await service.outbox.retry('e1');
       // @ts-expect-error no such policy
       await service.getSession({ ...key, config: { reads: 'never' } });
       // @ts-expect-error no such key

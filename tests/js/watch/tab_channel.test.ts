@@ -103,10 +103,9 @@ describe('The channel between tabs', () => {
     assert.equal(here.open.size, 1);
     assert.equal(there.open.size, 0);
     await other.createSession(KEY);
-    await arrived();
+    assert.deepEqual((await notices.next()).value, created());
     assert.equal(there.open.size, 1);
     await one.close();
-    assert.deepEqual((await notices.next()).value, created());
     assert.equal((await notices.next()).done, true);
     assert.equal(here.open.size, 1);
     await second.close();
