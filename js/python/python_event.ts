@@ -8,7 +8,14 @@ import { isTime } from '../model/event/snapshot.js';
 import { REMOVED } from '../state/scope.js';
 import { digitsOf } from './numbers.js';
 import { isPythonAuthConfig } from './python_auth.js';
-import { type Accepted, type Leaf, type Model, PYTHON_EVENT } from './python_models.js';
+import {
+  type Accepted,
+  type Dictionary,
+  type Leaf,
+  type List,
+  type Model,
+  PYTHON_EVENT,
+} from './python_models.js';
 import { toMilliseconds, toSeconds } from './time.js';
 
 /** The result of `select` for a value that Python refuses. JSON has no `undefined`. */
@@ -50,11 +57,11 @@ class Selector {
         ? this.#selectLeaf(value, accepted)
         : REFUSED;
     }
-    if ('list' in accepted) {
+    if (isList(accepted)) {
       return Array.isArray(value) ? this.#selectItems(value, accepted.list, level) : REFUSED;
     }
     if (!isPlainObject(value)) return REFUSED;
-    return 'values' in accepted
+    return isDictionary(accepted)
       ? this.#selectEntries(value, accepted.values, level)
       : this.#selectFields(value, accepted, level);
   }
@@ -136,6 +143,12 @@ function hasAtMostLevels(value: unknown, levels: number): boolean {
   }
   return true;
 }
+
+// By own members: any library may put a member into `Object.prototype`, where `in` sees it.
+const isList = (accepted: object): accepted is List => Object.hasOwn(accepted, 'list');
+const isDictionary = (accepted: object): accepted is Dictionary => {
+  return Object.hasOwn(accepted, 'values');
+};
 
 function isAccepted(value: unknown, leaf: Exclude<Leaf, 'delta' | 'time'>): boolean {
   switch (leaf) {

@@ -79,9 +79,11 @@ export function toEventData(text: string, revision?: number): EventColumns {
   const { invocation_id: given } = fields;
   const invocationId = typeof given === 'string' ? given : '';
   const isComplete = completeForPython(fields, id, invocationId);
-  const own: OwnData = {};
-  if (!isWhole || !isComplete) own.event = text;
-  if (revision !== undefined) own.revision = revision;
+  // Defined, not assigned: `Object.prototype` may have a setter of that name.
+  const own: OwnData = {
+    ...((!isWhole || !isComplete) && { event: text }),
+    ...(revision !== undefined && { revision }),
+  };
   if (Object.keys(own).length > 0) fields[OWN] = own;
   return { id, invocationId, eventData: writeExactly(fields) };
 }
