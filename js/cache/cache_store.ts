@@ -1,5 +1,6 @@
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { MaybePromise } from '../call/call.js';
+import { Deadline } from '../call/deadline.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { isShared, REMOVED } from '../state/scope.js';
@@ -334,9 +335,7 @@ export class CacheStore implements SessionStore {
     pending.noteDeletion(key);
     await records.removeCopy(key, record.base?.copy, record, { delete: noted(true), refused: undefined }); // prettier-ignore
     // A fetch that was under way may have made a copy before the record stood.
-    const head = await local.head(key);
-    const { create } = await local.recordFor(key, head);
-    if (head !== undefined && create === undefined) await local.delete(key, head);
+    await local.deleteFetched(key);
     await this.#written(key, 0);
   }
 
@@ -387,10 +386,9 @@ export class CacheStore implements SessionStore {
   /** Waits for a fetch, but not for longer than a read may wait. Without a connection there is the copy. */
   async #inTime(fetched: Promise<void>): Promise<void> {
     const { readTimeoutMs, report } = this.#parts;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, readTimeoutMs)));
-    await Promise.race([fetched.catch(report), timeout]);
-    clearTimeout(timer);
+    const deadline = new Deadline(readTimeoutMs);
+    await deadline.until(fetched.catch(report));
+    deadline.clear();
   }
 }
 

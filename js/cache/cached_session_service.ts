@@ -5,7 +5,6 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import type { Event } from '../model/event/event.js';
 import type {
-  Abortable,
   CompositeSessionKey,
   CreateSessionRequest,
   GetSessionConfig,
@@ -79,7 +78,8 @@ export interface CachedGetSessionConfig extends GetSessionConfig {
  * in order and once, and fetches what others have written.
  *
  * It begins to send what an earlier visit left as soon as it is constructed. Tabs with the same owner share the copies,
- * and one of them sends.
+ * and one of them sends. `close` settles what is under way, and closes the local database if the cache has opened it; what
+ * waits stays stored. `ping` checks the local storage, without asking the remote.
  *
  * @example
  * ```ts
@@ -194,7 +194,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
 
   /**
    * Erases everything of this owner in the local storage, also what waits, for example at a logout. Nothing on the
-   * remote changes. Other tabs with this owner begin anew too.
+   * remote changes. Other tabs with this owner forget it too.
    */
   forget(): Promise<void> {
     return this.#parts.run(() => this.#parts.forget());
@@ -226,25 +226,16 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       await fetch.copy({ appName, userId, sessionId }).catch(report);
     }
   }
-
-  /** Settles what is under way, and closes the local database if the cache has opened it. What waits stays stored. */
-  override close(options: Parameters<StoredSessionService['close']>[0] = {}): Promise<void> {
-    return super.close(options);
-  }
-
-  /** Checks that the local storage can be used, without asking the remote. */
-  override ping(request: Abortable = {}): Promise<void> {
-    return super.ping(request);
-  }
 }
 
 type CacheParts = ReturnType<typeof openParts>;
 
 /** Codes that a local storage may have too. */
 function isOfRemote(error: unknown): boolean {
-  return ['connection_lost', 'remote', 'storage_unavailable'].some((code) => {
-    return isSessionError(error) && error.code === code;
-  });
+  return (
+    isSessionError(error) &&
+    ['connection_lost', 'remote', 'storage_unavailable'].includes(error.code)
+  );
 }
 
 /** Makes the parts of a cache, and connects them. */

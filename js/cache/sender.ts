@@ -13,8 +13,14 @@ import type { Lease } from './records/lease.js';
 import type { LocalCopies } from './copies/local_copies.js';
 import type { Pending } from './records/pending.js';
 import { type UnsentEvent, sharedKeysOf } from './copies/rebase.js';
-import { CLEAR, hasOperations, keyOfName, nameOf, type Noted, type OwnerRecords, ownerOf, recordedIds, recordOf, type Records, type Refusal, SET, STATE_REFUSED } from './records/records.js'; // prettier-ignore
-import { closedError, failureOf, isRefusal, type RemoteEnd } from './copies/remote_end.js';
+import { CLEAR, hasOperations, isSent, keyOfName, nameOf, type Noted, type OwnerRecords, ownerOf, recordedIds, recordOf, type Records, type Refusal, SET, STATE_REFUSED } from './records/records.js'; // prettier-ignore
+import {
+  closedError,
+  failureOf,
+  isRefusal,
+  type RemoteEnd,
+  remoteRevision,
+} from './copies/remote_end.js';
 import type { CacheKey, StatusBoard } from './records/status.js';
 
 /** The most sessions that are sent at once. */
@@ -132,9 +138,7 @@ export class Sender {
     const copies = new Map(listed.map((copy) => [copy.sessionId, copy]));
     for (const sessionId of new Set([...recordedIds(all), ...copies.keys()])) {
       const record = recordOf(all, sessionId);
-      const { created, revision } = copies.get(sessionId) ?? {};
-      const isSent = record.base?.copy === created && record.base?.local === revision;
-      if (isSent && !hasOperations(record) && record.refused === undefined) continue;
+      if (isSent(record, copies.get(sessionId))) continue;
       await this.lookAt({ appName, userId, sessionId });
     }
   }
@@ -285,9 +289,7 @@ export class Sender {
       await this.#ask(key, (store) => store.delete({ what: 'session', key }, remote.call));
       // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
       this.#parts.pending.noteDeletion(key);
-      const head = await local.head(key);
-      const { create } = await local.recordFor(key, head);
-      if (head !== undefined && create === undefined) await local.delete(key, head);
+      await local.deleteFetched(key);
       await records.remove(ownerOf(key), { [`delete ${key.sessionId}`]: record.delete });
     }
     let head = await local.head(key);
@@ -381,11 +383,9 @@ export class Sender {
     if (created === undefined) return false;
     if (created.answer === undefined) return this.#adopt(key);
     const [createdAt, revision, time] = created.answer;
-    const hasRevisions = !Number.isNaN(createdAt);
     const base = {
       id: newEventId(),
-      created: hasRevisions ? createdAt : null,
-      revision: hasRevisions ? revision : time,
+      ...remoteRevision(createdAt, revision, time),
       copy: copy.head.created,
       local: confirmedUntil(copy.head.revision, copy.events.slice(count)),
       usedAt: clock(),
@@ -403,7 +403,7 @@ export class Sender {
   }
 
   async #sendDescription(key: CompositeSessionKey): Promise<void> {
-    const { records, local, remote } = this.#parts;
+    const { records, remote } = this.#parts;
     const { title, labels } = await records.session(key);
     if (title === undefined && labels === undefined) return;
     const description = { key, title: title?.value, labels: labels?.value };
@@ -417,7 +417,6 @@ export class Sender {
     }
     const { sessionId } = key;
     await records.remove(ownerOf(key), { [`title ${sessionId}`]: title, [`labels ${sessionId}`]: labels }); // prettier-ignore
-    await local.head(key);
   }
 
   async #sendState(owner: StateOwner): Promise<void> {

@@ -1,7 +1,7 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { LocalCopies } from './local_copies.js';
 import type { Pending } from '../records/pending.js';
-import { type Base, hasOperations, nameOf, recordOf, type Records } from '../records/records.js';
+import { type Base, isSent, nameOf, recordOf, type Records } from '../records/records.js';
 
 /** How long to wait after a change, so that many changes are looked at together, in milliseconds. */
 const DELAY = 1000;
@@ -71,16 +71,11 @@ export class Bounds {
       const { appName, userId } = owner;
       if (userId === undefined) continue;
       const all = await records.read(owner);
-      for (const { sessionId, created, revision } of await local.list(appName, userId)) {
-        const key = { appName, userId, sessionId };
-        const record = recordOf(all, sessionId);
-        const { base, refused } = record;
-        const isSent =
-          base?.copy === created &&
-          base.local === revision &&
-          refused === undefined &&
-          !hasOperations(record);
-        candidates.push({ key, isSent, usedAt: this.#lastUse(key, base) });
+      for (const copy of await local.list(appName, userId)) {
+        const key = { appName, userId, sessionId: copy.sessionId };
+        const record = recordOf(all, copy.sessionId);
+        const usedAt = this.#lastUse(key, record.base);
+        candidates.push({ key, isSent: isSent(record, copy), usedAt });
       }
     }
     return candidates.sort((one, other) => one.usedAt - other.usedAt);
@@ -99,8 +94,8 @@ export class Bounds {
       if (!isSent || pending.has(nameOf(key))) continue;
       const head = await local.head(key);
       const { base } = await records.session(key);
-      if (base?.copy !== head?.created || base?.local !== head?.revision) continue;
       if (head === undefined) continue;
+      if (base?.copy !== head.created || base.local !== head.revision) continue;
       // Only if it has not changed since. Without a copy the record says only what the remote had.
       if (!(await local.delete(key, head))) continue;
       await records.removeCopy(key, head.created, {});

@@ -8,7 +8,7 @@ import type { AppendAnswer } from '../../wasm/protocol.js';
 import { APPENDED } from '../../wasm/protocol.js';
 import { isSameJson } from '../../wasm/core.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
-import type { CopyHead, LocalCopies } from './local_copies.js';
+import { type CopyHead, isDescribed, type LocalCopies } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference, rebase } from './rebase.js';
 import { type Base, hasOperations, nameOf, ownerOf, type Records, type Refusal, type SessionRecord } from '../records/records.js'; // prettier-ignore
@@ -124,8 +124,7 @@ export class Fetch {
     const created = await local.create(key, { events, delta, title, labels, lastUpdateTime });
     if (created === undefined) return false;
     if (pinned.deleted.has(nameOf(key))) {
-      const head = await local.head(key);
-      if (head?.created === created[0]) await local.delete(key, head);
+      await local.deleteMade(key, created[0]);
       return false;
     }
     await this.#writeBase(key, found, undefined, created[0], created[1]);
@@ -204,7 +203,7 @@ export class Fetch {
   async #describe(key: CompositeSessionKey, head: CopyHead, found: RemoteSession): Promise<void> {
     const { local, pending, feed } = this.#parts;
     const { title, labels } = found;
-    if (head.title === title && isSameJson(head.labels || '{}', labels || '{}')) return;
+    if (isDescribed(head, title, labels)) return;
     // A title of an unsent event or change. The next fetch after it was sent compares again.
     if (pending.has(nameOf(key)) || hasOperations(await local.recordFor(key, head))) return;
     await local.describe(key, title, labels);

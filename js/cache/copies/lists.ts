@@ -3,14 +3,13 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { toRecord } from '../../read/listed_records.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import { isSameJson } from '../../wasm/core.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { Fetch } from './fetch.js';
-import type { LocalCopies } from './local_copies.js';
+import { isDescribed, type LocalCopies } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference } from './rebase.js';
 import { type Base, FETCHED, LISTED, nameOf, type Records } from '../records/records.js'; // prettier-ignore
-import type { RemoteEnd } from './remote_end.js';
+import { type RemoteEnd, remoteRevision } from './remote_end.js';
 import { forEachOf, Turns } from '../records/turns.js';
 
 /** The most copies that are brought up to the remote at once. */
@@ -118,15 +117,12 @@ export class Lists {
       });
       if (made === undefined) continue;
       if (pinned.deleted.has(name)) {
-        const head = await local.head(key);
-        if (head?.created === made[0]) await local.delete(key, head);
+        await local.deleteMade(key, made[0]);
         continue;
       }
-      const hasRevisions = typeof created === 'number' && created > 0;
       const base: Base = {
         id: newEventId(),
-        created: hasRevisions ? created : null,
-        revision: hasRevisions ? Number(revision) : time,
+        ...remoteRevision(Number(created), Number(revision), time),
         ...{ copy: made[0], local: made[1], held: 0, usedAt: time },
       };
       const { userId } = key;
@@ -151,8 +147,7 @@ export class Lists {
     { title, labels }: { readonly title?: unknown; readonly labels?: unknown },
   ): Promise<boolean> {
     const head = await this.#parts.local.head(key);
-    if (head === undefined) return false;
-    return head.title === textOf(title) && isSameJson(head.labels || '{}', textOf(labels) || '{}');
+    return head !== undefined && isDescribed(head, textOf(title), textOf(labels));
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {

@@ -11,6 +11,7 @@ import { corruptRecord, parseEventText } from '../../read/stored_events.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { CreatedSession } from '../../storage/session_store.js';
 import type { StateOwner } from '../../storage/scopes.js';
+import { isSameJson } from '../../wasm/core.js';
 import {
   type AppendAnswer,
   APPENDED,
@@ -234,10 +235,28 @@ export class LocalCopies {
     return (await this.call((store) => store.deleteUnchanged(request))) !== undefined;
   }
 
+  /** Deletes the copy that a fetch has just made, unless there is another one by now. */
+  async deleteMade(key: CompositeSessionKey, created: number): Promise<void> {
+    const head = await this.head(key);
+    if (head?.created === created) await this.delete(key, head);
+  }
+
+  /** Deletes a copy, unless it was created here. */
+  async deleteFetched(key: CompositeSessionKey): Promise<void> {
+    const head = await this.head(key);
+    const { create } = await this.recordFor(key, head);
+    if (head !== undefined && create === undefined) await this.delete(key, head);
+  }
+
   /** Changes a shared state by what a function computes from it, in one transaction. */
   updateState(owner: StateOwner, compute: (state: StateShape) => string): Promise<SharedRevisions> {
     const { appName, userId } = this.keyOf(owner);
     const run = (state: string): string => compute(JSON.parse(state) as StateShape);
     return this.call((store) => store.update(appName, userId, run, {}));
   }
+}
+
+/** Whether a copy has this title and these labels, JSON text. */
+export function isDescribed(head: CopyHead, title: string, labels: string): boolean {
+  return head.title === title && isSameJson(head.labels || '{}', labels || '{}');
 }

@@ -123,16 +123,23 @@ export class RemoteEnd {
     if (read === undefined) return undefined;
     const [created, revision, lastUpdateTime, state, fragments, title = '', labels = ''] = read;
     const events = this.#core.pages.parse(fragments, key.sessionId, false);
-    const hasRevisions = !Number.isNaN(created);
     return {
-      created: hasRevisions ? created : null,
-      revision: hasRevisions ? revision : lastUpdateTime,
+      ...remoteRevision(created, revision, lastUpdateTime),
       ...{ lastUpdateTime, title, labels, events },
       state: JSON.parse(state) as StateShape,
       isWhole: true,
       held: last !== undefined && events.length >= last ? events.length : undefined,
     };
   }
+}
+
+/** Returns what tells whether the remote's session has changed. Without revisions, that is its time. */
+export function remoteRevision(
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+): Pick<RemoteSession, 'created' | 'revision'> {
+  return created > 0 ? { created, revision } : { created: null, revision: lastUpdateTime };
 }
 
 export function closedError(): SessionError {

@@ -2,6 +2,7 @@
  * What a cache notes beside the copies, in the same local storage: as the state of a user, in an app of its own. Each
  * key is written atomically, so tabs do not overwrite each other's records.
  */
+import { Computation } from '../../append/computation.js';
 import type { MaybePromise } from '../../call/call.js';
 import { newEventId } from '../../model/event/create_event.js';
 import { requireId } from '../../model/ids.js';
@@ -113,6 +114,16 @@ export function keyOfName(name: string): CacheKey {
 export function hasOperations(record: SessionRecord): boolean {
   const { create, title, labels, delete: deletion } = record;
   return [create, title, labels, deletion].some((operation) => operation !== undefined);
+}
+
+/** Whether nothing of a copy waits, or was set aside. A missing copy has nothing but its records. */
+export function isSent(
+  record: SessionRecord,
+  copy: { readonly created: number; readonly revision: number } | undefined,
+): boolean {
+  const { base, refused } = record;
+  const isConfirmed = base?.copy === copy?.created && base?.local === copy?.revision;
+  return isConfirmed && refused === undefined && !hasOperations(record);
 }
 
 /** Returns the records of one session. */
@@ -335,22 +346,15 @@ export class Records {
     compute: (records: OwnerRecords) => RecordChanges,
   ): Promise<void> {
     const prefix = prefixOf({ userId });
-    let failure: { readonly error: unknown } | undefined;
-    const run = (text: string): string => {
-      failure = undefined;
-      try {
-        const state = JSON.parse(text) as OwnerRecords;
-        const names = Object.keys(state).filter((name) => name.startsWith(prefix));
-        const records = names.map((name) => [name.slice(prefix.length), state[name]] as const);
-        return deltaOf(compute(Object.fromEntries(records)), prefix);
-      } catch (error) {
-        failure = { error };
-        return '{}';
-      }
+    const ofRecords = (state: OwnerRecords): RecordChanges => {
+      const names = Object.keys(state).filter((name) => name.startsWith(prefix));
+      const records = names.map((name) => [name.slice(prefix.length), state[name]] as const);
+      return compute(Object.fromEntries(records));
     };
-    await this.#local((store) => store.update(appName, userId, run, {}));
-    const thrown = failure as { readonly error: unknown } | undefined;
-    if (thrown !== undefined) throw thrown.error;
+    const take = (changes: unknown): string => deltaOf(changes as RecordChanges, prefix);
+    const computation = Computation.of(ofRecords, take)!;
+    await this.#local((store) => store.update(appName, userId, computation.run, {}));
+    await computation.finish(() => undefined);
   }
 }
 

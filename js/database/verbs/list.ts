@@ -96,7 +96,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       .select(columns)
       .select(detailsColumns(engine));
   // The limit is a part of the statement. PostgreSQL estimates an unknown limit at a tenth of all rows. A generic
-  // plan then looks dearer than one for the given values, so PostgreSQL would plan each page anew.
+  // plan then looks dearer than one for the given values, so PostgreSQL would plan each page again.
   type After = Owner & { place: StoredTime };
   const sessionTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
     new Prepared<After, { time: StoredTime }>((value) => {

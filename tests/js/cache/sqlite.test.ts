@@ -10,7 +10,7 @@ import { event, idsOf, KEY, openCache, Server, until, untilSent } from './fixtur
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-cache-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** Opens the database anew, as another run of a program does. */
+/** Opens the database again, as another run of a program does. */
 function openLocal(name: string): DatabaseSessionService {
   return new DatabaseSessionService(`sqlite:${join(folder, name)}`);
 }
