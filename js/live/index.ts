@@ -18,4 +18,5 @@ export { liveSessions } from './watched_sessions.js';
 export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 export type { GivenService, LiveService } from './live_service.js';
 export type { LiveStore } from './live_store.js';
+export type { ProvidedSessions } from './provided.js';
 export type { ScopedState } from './snapshot/scoped_state.js';

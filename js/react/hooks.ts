@@ -10,16 +10,17 @@ import {
 } from 'react';
 import { SessionError } from '../errors/errors.js';
 import type {
-  GivenService,
   LiveSession,
   LiveSessions,
   LiveSessionsRequest,
   LiveSessionSnapshot,
   LiveSessionsSnapshot,
   LiveStore,
+  ProvidedSessions,
 } from '../live/index.js';
 import { LOADING, LOADING_LIST } from '../live/loading.js';
-import { sharedSession, sharedSessions } from '../live/stores.js';
+import { providedSession } from '../live/provided.js';
+import { sharedSessions } from '../live/stores.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -35,17 +36,7 @@ import type { StateShape } from '../state/state_shape.js';
  * const props: SessionProviderProps = { service, appName: 'shop', userId: 'ada' };
  * ```
  */
-export interface SessionProviderProps<S extends object = StateShape> {
-  /** The service, or the promise of `openSessionService`. It must be the same object in each render. */
-  readonly service: GivenService<S>;
-  /** The app. */
-  readonly appName: string;
-  /** The user. */
-  readonly userId: string;
-  /** The session that hooks show which are given none. */
-  readonly sessionId?: string | undefined;
-  /** See `LiveSessionOptions`. */
-  readonly window?: number | undefined;
+export interface SessionProviderProps<S extends object = StateShape> extends ProvidedSessions<S> {
   /** The components that use the hooks. */
   readonly children?: ReactNode;
 }
@@ -270,14 +261,7 @@ function useProvider(): SessionProviderProps {
 }
 
 function useSessionStore(options: UseSessionOptions): LiveSession {
-  const provided = useProvider();
-  const { appName, userId, sessionId } = { ...provided, ...options };
-  if (sessionId === undefined) {
-    const message = 'sessionId is missing; give it to the hook or to the SessionProvider.';
-    throw new SessionError('invalid_argument', message, { key: 'sessionId' });
-  }
-  const { service, window } = provided;
-  return sharedSession(service, { appName, userId, sessionId }, { window });
+  return providedSession(useProvider(), options, 'the hook or to the SessionProvider');
 }
 
 /** @param onServer the snapshot of the server and of hydration */

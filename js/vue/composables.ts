@@ -15,43 +15,19 @@ import {
 import { reportUncaught } from '../call/uncaught.js';
 import { SessionError } from '../errors/errors.js';
 import type {
-  GivenService,
   LiveSession,
   LiveSessions,
   LiveSessionsRequest,
   LiveSessionSnapshot,
   LiveSessionsSnapshot,
   LiveStore,
+  ProvidedSessions,
 } from '../live/index.js';
 import { LOADING, LOADING_LIST } from '../live/loading.js';
-import { sharedSession, sharedSessions } from '../live/stores.js';
+import { providedSession } from '../live/provided.js';
+import { sharedSessions } from '../live/stores.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-
-/**
- * What the composables use that are called below a component.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import type { ProvidedSessions } from 'adk-session-wasm/vue';
- *
- * const service = new InMemorySessionService();
- * const provided: ProvidedSessions = { service, appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
-export interface ProvidedSessions<S extends object = StateShape> {
-  /** The service, or the promise of `openSessionService`. */
-  readonly service: GivenService<S>;
-  /** The app. */
-  readonly appName: string;
-  /** The user. */
-  readonly userId: string;
-  /** The session that composables show which are given none. */
-  readonly sessionId?: string | undefined;
-  /** See `LiveSessionOptions`. */
-  readonly window?: number | undefined;
-}
 
 /**
  * Which session a composable shows. What is absent is provided.
@@ -144,14 +120,8 @@ export function useSession<S extends object = StateShape>(
   names: MaybeRefOrGetter<SessionNames> = {},
 ): SessionRefs<S> {
   const provided = injected<S>();
-  const store = computed(() => {
-    const { service, window, ...rest } = provided();
-    const { appName, userId, sessionId } = { ...rest, ...toValue(names) };
-    if (sessionId !== undefined)
-      return sharedSession(service, { appName, userId, sessionId }, { window });
-    const message = 'sessionId is missing; give it to useSession or to provideSessions.';
-    throw new SessionError('invalid_argument', message, { key: 'sessionId' });
-  });
+  const places = 'useSession or to provideSessions';
+  const store = computed(() => providedSession(provided(), toValue(names), places));
   const loading = LOADING as unknown as LiveSessionSnapshot<S>;
   return { session: follow<LiveSessionSnapshot<S>>(() => store.value, loading), store };
 }

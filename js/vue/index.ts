@@ -4,4 +4,5 @@
  * @module adk-session-wasm/vue
  */
 export { provideSessions, useSession, useSessions, useSessionState } from './composables.js';
-export type { ProvidedSessions, SessionRefs, SessionsRefs, SessionNames } from './composables.js';
+export type { ProvidedSessions } from '../live/provided.js';
+export type { SessionRefs, SessionsRefs, SessionNames } from './composables.js';

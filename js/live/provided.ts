@@ -1,0 +1,52 @@
+import { SessionError } from '../errors/errors.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { GivenService } from './live_service.js';
+import type { LiveSession } from './live_session.js';
+import { sharedSession } from './stores.js';
+
+/**
+ * What the components of a page use that are given nothing else: a service, and whose sessions it shows.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import type { ProvidedSessions } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const provided: ProvidedSessions = { service, appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface ProvidedSessions<S extends object = StateShape> {
+  /** The service, or the promise of `openSessionService`. It must be the same object in each render. */
+  readonly service: GivenService<S>;
+  /** The app. */
+  readonly appName: string;
+  /** The user. */
+  readonly userId: string;
+  /** The session of components that are given none. */
+  readonly sessionId?: string | undefined;
+  /** See `LiveSessionOptions`. */
+  readonly window?: number | undefined;
+}
+
+/**
+ * Returns the store of a session that all components share.
+ *
+ * @param names the session; what is absent is provided
+ * @param places where a session id can be given, for the error
+ * @throws SessionError `invalid_argument` without a session id
+ */
+export function providedSession<S extends object>(
+  provided: ProvidedSessions<S>,
+  names: Partial<CompositeSessionKey>,
+  places: string,
+): LiveSession<S> {
+  const { appName, userId, sessionId } = { ...provided, ...names };
+  if (sessionId === undefined) {
+    const message = `sessionId is missing; give it to ${places}.`;
+    throw new SessionError('invalid_argument', message, { key: 'sessionId' });
+  }
+  const { service, window } = provided;
+  return sharedSession(service, { appName, userId, sessionId }, { window });
+}
