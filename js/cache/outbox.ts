@@ -53,8 +53,8 @@ export interface OutboxEntry {
  * ```
  */
 export interface CacheOutbox {
-  /** Lists what waits and what was set aside. */
-  list(): Promise<OutboxEntry[]>;
+  /** Lists what waits and what was set aside; with a key only that of one session or state. */
+  list(key?: CacheKey): Promise<OutboxEntry[]>;
   /** Sends again what was set aside: of one session or state, or everything. Resolves once it is queued. */
   retry(key?: CacheKey): Promise<void>;
   /**
@@ -93,11 +93,13 @@ export class Outbox implements CacheOutbox {
     this.#parts = parts;
   }
 
-  list(): Promise<OutboxEntry[]> {
+  list(given?: CacheKey): Promise<OutboxEntry[]> {
     const { records, pending, sender, run } = this.#parts;
     return run(async () => {
-      await sender.scan();
-      const entries = pending.keys().map(async (key): Promise<OutboxEntry> => {
+      const name = given && nameOf(takeCacheKey(given));
+      if (name === undefined) await sender.scan();
+      const keys = pending.keys().filter((key) => name === undefined || nameOf(key) === name);
+      const entries = keys.map(async (key): Promise<OutboxEntry> => {
         const all = await records.read(ownerOf(key));
         const refused = isSession(key) ? (await records.session(key)).refused : all[STATE_REFUSED];
         const events = isSession(key) ? await this.#unsent(key) : [];
