@@ -6,7 +6,7 @@
  *
  * @module adk-session-wasm/live
  */
-export { liveSession } from './watched_session.js';
+export { liveSession, liveSessions } from './stores.js';
 export type {
   LiveSession,
   LiveSessionOptions,
@@ -14,7 +14,6 @@ export type {
   SentEvent,
   UnsentEvent,
 } from './live_session.js';
-export { liveSessions } from './watched_sessions.js';
 export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 export type { GivenService, LiveService } from './live_service.js';
 export type { LiveStore } from './live_store.js';

@@ -20,7 +20,7 @@ export interface LiveSessionOptions {
 }
 
 /**
- * An event that is not stored (yet).
+ * An event that is not stored (yet). With a `CachedSessionService`, also one that its remote does not have (yet).
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export interface LiveSessionOptions {
  * ```
  */
 export interface UnsentEvent {
-  /** Why the event was not stored. Absent while it is being stored. */
+  /** Why the event was not stored, or why the remote refused it. Absent while it is on its way. */
   readonly error?: unknown;
 }
 
@@ -67,7 +67,10 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly isLoadingOlder: boolean;
   /** The streamed answers so far, mostly none or one. Show them after the events. */
   readonly drafts: readonly Event[];
-  /** The events that are not stored, by id: those under way and those that failed. */
+  /**
+   * The events that are not stored, by id: those under way and those that failed. With a `CachedSessionService`, also
+   * those that wait for its remote, and those that the remote refused.
+   */
   readonly unsent: Readonly<Record<string, UnsentEvent>>;
   /** App, user and session state merged, with prefixes. */
   readonly state: Readonly<Partial<S>>;
@@ -130,8 +133,8 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   send(event: SentEvent): Promise<Event>;
   /** Sends an event again that has failed. Resolves to `undefined` if there is no such event. */
   retry(eventId: string): Promise<Event | undefined>;
-  /** Removes an event that has failed. */
-  discard(eventId: string): void;
+  /** Removes an event that has failed: at once, or, if a remote refused it, as `drop` of the cache's outbox. */
+  discard(eventId: string): Promise<void>;
   /** Drops the drafts, for an answer that ends without a whole event. */
   discardDrafts(): void;
   /**

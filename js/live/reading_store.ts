@@ -40,6 +40,11 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
   protected abstract noteMissed(): void;
   /** Reads what was noted. */
   protected abstract read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void>;
+  /** Watches what the service tells beside its notices, until the signal fires. */
+  protected watchMore(service: LiveService<S>, signal: AbortSignal): void {
+    // Nothing, unless a subclass shows more.
+    void [service, signal];
+  }
   /** Forgets what serves only a watched session. */
   protected release(): void {
     // Nothing, unless a subclass holds anything.
@@ -111,7 +116,10 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     try {
       const service = 'then' in this.#service ? await this.#service : this.#service;
       // Before the read, so that no change is missed.
-      if (!signal.aborted) service.watch(this.watched, { signal, onNotice });
+      if (!signal.aborted) {
+        service.watch(this.watched, { signal, onNotice });
+        this.watchMore(service, signal);
+      }
     } catch {
       // The read reports the same error: the service is closed, or could not be opened.
     }

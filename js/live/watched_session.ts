@@ -1,11 +1,10 @@
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
 import { invalidValue } from '../errors/invalid.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import { newEventId, requireEvent } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
-import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
+import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { Notice } from '../watch/notice.js';
 import { withoutReplaced, withPiece } from './snapshot/drafts.js';
 import { EventList } from './snapshot/event_list.js';
@@ -16,11 +15,11 @@ import type {
   LiveSessionOptions,
   LiveSessionSnapshot,
   SentEvent,
-  UnsentEvent,
 } from './live_session.js';
 import { ReadingStore } from './reading_store.js';
 import { type ScopedState, splitState } from './snapshot/scoped_state.js';
-import { showEvents, type ShownEvents } from './snapshot/shown_events.js';
+import { ShownEvents } from './snapshot/shown_events.js';
+import { cachingOf, copyEvent, type Send, UnsentEvents } from './unsent_events.js';
 
 const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
   appName: true,
@@ -31,12 +30,6 @@ const OPTIONS: KnownOptions<LiveSessionOptions> = { window: true };
 
 /** The most events that one call of `loadOlder` of a service reads. */
 const LARGEST_WINDOW = 1000;
-
-/** An event that this store sends. */
-interface Send {
-  readonly event: Event;
-  readonly state: UnsentEvent;
-}
 
 /** What a session has beside its events. */
 type Head<S extends object> = Pick<Session<S>, 'state' | 'lastUpdateTime' | 'title' | 'labels'>;
@@ -53,15 +46,15 @@ export class WatchedSession<S extends object>
   #hasOlder = false;
   #loadingOlder: Promise<boolean> | undefined;
   #drafts: readonly Event[] = [];
-  readonly #sends = new Map<string, Send>();
-  #unsent: Readonly<Record<string, UnsentEvent>> = {};
-  #shown: ShownEvents | undefined;
+  readonly #unsent = new UnsentEvents();
+  #shown = new ShownEvents();
   #head: Head<S> = NO_HEAD;
   #scopes: ScopedState<S> = splitState<S>({}, undefined);
   /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
   #revision: number | undefined;
   #isStateStale = false;
   #isWindowStale = false;
+  #isOutboxStale = true;
   /** What appends go through. It has no events: a copy with an array of its own gets them. */
   #handle: Promise<Session<S> | undefined> | undefined;
 
@@ -100,14 +93,14 @@ export class WatchedSession<S extends object>
       const session = await this.#requireSession(service);
       await service.appendEvent({ session: { ...session, events: [] }, event });
       await this.#reach(service.revisionOf(session));
-      if (this.#sends.get(event.id) === sent) this.#setSend(event.id, undefined);
+      if (this.#unsent.sendOf(event.id) === sent) this.#setSend(event.id, undefined);
       return event;
     } catch (error) {
       // A handle that is behind or of a deleted session stays so; the next append needs another one.
       if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) {
         this.#handle = undefined;
       }
-      if (this.#sends.get(event.id) === sent) {
+      if (this.#unsent.sendOf(event.id) === sent) {
         this.#setSend(event.id, { event: sent.event, state: { error } });
       }
       throw error;
@@ -115,12 +108,18 @@ export class WatchedSession<S extends object>
   }
 
   async retry(eventId: string): Promise<Event | undefined> {
-    const sent = this.#sends.get(eventId);
-    return sent?.state.error === undefined ? undefined : this.send(sent.event);
+    if (this.#unsent.states[eventId]?.error === undefined) return undefined;
+    const sent = this.#unsent.sendOf(eventId);
+    if (sent !== undefined) return this.send(sent.event);
+    await cachingOf(await this.service())?.outbox.retry(this.key);
+    return this.#list.get(eventId);
   }
 
-  discard(eventId: string): void {
-    if (this.#sends.get(eventId)?.state.error !== undefined) this.#setSend(eventId, undefined);
+  async discard(eventId: string): Promise<void> {
+    if (this.#unsent.states[eventId]?.error === undefined) return;
+    if (this.#unsent.sendOf(eventId) !== undefined) return this.#setSend(eventId, undefined);
+    await cachingOf(await this.service())?.outbox.drop(this.key, eventId);
+    await this.#catchUp();
   }
 
   discardDrafts(): void {
@@ -167,6 +166,18 @@ export class WatchedSession<S extends object>
 
   protected noteMissed(): void {
     this.#isStateStale = true;
+    this.#isOutboxStale = true;
+  }
+
+  protected override watchMore(service: LiveService<S>, signal: AbortSignal): void {
+    let known: unknown;
+    const stop = cachingOf(service)?.watchStatus(({ pending }) => {
+      if (pending === known) return;
+      known = pending;
+      this.#isOutboxStale = true;
+      void this.refresh();
+    });
+    if (stop !== undefined) signal.addEventListener('abort', () => stop());
   }
 
   protected override release(): void {
@@ -176,14 +187,17 @@ export class WatchedSession<S extends object>
   protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
     const isWindowStale = this.#isWindowStale || this.#revision === undefined;
     const isStateStale = this.#isStateStale;
-    this.#isWindowStale = this.#isStateStale = false;
+    const isOutboxStale = this.#isOutboxStale;
+    this.#isWindowStale = this.#isStateStale = this.#isOutboxStale = false;
     try {
       if (isWindowStale) await this.#readWindow(service, signal);
       else await this.#readChanges(service, isStateStale, signal);
+      if (isOutboxStale) await this.#readOutbox(service, signal);
     } catch (error) {
       if (isSessionError(error, 'not_found')) return this.#setGone();
       this.#isWindowStale ||= isWindowStale;
       this.#isStateStale ||= isStateStale;
+      this.#isOutboxStale ||= isOutboxStale;
       throw error;
     }
   }
@@ -198,7 +212,9 @@ export class WatchedSession<S extends object>
     const last = this.#list;
     this.#list = last.withEvents(events.slice(-limit));
     this.#hasOlder = events.length > limit;
-    for (const event of events) if (!last.has(event.id)) this.#endDrafts(event);
+    if (this.#drafts.length > 0) {
+      for (const event of events) if (!last.has(event.id)) this.#endDrafts(event);
+    }
     if (this.isActive) this.#handle = Promise.resolve({ ...session, events: [] });
     // Appends change the state of the handle.
     this.#setHead(service.revisionOf(session), session, { ...session.state });
@@ -220,6 +236,22 @@ export class WatchedSession<S extends object>
     if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
     const state = changes.state ?? session?.state ?? this.#head.state;
     this.#setHead(changes.revision, changes, state);
+  }
+
+  /** Reads which events a cache has not sent. */
+  async #readOutbox(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
+    const caching = cachingOf(service);
+    if (caching === undefined) return;
+    const [entry] = await caching.outbox.list(this.key);
+    const gone = this.#unsent.setOutbox(entry);
+    this.changed();
+    if (gone === undefined) return;
+    // It was sent, or given up: `listChanges` does not tell of an event that is removed.
+    const shown = this.#list.from(gone);
+    const config = { numRecentEvents: shown.length };
+    const session = await service.getSession({ ...this.key, config, signal });
+    const isSame = session?.events.every(({ id }, position) => id === shown[position]?.id);
+    if (isSame !== true) await this.#readWindow(service, signal);
   }
 
   /** Puts a changed event in its place. Returns `false` if its place is not known. */
@@ -283,10 +315,8 @@ export class WatchedSession<S extends object>
     this.#drafts = withoutReplaced(this.#drafts, event);
   }
 
-  #setSend(eventId: string, sent: Send | undefined): void {
-    if (sent === undefined) this.#sends.delete(eventId);
-    else this.#sends.set(eventId, sent);
-    this.#unsent = Object.fromEntries([...this.#sends].map(([id, { state }]) => [id, state]));
+  #setSend(eventId: string, send: Send | undefined): void {
+    this.#unsent.setSend(eventId, send);
     this.changed();
   }
 
@@ -327,23 +357,28 @@ export class WatchedSession<S extends object>
   }
 
   protected makeSnapshot(): LiveSessionSnapshot<S> {
-    const sent = [...this.#sends.values()].map(({ event }) => event);
-    const unsent = sent.filter(({ id }) => !this.#list.has(id));
-    const shown = (this.#shown = showEvents(this.#shown, this.#list.pages, unsent));
-    return {
+    const unsent = this.#unsent.events.filter(({ id }) => !this.#list.has(id));
+    const shown = (this.#shown = this.#shown.with(this.#list.pages, unsent));
+    const snapshot = {
       status: this.#status === 'loading' && this.error !== undefined ? 'failed' : this.#status,
       error: this.error,
-      get events() {
-        return shown.events;
-      },
       pages: shown.pages,
       hasOlder: this.#hasOlder,
       isLoadingOlder: this.#loadingOlder !== undefined,
       drafts: this.#drafts,
-      unsent: this.#unsent,
+      unsent: this.#unsent.states,
       ...this.#head,
       scopes: this.#scopes,
     };
+    // Each object with a getter of its own costs JavaScript engines a shape, and more for each member after it.
+    return shown.areFew
+      ? { ...snapshot, events: shown.events }
+      : {
+          ...snapshot,
+          get events() {
+            return shown.events;
+          },
+        };
   }
 }
 
@@ -353,38 +388,3 @@ function noneIfUnsupported(error: unknown): undefined {
 }
 
 const NO_HEAD = { state: {}, lastUpdateTime: 0 };
-
-/** Copies an event as far as an append changes it, and fills in its missing members. */
-function copyEvent(given: SentEvent): Event {
-  requireEvent(given);
-  const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
-  const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
-  if (actions !== undefined) event.actions = { ...actions };
-  return event;
-}
-
-/**
- * Returns a store that shows a session as it is now, whoever changes it: this tab, another one, or, where the service
- * tells of it, another client of a server. It reads and watches only while it has subscribers.
- *
- * @throws SessionError `invalid_argument`
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import { liveSession } from 'adk-session-wasm/live';
- *
- * const service = new InMemorySessionService();
- * const chat = liveSession(service, { appName: 'shop', userId: 'ada', sessionId: 's1' }, { window: 20 });
- * const stop = chat.subscribe(({ status, events }) => console.log(status, events.length));
- * await chat.send({ author: 'user', content: { role: 'user', parts: [{ text: 'Which tea?' }] } });
- * stop();
- * ```
- */
-export function liveSession<S extends object = StateShape>(
-  service: GivenService<S>,
-  key: CompositeSessionKey,
-  options: LiveSessionOptions = {},
-): LiveSession<S> {
-  return new WatchedSession(service, key, options);
-}

@@ -2,7 +2,6 @@ import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { invalidValue } from '../errors/invalid.js';
 import { requireId } from '../model/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
-import type { StateShape } from '../state/state_shape.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
 import { keepEqual } from './snapshot/keep_equal.js';
@@ -130,28 +129,4 @@ export class WatchedSessions<S extends object>
 
 function nameOf({ userId, id }: Pick<Session, 'id' | 'userId'>): string {
   return JSON.stringify([userId, id]);
-}
-
-/**
- * Returns a store that lists sessions as they are now, whoever changes them. It reads and watches only while it has
- * subscribers.
- *
- * @throws SessionError `invalid_argument`
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import { liveSessions } from 'adk-session-wasm/live';
- *
- * const service = new InMemorySessionService();
- * const list = liveSessions(service, { appName: 'shop', userId: 'ada', limit: 20 });
- * const stop = list.subscribe(({ sessions }) => console.log(sessions.map(({ title }) => title)));
- * stop();
- * ```
- */
-export function liveSessions<S extends object = StateShape>(
-  service: GivenService<S>,
-  request: LiveSessionsRequest<keyof S & string>,
-): LiveSessions<S> {
-  return new WatchedSessions(service, request);
 }

@@ -12,14 +12,18 @@ export type Pages = readonly (readonly Event[])[];
  * of a long session for each new one would take milliseconds.
  */
 export class EventList {
-  #pages: (readonly Event[])[] = [];
-  /** The number of the page of each event. Numbers stay when older pages are put before the first. */
-  readonly #pageNumbers = new Map<string, number>();
+  #pages: readonly (readonly Event[])[];
+  /**
+   * The number of the page of each event. Numbers stay when older pages are put before the first. Absent until an event
+   * is looked for: many lists are shown once.
+   */
+  #pageNumbers: Map<string, number> | undefined;
   #firstNumber = 0;
-  #length = 0;
+  #length: number;
 
   constructor(events: readonly Event[] = []) {
-    this.prepend(events);
+    this.#pages = pagesOf(events);
+    this.#length = events.length;
   }
 
   get length(): number {
@@ -39,11 +43,19 @@ export class EventList {
   }
 
   has(id: string): boolean {
-    return this.#pageNumbers.has(id);
+    return this.#numberOf(id) !== undefined;
   }
 
   get(id: string): Event | undefined {
     return this.#pageOf(id)?.find((event) => event.id === id);
+  }
+
+  /** Returns the events from the one with this id on; none if it is not there. */
+  from(id: string): readonly Event[] {
+    const number = this.#numberOf(id);
+    if (number === undefined) return [];
+    const events = this.#pages.slice(number - this.#firstNumber).flat();
+    return events.slice(events.findIndex((event) => event.id === id));
   }
 
   append(event: Event): void {
@@ -52,7 +64,7 @@ export class EventList {
     if (last === undefined || last.length >= PAGE) pages.push([event]);
     else pages[pages.length - 1] = [...last, event];
     this.#pages = pages;
-    this.#pageNumbers.set(event.id, this.#firstNumber + pages.length - 1);
+    this.#pageNumbers?.set(event.id, this.#firstNumber + pages.length - 1);
     this.#length += 1;
   }
 
@@ -68,19 +80,16 @@ export class EventList {
   /** Puts older events before the first. Events that are there already are left out. */
   prepend(older: readonly Event[]): void {
     const added = older.filter(({ id }) => !this.has(id));
-    const pages: Event[][] = [];
-    for (let end = added.length; end > 0; end -= PAGE) {
-      const page = added.slice(Math.max(0, end - PAGE), end);
-      pages.unshift(page);
-      this.#firstNumber -= 1;
-      for (const { id } of page) this.#pageNumbers.set(id, this.#firstNumber);
-    }
+    const pages = pagesOf(added);
+    this.#firstNumber -= pages.length;
+    if (this.#pageNumbers !== undefined) number(pages, this.#firstNumber, this.#pageNumbers);
     this.#pages = [...pages, ...this.#pages];
     this.#length += added.length;
   }
 
   /** Returns a list of these events, with the same objects for those that have not changed; itself if none has. */
   withEvents(events: readonly Event[]): EventList {
+    if (this.#length === 0) return events.length === 0 ? this : new EventList(events);
     const kept = events.map((event) => keepEqual(this.get(event.id), event));
     let position = 0;
     let isSame = kept.length === this.#length;
@@ -92,7 +101,29 @@ export class EventList {
   }
 
   #pageOf(id: string): readonly Event[] | undefined {
-    const number = this.#pageNumbers.get(id);
+    const number = this.#numberOf(id);
     return number === undefined ? undefined : this.#pages[number - this.#firstNumber];
   }
+
+  #numberOf(id: string): number | undefined {
+    this.#pageNumbers ??= number(this.#pages, this.#firstNumber, new Map());
+    return this.#pageNumbers.get(id);
+  }
+}
+
+/** Cuts events into pages. The last page is full, so that older events fill pages of their own. */
+function pagesOf(events: readonly Event[]): (readonly Event[])[] {
+  const pages: (readonly Event[])[] = [];
+  for (let end = events.length; end > 0; end -= PAGE) {
+    pages.unshift(events.slice(Math.max(0, end - PAGE), end));
+  }
+  return pages;
+}
+
+/** Notes the number of the page of each event. */
+function number(pages: Pages, first: number, numbers: Map<string, number>): Map<string, number> {
+  for (const [position, page] of pages.entries()) {
+    for (const { id } of page) numbers.set(id, first + position);
+  }
+  return numbers;
 }

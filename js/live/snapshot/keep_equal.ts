@@ -3,24 +3,22 @@
  * if they are equal. So what has not changed stays the same object. Both are JSON values; neither is changed.
  */
 export function keepEqual<T>(last: unknown, next: T): T {
-  if (!isObject(last) || !isObject(next) || Array.isArray(last) !== Array.isArray(next)) {
-    return next;
-  }
+  if (last === next || !isObject(last) || !isObject(next)) return next;
+  if (Array.isArray(last) !== Array.isArray(next)) return next;
   const keys = Object.keys(next);
   let isSame = keys.length === Object.keys(last).length;
-  let isShared = false;
-  const entries = keys.map((key): [string, unknown] => {
-    const known = Object.hasOwn(last, key);
-    const value = keepEqual(known ? last[key] : undefined, next[key]);
-    isSame &&= known && Object.is(value, last[key]);
-    isShared ||= value !== next[key];
-    return [key, value];
-  });
+  /** The members of `last` that stay. */
+  const kept: [key: string, value: unknown][] = [];
+  for (const key of keys) {
+    const isKnown = Object.hasOwn(last, key);
+    const value = isKnown ? keepEqual(last[key], next[key]) : next[key];
+    isSame &&= isKnown && Object.is(value, last[key]);
+    if (value !== next[key]) kept.push([key, value]);
+  }
   if (isSame) return last as T;
-  if (!isShared) return next;
-  return (
-    Array.isArray(next) ? entries.map(([, value]) => value) : Object.fromEntries(entries)
-  ) as T;
+  if (kept.length === 0) return next;
+  const copy = { ...next, ...Object.fromEntries(kept) };
+  return (Array.isArray(next) ? Object.values(copy) : copy) as T;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { defineMember } from '../../members/member.js';
 import { type SharedScope, SHARED_PREFIXES, SHARED_SCOPES } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { keepEqual } from './keep_equal.js';
@@ -30,14 +31,10 @@ export function splitState<S extends object>(
   state: Partial<S>,
   last: ScopedState<S> | undefined,
 ): ScopedState<S> {
-  const scopes: Record<string, [string, unknown][]> = { session: [], user: [], app: [] };
-  for (const [key, value] of Object.entries(state)) {
+  const split = { session: {}, user: {}, app: {} };
+  for (const key of Object.keys(state)) {
     const scope = SHARED_SCOPES.find((scope) => key.startsWith(SHARED_PREFIXES[scope]));
-    scopes[scope ?? 'session']?.push([key, value]);
+    defineMember(split[scope ?? 'session'], key, state[key as keyof S]);
   }
-  const split = Object.entries(scopes).map(([scope, entries]) => [
-    scope,
-    Object.fromEntries(entries),
-  ]);
-  return keepEqual(last, Object.fromEntries(split) as ScopedState<S>);
+  return keepEqual(last, split as ScopedState<S>);
 }

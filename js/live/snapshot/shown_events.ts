@@ -1,32 +1,36 @@
 import type { Event } from '../../model/event/event.js';
 import type { Pages } from './event_list.js';
 
-/** The events that a snapshot shows: the stored ones, then those under way or failed. */
-export interface ShownEvents {
-  readonly stored: Pages;
-  readonly unsent: readonly Event[];
-  readonly pages: Pages;
-  readonly events: readonly Event[];
-}
+/** The most pages of which one array of all events is made at once. */
+const FEW_PAGES = 4;
 
-/** Returns `last` if nothing has changed since. */
-export function showEvents(
-  last: ShownEvents | undefined,
-  stored: Pages,
-  unsent: readonly Event[],
-): ShownEvents {
-  if (last?.stored === stored && isSameArray(last.unsent, unsent)) return last;
-  const pages = unsent.length === 0 ? stored : [...stored, unsent];
-  let events: readonly Event[] | undefined;
-  return {
-    stored,
-    unsent,
-    pages,
-    // Most snapshots of a long session are never asked for one array of all events.
-    get events() {
-      return (events ??= ([] as Event[]).concat(...pages));
-    },
-  };
+/** The events that a snapshot shows: the stored ones, then those under way or failed. */
+export class ShownEvents {
+  readonly #stored: Pages;
+  readonly #unsent: readonly Event[];
+  readonly pages: Pages;
+  #events: readonly Event[] | undefined;
+
+  constructor(stored: Pages = [], unsent: readonly Event[] = []) {
+    this.#stored = stored;
+    this.#unsent = unsent;
+    this.pages = unsent.length === 0 ? stored : [...stored, unsent];
+  }
+
+  /** Returns itself if nothing has changed since. */
+  with(stored: Pages, unsent: readonly Event[]): ShownEvents {
+    const isSame = this.#stored === stored && isSameArray(this.#unsent, unsent);
+    return isSame ? this : new ShownEvents(stored, unsent);
+  }
+
+  /** Whether `events` takes microseconds. Most snapshots of a long session are never asked for it. */
+  get areFew(): boolean {
+    return this.pages.length <= FEW_PAGES;
+  }
+
+  get events(): readonly Event[] {
+    return (this.#events ??= ([] as Event[]).concat(...this.pages));
+  }
 }
 
 function isSameArray(one: readonly unknown[], other: readonly unknown[]): boolean {

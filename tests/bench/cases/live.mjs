@@ -1,9 +1,11 @@
-// What a live store adds to a session of 100,000 events: its first snapshot, and one for each new event.
+// What a live store adds to a session of 100,000 events: its first snapshot, and one for each new event. And what it costs
+// to send an event of a snapshot as libraries for state hold it.
 
 import { createEvent } from 'adk-session-wasm';
 import { liveSession } from 'adk-session-wasm/live';
+import { reactive } from '@vue/reactivity';
 import { makeEvents } from '../events.mjs';
-import { atMost, inTurns, limited, timeOfMany } from '../measure.mjs';
+import { atMost, atMostByRound, inTurns, limited, timeOfMany, timesInTurns } from '../measure.mjs';
 import { OurService } from '../services.mjs';
 
 const COUNT = 100_000;
@@ -65,5 +67,36 @@ export default async function live() {
       unit: 'ms',
       most: 0.1,
     }),
+    ...(await givenBack()),
   ];
+}
+
+/** Sends events of a snapshot: plain, deeply frozen, cloned, and as proxies. */
+async function givenBack() {
+  const service = new OurService();
+  const store = liveSession(service, key);
+  const [event] = makeEvents(1, 0, createEvent);
+  const forms = {
+    plain: event,
+    frozen: deepFreeze(structuredClone(event)),
+    cloned: structuredClone(event),
+    proxied: reactive(structuredClone(event)),
+  };
+  let next = 0;
+  const send = (form) => () =>
+    timeOfMany(200, () => store.send({ ...form, id: `copy-${(next += 1)}` }));
+  const sides = Object.entries(forms).map(([name, form]) => [name, send(form)]);
+  const { plain, ...others } = await timesInTurns(Object.fromEntries(sides), { rounds: 21 });
+  return Object.entries(others).map(([name, ours]) =>
+    atMostByRound({
+      case: `a ${name} event of a snapshot is sent`,
+      ...{ ours, peer: plain, unit: 'ms', most: 1.2, than: 'a plain event' },
+    }),
+  );
+}
+
+/** @template T @param {T} value @returns {T} */
+function deepFreeze(value) {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
 }

@@ -153,7 +153,7 @@ describe('A live session', () => {
     assert.deepEqual(idsOf((await service.getSession(KEY))?.events ?? []), ['e1', 'bad']);
     circular.self = circular;
     await assert.rejects(store.send({ ...bad, id: 'worse' }), { code: 'unserializable' });
-    store.discard('worse');
+    await store.discard('worse');
     assert.deepEqual(store.getSnapshot().unsent, {});
     assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'bad']);
     assert.equal(await store.retry('worse'), undefined);
@@ -247,7 +247,7 @@ describe('A live session', () => {
     const gone = await snapshotOf(store, ({ status }) => status === 'deleted');
     assert.deepEqual(gone.events, []);
     await assert.rejects(store.send(message('late')), { code: 'not_found' });
-    store.discard('late');
+    await store.discard('late');
     const session = await service.createSession(KEY);
     await fill(service, session, 1);
     const again = await snapshotOf(store, ({ events }) => events.length === 1);

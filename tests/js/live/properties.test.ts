@@ -82,7 +82,7 @@ it('A live session shows what getSession returns, after any changes by two servi
       await Promise.allSettled(works);
       await new Promise((done) => setTimeout(done, 5));
       stop();
-      for (const id of Object.keys(store.getSnapshot().unsent)) store.discard(id);
+      for (const id of Object.keys(store.getSnapshot().unsent)) await store.discard(id);
       const { status, error, events, hasOlder, state, title, lastUpdateTime } = store.getSnapshot();
       assert.equal(error, undefined);
       const stored = await services[1].getSession(KEY);

@@ -30,7 +30,7 @@ describe('The types of live stores', () => {
       is<Readonly<Record<string, UnsentEvent>>>()(unsent);
       is<Event>()(await chat.send({ author: 'user' }));
       is<Event | undefined>()(await chat.retry('e1'));
-      is<void>()(chat.discard('e1'));
+      is<void>()(await chat.discard('e1'));
       is<void>()(chat.discardDrafts());
       is<boolean>()(await chat.loadOlder(10));
       await chat.updateState({ topic: 'tea' });

@@ -1,0 +1,87 @@
+import type { CachedSessionService, OutboxEntry } from '../cache/index.js';
+import { SessionError } from '../errors/errors.js';
+import { memberOf } from '../members/own.js';
+import { newEventId, requireEvent } from '../model/event/create_event.js';
+import type { Event } from '../model/event/event.js';
+import type { SentEvent, UnsentEvent } from './live_session.js';
+
+/** What a cache offers of the events that its remote does not have. */
+export type Caching = Pick<CachedSessionService, 'outbox' | 'watchStatus'>;
+
+/** Returns the service as a cache, if it is one. */
+export function cachingOf(service: object): Caching | undefined {
+  const given = service as Partial<Caching>;
+  const isCaching = memberOf(given, 'outbox') !== undefined;
+  return isCaching && memberOf(given, 'watchStatus') !== undefined ? (given as Caching) : undefined;
+}
+
+/** An event that a store sends, or has failed to send. */
+export interface Send {
+  readonly event: Event;
+  readonly state: UnsentEvent;
+}
+
+/** The events of a session that a store sends, and those that a cache has stored and its remote does not have. */
+export class UnsentEvents {
+  readonly #sends = new Map<string, Send>();
+  #waiting: ReadonlyMap<string, UnsentEvent> = new Map();
+  #outbox = '';
+  #states: Readonly<Record<string, UnsentEvent>> = {};
+
+  /** By event id; the same object until something changes. */
+  get states(): Readonly<Record<string, UnsentEvent>> {
+    return this.#states;
+  }
+
+  /** The events that the store sends, in order. */
+  get events(): Event[] {
+    return [...this.#sends.values()].map(({ event }) => event);
+  }
+
+  sendOf(eventId: string): Send | undefined {
+    return this.#sends.get(eventId);
+  }
+
+  setSend(eventId: string, send: Send | undefined): void {
+    if (send === undefined) this.#sends.delete(eventId);
+    else this.#sends.set(eventId, send);
+    this.#update();
+  }
+
+  /** Whether a cache has the event, and its remote does not. */
+  isWaiting(eventId: string): boolean {
+    return this.#waiting.has(eventId);
+  }
+
+  /**
+   * Sets what a cache lists of the session.
+   *
+   * @returns the first event that the list had before and has no more: it was sent, or given up
+   */
+  setOutbox({ events = [], error }: Partial<OutboxEntry> = {}): string | undefined {
+    const ids = events.map(({ id }) => id);
+    const outbox = JSON.stringify([ids, error]);
+    if (outbox === this.#outbox) return undefined;
+    this.#outbox = outbox;
+    const before = [...this.#waiting.keys()];
+    const failed = error && { error: new SessionError(error.code, error.message) };
+    const isFailed = (id: string): boolean => error?.eventId === undefined || error.eventId === id;
+    this.#waiting = new Map(ids.map((id) => [id, (isFailed(id) && failed) || {}]));
+    this.#update();
+    return before.find((id) => !this.#waiting.has(id));
+  }
+
+  #update(): void {
+    const sends = [...this.#sends].map(([id, { state }]) => [id, state] as const);
+    this.#states = Object.fromEntries([...this.#waiting, ...sends]);
+  }
+}
+
+/** Copies an event as far as an append changes it, and fills in its missing members. */
+export function copyEvent(given: SentEvent): Event {
+  requireEvent(given);
+  const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
+  const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
+  if (actions !== undefined) event.actions = { ...actions };
+  return event;
+}

@@ -1,0 +1,122 @@
+// A live session over a cache: it shows what the remote does not have yet, and what the remote refused.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { liveSession, type LiveSessionSnapshot } from '../../../js/live/index.js';
+import { event, openCache, Server } from '../cache/fixture.js';
+import { idsOf, KEY, message, snapshotOf } from './stores.js';
+
+/** Refuses appends whose body has this text. */
+function refuse(server: Server, text: string): void {
+  server.intercept = async (request) => {
+    const isRefused = request.method !== 'GET' && (await request.text()).includes(text);
+    return isRefused
+      ? Response.json({ code: 'schema_violation', detail: 'Not in this shop.' }, { status: 422 })
+      : undefined;
+  };
+}
+
+it('A live session shows which events wait for the remote, until they are sent', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.createSession(KEY);
+  await cache.sync();
+  const store = liveSession(cache, KEY);
+  const stop = store.subscribe(() => undefined);
+  await snapshotOf(store, ({ status }) => status === 'ready');
+  assert.deepEqual(store.getSnapshot().unsent, {});
+  server.isOffline = true;
+  await store.send(message('e1'));
+  const session = await cache.getSession(KEY);
+  assert.ok(session);
+  await cache.appendEvent({ session, event: event('e2') });
+  const waiting = await snapshotOf(store, ({ unsent }) => Object.keys(unsent).length === 2);
+  assert.deepEqual(idsOf(waiting.events), ['e1', 'e2']);
+  assert.deepEqual(waiting.unsent, { e1: {}, e2: {} });
+  // Only what failed can be retried or discarded.
+  assert.equal(await store.retry('e1'), undefined);
+  await store.discard('e1');
+  server.isOffline = false;
+  await cache.sync();
+  const sent = await snapshotOf(store, ({ unsent }) => Object.keys(unsent).length === 0);
+  assert.deepEqual(idsOf(sent.events), ['e1', 'e2']);
+  assert.equal(sent.events[0], waiting.events[0]);
+  stop();
+  await cache.close();
+});
+
+it('A live session shows what waits from an earlier visit', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const { cache, local } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1') });
+  await cache.close();
+  const { cache: later } = openCache(server, { local });
+  const store = liveSession(later, KEY);
+  const { unsent } = await snapshotOf(store, ({ unsent }) => Object.hasOwn(unsent, 'e1'));
+  assert.deepEqual(unsent, { e1: {} });
+  await later.close();
+});
+
+it('A live session shows what the remote refused, and sends it again', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const store = liveSession(cache, KEY);
+  const stop = store.subscribe(() => undefined);
+  refuse(server, 'bad');
+  await store.send({ ...message('e1'), customMetadata: { note: 'bad' } });
+  await store.send(message('e2'));
+  const { unsent } = await snapshotOf(store, ({ unsent }) => unsent.e1?.error !== undefined);
+  const { code, message: text } = unsent.e1?.error as { code: string; message: string };
+  assert.deepEqual([code, text], ['schema_violation', 'Not in this shop.']);
+  // It waits behind the one that was refused.
+  await snapshotOf(store, ({ unsent }) => unsent.e2 !== undefined);
+  assert.deepEqual(store.getSnapshot().unsent.e2, {});
+  server.intercept = undefined;
+  assert.equal((await store.retry('e1'))?.id, 'e1');
+  await snapshotOf(store, ({ unsent }) => Object.keys(unsent).length === 0);
+  assert.deepEqual(idsOf((await server.service.getSession(KEY))?.events ?? []), ['e1', 'e2']);
+  stop();
+  await cache.close();
+});
+
+for (const ids of [
+  ['e1', 'bad'],
+  ['e1', 'bad', 'e3'],
+  ['e1', 'bad', 'e3', 'e4'],
+]) {
+  it(`A live session of ${ids.join(', ')} discards what was refused, offline and in every tab`, async () => {
+    const server = new Server();
+    const { cache, local } = openCache(server);
+    const { cache: other } = openCache(server, { local });
+    const stores = [liveSession(cache, KEY), liveSession(other, KEY)] as const;
+    const stops = stores.map((store) => store.subscribe(() => undefined));
+    const inEvery = (condition: (snapshot: LiveSessionSnapshot) => boolean) =>
+      Promise.all(stores.map((store) => snapshotOf(store, condition)));
+    const shows =
+      (expected: string[]) =>
+      ({ events }: LiveSessionSnapshot): boolean =>
+        idsOf(events).join() === expected.join();
+    refuse(server, '"bad"');
+    for (const id of ids) {
+      await stores[0].send(message(id));
+      if (id === 'e1') await cache.sync();
+    }
+    await inEvery(({ unsent }) => unsent.bad?.error !== undefined);
+    await inEvery(shows(ids));
+    server.isOffline = true;
+    await stores[0].discard('bad');
+    const remaining = ids.filter((id) => id !== 'bad');
+    await inEvery(shows(remaining));
+    server.isOffline = false;
+    await cache.sync();
+    await inEvery(({ unsent }) => Object.keys(unsent).length === 0);
+    await inEvery(shows(remaining));
+    assert.deepEqual(idsOf((await server.service.getSession(KEY))?.events ?? []), remaining);
+    for (const stop of stops) stop();
+    await cache.close();
+    await other.close();
+  });
+}

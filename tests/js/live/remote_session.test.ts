@@ -1,0 +1,41 @@
+// A live session over a server: it shows what other clients do, and creates, sends and reads like any other.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { liveSession, liveSessions } from '../../../js/live/index.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
+import { idsOf, KEY, message, snapshotOf } from './stores.js';
+
+it('A live session over a server shows what another client does', async () => {
+  const service = new InMemorySessionService();
+  const fetch = fetchFrom(handlerOn(service));
+  const clients = [1, 2].map(() => new RemoteSessionService({ url: URL_OF_SERVER, fetch }));
+  const [one, other] = clients as [RemoteSessionService, RemoteSessionService];
+  const [store, mirror] = [liveSession(one, KEY, { window: 3 }), liveSession(other, KEY)];
+  const list = liveSessions(other, { appName: KEY.appName, userId: KEY.userId });
+  const stops = [store, mirror, list].map((one) => one.subscribe(() => undefined));
+  await snapshotOf(mirror, ({ status }) => status === 'missing');
+  for (const id of ['e1', 'e2', 'e3', 'e4']) await store.send(message(id));
+  const shown = await snapshotOf(mirror, ({ events }) => events.length === 4);
+  assert.deepEqual(idsOf(shown.events), ['e1', 'e2', 'e3', 'e4']);
+  await mirror.updateState({ 'user:name': 'Ada' });
+  await mirror.rename('Tea');
+  const changed = await snapshotOf(
+    store,
+    ({ title, state }) => title === 'Tea' && !!state['user:name'],
+  );
+  assert.deepEqual(changed.scopes.user, { 'user:name': 'Ada' });
+  assert.equal(changed.events[0]?.id, 'e1');
+  await snapshotOf(list, ({ sessions }) => sessions[0]?.title === 'Tea');
+  const later = liveSession(other, KEY, { window: 2 });
+  assert.equal((await snapshotOf(later, ({ status }) => status === 'ready')).events.length, 2);
+  assert.equal(await later.loadOlder(), true);
+  assert.deepEqual(idsOf(later.getSnapshot().events).slice(0, 3), ['e2', 'e3', 'e4']);
+  await mirror.remove();
+  await snapshotOf(store, ({ status }) => status === 'deleted');
+  for (const stop of stops) stop();
+  await Promise.all(clients.map((client) => client.close()));
+});
