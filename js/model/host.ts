@@ -21,6 +21,8 @@ export type HostUrl = HostClass<'URL'>;
 export type HostRequest = HostClass<'Request'>;
 /** A `Response` of `fetch`. */
 export type HostResponse = HostClass<'Response'>;
+/** A `ReadableStream`. */
+export type HostStream = HostClass<'ReadableStream'>;
 /** A `WebAssembly.Module`. */
 export type HostWasmModule = typeof globalThis extends {
   WebAssembly: { Module: { prototype: infer Instance } };

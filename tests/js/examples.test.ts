@@ -71,6 +71,7 @@ const offered = [
   'exports.ts',
   'slim.ts',
   'adk/index.ts',
+  'assistant_ui/index.ts',
   'cache/index.ts',
   'database/index.ts',
   'files/index.ts',

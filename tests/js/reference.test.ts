@@ -11,6 +11,7 @@ const ENTRIES = [
   'index',
   'slim',
   'adk',
+  'assistant_ui',
   'cache',
   'database',
   'files',

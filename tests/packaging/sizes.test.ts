@@ -108,6 +108,13 @@ it('the composables for Vue add at most 2 KB to a page with live stores', async 
   assert.ok(size <= 2, `${size} KB`);
 });
 
+it('the adapters for assistant-ui add at most 2 KB to a page', async (t) => {
+  const adapters = `export { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';`;
+  const size = await sizeBeside('assistant-ui', '', adapters);
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size <= 2, `${size} KB`);
+});
+
 it('the cache adds at most 14.5 KB to a page with the remote client', async (t) => {
   const remote = `${main('adk-session-wasm')}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const cache = `${remote}\nexport { CachedSessionService } from 'adk-session-wasm/cache';`;

@@ -1,0 +1,175 @@
+import { type KnownOptions, takeRequest } from '../call/known_options.js';
+import { requireService } from '../call/require_service.js';
+import { isThenable } from '../call/thenable.js';
+import { invalidValue } from '../errors/invalid.js';
+import { SessionError } from '../errors/errors.js';
+import { requireId } from '../model/ids.js';
+import type { BaseSessionService } from '../model/session_service.js';
+import type { StateShape } from '../state/state_shape.js';
+import { eventsOf } from './events_of_message.js';
+import type { GivenItem, StoredMessage } from './messages.js';
+import { messagesOf } from './messages_of_events.js';
+
+/**
+ * Whose sessions the threads of assistant-ui are.
+ *
+ * @example
+ * ```ts
+ * import { openSessionService } from 'adk-session-wasm';
+ * import type { AssistantSessions } from 'adk-session-wasm/assistant-ui';
+ *
+ * const service = openSessionService({ storage: 'memory' });
+ * const sessions: AssistantSessions = { service, appName: 'shop', userId: 'ada' };
+ * ```
+ */
+export interface AssistantSessions<S extends object = StateShape> {
+  /** The service, or the promise of `openSessionService`. */
+  readonly service: BaseSessionService<S> | PromiseLike<BaseSessionService<S>>;
+  /** The app. */
+  readonly appName: string;
+  /** The user. */
+  readonly userId: string;
+}
+
+/**
+ * The options of {@link sessionHistory}.
+ *
+ * @example
+ * ```ts
+ * import { openSessionService } from 'adk-session-wasm';
+ * import type { SessionHistoryOptions } from 'adk-session-wasm/assistant-ui';
+ *
+ * const service = openSessionService({ storage: 'memory' });
+ * const options: SessionHistoryOptions = { service, appName: 'shop', userId: 'ada', storedBy: 'agent' };
+ * ```
+ */
+export interface SessionHistoryOptions<S extends object = StateShape> extends AssistantSessions<S> {
+  /** The author of the events of an assistant's messages. Default `'assistant'`. */
+  readonly agentName?: string | undefined;
+  /**
+   * `'chat'`: the history stores every message that the chat appends. `'agent'`: the chat's run stores its events
+   * itself, as a `Runner` does, and the history only reads them. Default `'chat'`.
+   */
+  readonly storedBy?: 'chat' | 'agent' | undefined;
+  /** The most events that are read of a thread. Default: all. */
+  readonly window?: number | undefined;
+}
+
+/** The thread that a history belongs to: `aui.threadListItem` of assistant-ui. */
+interface ThreadListItem {
+  getState(): { readonly remoteId?: string | undefined };
+  initialize(): Promise<{ readonly remoteId: string }>;
+}
+
+/**
+ * The messages of one thread: a `ThreadHistoryAdapter` of assistant-ui.
+ *
+ * @example
+ * ```ts
+ * import type { SessionHistory } from 'adk-session-wasm/assistant-ui';
+ *
+ * const countOf = async (history: SessionHistory): Promise<number> => (await history.load()).messages.length;
+ * ```
+ */
+export interface SessionHistory {
+  /** Returns the messages of the thread; none of a thread that is not stored. */
+  load(): Promise<{ messages: StoredMessage[]; headId?: string }>;
+  /**
+   * Stores a message as events. Messages are stored in the order of the calls.
+   *
+   * @throws SessionError as `appendEvents` of the service; `not_found` if the session was deleted
+   */
+  append(item: GivenItem): Promise<void>;
+  /** Stores a message again, in its place. */
+  update(item: GivenItem): Promise<void>;
+}
+
+const OPTIONS: KnownOptions<SessionHistoryOptions> = {
+  service: true,
+  appName: true,
+  userId: true,
+  agentName: true,
+  storedBy: true,
+  window: true,
+};
+
+const METHODS = ['createSession', 'getSession', 'listSessions', 'appendEvents', 'updateSession'];
+
+/** @throws SessionError `invalid_argument` */
+export function requireSessions({ service, appName, userId }: AssistantSessions<never>): void {
+  if (!isThenable(Object(service) as object)) requireService(service, METHODS);
+  requireId('appName', appName);
+  requireId('userId', userId);
+}
+
+/** Returns the error for a session that does not exist. */
+export function missingSession(sessionId: string): SessionError {
+  return new SessionError('not_found', `There is no session ${JSON.stringify(sessionId)}.`);
+}
+
+/**
+ * Returns the history of a thread of assistant-ui: its messages are the events of a session.
+ *
+ * @param threadListItem returns the thread; called when the history is used
+ * @throws SessionError `invalid_argument`
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { sessionHistory } from 'adk-session-wasm/assistant-ui';
+ *
+ * const service = new InMemorySessionService();
+ * const { id: remoteId } = await service.createSession({ appName: 'shop', userId: 'ada' });
+ * // With assistant-ui, `() => useAui().threadListItem` takes the place of this thread.
+ * const thread = { getState: () => ({ remoteId }), initialize: async () => ({ remoteId }) };
+ * const history = sessionHistory({ service, appName: 'shop', userId: 'ada' }, () => thread);
+ * const { messages } = await history.load();
+ * console.log(messages.length); // 0
+ * ```
+ */
+export function sessionHistory<S extends object = StateShape>(
+  options: SessionHistoryOptions<S>,
+  threadListItem: () => ThreadListItem,
+): SessionHistory {
+  const taken = takeRequest(options, OPTIONS);
+  const { service: given, appName, userId, agentName = 'assistant', storedBy = 'chat' } = taken;
+  requireSessions(taken as AssistantSessions<never>);
+  if (storedBy !== 'chat' && storedBy !== 'agent') {
+    throw invalidValue('storedBy', "must be 'chat' or 'agent'", storedBy);
+  }
+  /** The last write. */
+  let writing: Promise<unknown> = Promise.resolve();
+
+  const readSession = async (sessionId: string, numRecentEvents: number | undefined) =>
+    (await given).getSession({ appName, userId, sessionId, config: { numRecentEvents } });
+
+  const write = async (item: GivenItem, sessionId: string): Promise<void> => {
+    const events = eventsOf(item, agentName);
+    if (events.length === 0) return;
+    const session = await readSession(sessionId, 0);
+    if (session === undefined) throw missingSession(sessionId);
+    await (await given).appendEvents({ session, events });
+  };
+
+  const append = async (item: GivenItem): Promise<void> => {
+    if (storedBy === 'agent') return;
+    const thread = threadListItem();
+    const { remoteId } = await thread.initialize();
+    const done = writing.then(() => write(item, remoteId));
+    writing = done.catch(() => undefined);
+    return done;
+  };
+
+  return {
+    async load() {
+      const { remoteId } = threadListItem().getState();
+      if (remoteId === undefined) return { messages: [] };
+      const session = await readSession(remoteId, taken.window);
+      const messages = messagesOf(session?.events ?? []);
+      const headId = messages.at(-1)?.message.id;
+      return { messages, ...(headId !== undefined && { headId }) };
+    },
+    append,
+    update: append,
+  };
+}

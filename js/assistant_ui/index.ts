@@ -1,0 +1,10 @@
+/**
+ * Adapters with which `@assistant-ui/react` keeps its threads as sessions, and its messages as events. They import
+ * nothing of that package.
+ *
+ * @module adk-session-wasm/assistant-ui
+ */
+export { sessionHistory } from './history.js';
+export type { AssistantSessions, SessionHistory, SessionHistoryOptions } from './history.js';
+export { sessionThreadList } from './thread_list.js';
+export type { SessionThread, SessionThreadList, SessionThreadListOptions } from './thread_list.js';

@@ -1,0 +1,149 @@
+import { ownMembers } from '../members/own.js';
+import type { Part } from '../model/event/content.js';
+import type { Event } from '../model/event/event.js';
+import type {
+  AssistantMessage,
+  AssistantPart,
+  Attachment,
+  IncompleteReason,
+  MessageMark,
+  MessageStatus,
+  StoredMessage,
+  UserMessage,
+  UserPart,
+} from './messages.js';
+import { messagePartOf, resultOf, toolCallOf } from './parts.js';
+
+/** A message to which more events may belong. */
+interface Draft {
+  readonly id: string;
+  readonly isUser: boolean;
+  readonly mark: MessageMark | undefined;
+  readonly custom: Record<string, unknown>;
+  readonly parentId: string | null;
+  readonly first: Event;
+  last: Event;
+  readonly content: AssistantPart[];
+}
+
+/** Where a call stands, so that its result can be put there. */
+type CallPlaces = Map<string, readonly [content: AssistantPart[], position: number]>;
+
+/**
+ * Returns the messages that a chat shows of events. What an agent says in one invocation is one message, and the
+ * result of a call stands in the call. An event that only changes the state is left out.
+ */
+export function messagesOf(events: readonly Event[]): StoredMessage[] {
+  const drafts = new Map<string, Draft>();
+  const calls: CallPlaces = new Map();
+  let newest: Draft | undefined;
+  for (const event of events) {
+    const { assistantUi, ...custom } = ownMembers(event.customMetadata ?? {});
+    const mark = assistantUi as MessageMark | undefined;
+    const parts = (event.content?.parts ?? []).map((part) => ownMembers(part));
+    const content = parts.map(assistantPartOf).filter((part) => part !== undefined);
+    for (const { functionResponse } of parts) setResult(calls, functionResponse);
+    const known = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
+    if (known !== undefined) {
+      known.last = event;
+      addParts(known.content, content, calls);
+    } else if (mark !== undefined || content.length > 0 || hasFailed(event)) {
+      const id = mark?.messageId ?? event.id;
+      const isUser = event.author === 'user';
+      const parentId = parentOf(mark, drafts, newest);
+      newest = { id, isUser, parentId, mark, custom, first: event, last: event, content: [] };
+      drafts.set(id, newest);
+      addParts(newest.content, content, calls);
+    }
+  }
+  return [...drafts.values()].map((draft) => ({
+    message: draft.isUser ? userMessage(draft) : assistantMessage(draft),
+    parentId: draft.parentId,
+  }));
+}
+
+/** Returns the message that an event of an agent continues: the newest one, if it is of the same invocation. */
+function continued(newest: Draft | undefined, event: Event): Draft | undefined {
+  if (newest === undefined || newest.isUser || newest.mark !== undefined) return undefined;
+  const isSame = newest.first.invocationId === event.invocationId && event.author !== 'user';
+  return isSame ? newest : undefined;
+}
+
+/** A message whose parent was not loaded follows the newest one. */
+function parentOf(
+  mark: MessageMark | undefined,
+  drafts: ReadonlyMap<string, Draft>,
+  newest: Draft | undefined,
+): string | null {
+  const { parentId } = mark ?? {};
+  return parentId === null || drafts.has(parentId ?? '') ? parentId! : (newest?.id ?? null);
+}
+
+function addParts(content: AssistantPart[], added: AssistantPart[], calls: CallPlaces): void {
+  for (const part of added) {
+    if (part.type === 'tool-call') calls.set(part.toolCallId, [content, content.length]);
+    content.push(part);
+  }
+}
+
+function setResult(calls: CallPlaces, given: Part['functionResponse']): void {
+  const { id, name = '', response } = ownMembers(given ?? {});
+  const [content, position] = calls.get(id ?? name) ?? [];
+  const call = content?.[position!];
+  if (call !== undefined) content![position!] = { ...call, ...resultOf(response) } as AssistantPart;
+}
+
+function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPart | undefined {
+  if (functionCall !== undefined) return toolCallOf(ownMembers(functionCall));
+  const shown = messagePartOf(part);
+  return thought === true && shown?.type === 'text' ? { ...shown, type: 'reasoning' } : shown;
+}
+
+function userMessage({ id, first, content, mark, custom }: Draft): UserMessage {
+  const parts = content.filter((part): part is UserPart => !isOfAssistant(part));
+  const marks = mark?.attachments ?? [];
+  let position = parts.length - marks.reduce((sum, { length }) => sum + length, 0);
+  const own = parts.slice(0, position);
+  const attachments = marks.map(({ length, ...name }): Attachment => {
+    position += length;
+    const content = parts.slice(position - length, position);
+    return { ...name, status: { type: 'complete' }, content };
+  });
+  const createdAt = new Date(first.timestamp);
+  return { id, createdAt, role: 'user', content: own, attachments, metadata: { custom } };
+}
+
+function isOfAssistant({ type }: AssistantPart): boolean {
+  return type === 'tool-call' || type === 'reasoning';
+}
+
+function assistantMessage({ id, first, last, content, custom }: Draft): AssistantMessage {
+  const metadata = {
+    ...{ unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [] },
+    custom,
+  } as const;
+  const createdAt = new Date(first.timestamp);
+  return { id, createdAt, role: 'assistant', content, status: statusOf(last, content), metadata };
+}
+
+function hasFailed({ interrupted, errorCode, errorMessage }: Event): boolean {
+  return interrupted === true || errorCode !== undefined || errorMessage !== undefined;
+}
+
+function statusOf(last: Event, content: readonly AssistantPart[]): MessageStatus {
+  const { interrupted, errorCode, errorMessage } = last;
+  if (interrupted === true) return { type: 'incomplete', reason: 'cancelled' };
+  if (hasFailed(last)) {
+    const reason = REASONS.find((reason) => reason === errorCode) ?? 'error';
+    const error = errorMessage ?? (reason === 'error' ? errorCode : undefined);
+    return { type: 'incomplete', reason, ...(error !== undefined && { error }) };
+  }
+  const isWaiting = content.some(
+    (part) => part.type === 'tool-call' && !Object.hasOwn(part, 'result'),
+  );
+  return isWaiting
+    ? { type: 'requires-action', reason: 'tool-calls' }
+    : { type: 'complete', reason: 'stop' };
+}
+
+const REASONS: readonly IncompleteReason[] = ['tool-calls', 'length', 'content-filter', 'other'];

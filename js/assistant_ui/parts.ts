@@ -1,0 +1,94 @@
+import { isPlainObject } from '../json/rules.js';
+import { ownMembers } from '../members/own.js';
+import type { Part } from '../model/event/content.js';
+import type { JsonValue } from '../model/session.js';
+import type { GivenPart, ToolCallPart, UserPart } from './messages.js';
+
+/** Returns the part of an event that a part of a message becomes; `undefined` if events have no such part. */
+export function eventPartOf(part: GivenPart): Part | undefined {
+  const { type, text = '', filename } = part;
+  if (type === 'text') return { text };
+  if (type === 'reasoning') return { text, thought: true };
+  if (type === 'image') return filePart(String(part.image), 'image/*', filename);
+  if (type === 'audio') return filePart(part.audio?.data ?? '', `audio/${part.audio?.format}`);
+  if (type === 'file') {
+    const { data, mimeType = UNKNOWN_TYPE, sourceType } = part;
+    return filePart(String(data), mimeType, filename, sourceType !== undefined);
+  }
+  return type === 'tool-call' ? callPart(part) : undefined;
+}
+
+/** Returns the part of an event with the result of a call; `undefined` if the call has none. */
+export function responsePartOf(part: GivenPart): Part | undefined {
+  const { toolCallId, toolName, result, isError, isPreliminary } = part;
+  if (part.type !== 'tool-call' || result === undefined || isPreliminary === true) return undefined;
+  const response = isError === true ? { error: result } : wrapResult(result);
+  return { functionResponse: { ...idOf(toolCallId), name: toolName ?? '', response } };
+}
+
+/** Returns the text or file of a message that a part of an event becomes; `undefined` if it is none. */
+export function messagePartOf({ text, inlineData, fileData }: Part): UserPart | undefined {
+  if (typeof text === 'string') return { type: 'text', text };
+  const file = inlineData ?? fileData;
+  if (file === undefined) return undefined;
+  const { mimeType = UNKNOWN_TYPE, displayName } = file;
+  const name = displayName !== undefined && { filename: displayName };
+  const isImage = mimeType.startsWith('image/');
+  const { data = '' } = inlineData ?? {};
+  const url = fileData?.fileUri ?? `data:${mimeType};base64,${data}`;
+  return isImage
+    ? { type: 'image', image: url, ...name }
+    : { type: 'file', data: inlineData === undefined ? url : data, mimeType, ...name };
+}
+
+/** Returns the call of a message that a part of an event becomes. */
+export function toolCallOf({ id, name = '', args = {} }: NonNullable<Part['functionCall']>) {
+  const call: ToolCallPart = {
+    type: 'tool-call',
+    toolCallId: id ?? name,
+    toolName: name,
+    args: args as Record<string, JsonValue>,
+    argsText: JSON.stringify(args),
+  };
+  return call;
+}
+
+/** Returns the result of a call that the response of an event has. */
+export function resultOf(response: object = {}): Pick<ToolCallPart, 'result' | 'isError'> {
+  const members = ownMembers(response as { result?: unknown; error?: unknown });
+  const [name, ...others] = Object.keys(members);
+  if (others.length > 0) return { result: response };
+  if (name === 'error') return { result: members.error, isError: true };
+  return { result: name === 'result' ? members.result : response };
+}
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+function filePart(data: string, type: string, name?: string, isReference = false): Part {
+  const displayName = name !== undefined && { displayName: name };
+  const [, mimeType, base64] = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(data) ?? [];
+  if (base64 !== undefined) {
+    return { inlineData: { mimeType: mimeType || type, data: base64, ...displayName } };
+  }
+  // Base64 has no colon.
+  return isReference || /^[a-z][a-z\d+.-]*:/i.test(data)
+    ? { fileData: { mimeType: type, fileUri: data, ...displayName } }
+    : { inlineData: { mimeType: type, data, ...displayName } };
+}
+
+function callPart({ toolCallId, toolName, args }: GivenPart): Part {
+  const functionCall = { ...idOf(toolCallId), name: toolName ?? '', args: { ...args } };
+  return { functionCall };
+}
+
+function idOf(toolCallId: string | undefined) {
+  return toolCallId === undefined ? {} : { id: toolCallId };
+}
+
+/** A response is an object. `resultOf` takes an object with the only member `result` or `error` for a wrapped one. */
+function wrapResult(result: unknown): Record<string, unknown> {
+  if (!isPlainObject(result)) return { result };
+  const [name, ...others] = Object.keys(result);
+  const isWrapped = others.length === 0 && (name === 'result' || name === 'error');
+  return isWrapped ? { result } : (result as Record<string, unknown>);
+}

@@ -1,0 +1,151 @@
+// The adapters for assistant-ui with its real package: the chat of docs/assistant_ui.md is compiled against its types,
+// and runs in real browsers.
+
+import assert from 'node:assert/strict';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { build } from 'esbuild';
+import ts from 'typescript';
+
+import { root } from '../../toolchain/environment.mjs';
+import { installPackages } from '../../toolchain/npm_packages.mjs';
+import { type Browser, BROWSERS, openBrowser } from '../browser.js';
+import { html, serve, type Server } from '../server.js';
+import type { Tab } from '../tab.js';
+
+/** The scenarios of page/main.tsx. Only the types of the real package tell more of them. */
+interface AssistantScenarios extends Record<string, (...values: never[]) => unknown> {
+  converse(...messages: string[]): Promise<string[]>;
+  openThread(title: string): Promise<{ titles: string[]; texts: string[] }>;
+  end(how: 'Archive' | 'Delete'): Promise<string[]>;
+  stored(): Promise<unknown[]>;
+  exchange(): Promise<{ before: unknown[]; after: unknown[]; branches: number[]; thread: unknown }>;
+}
+
+const PACKAGES = {
+  '@assistant-ui/react': '0.15.22',
+  '@types/react': '19.3.0',
+  '@types/react-dom': '19.3.0',
+  react: '19.3.1',
+  'react-dom': '19.3.1',
+};
+
+/** A project with assistant-ui and this package, and the page in the folder `page`. */
+function project(): string {
+  const folder = installPackages('assistant_ui', PACKAGES);
+  const own = join(folder, 'node_modules/adk-session-wasm');
+  if (!existsSync(own)) symlinkSync(root, own);
+  const docs = readFileSync(join(root, 'docs/assistant_ui.md'), 'utf8');
+  const [, example] = /^```tsx\n(.*?)^```$/ms.exec(docs) ?? assert.fail('the page has no example');
+  const here = join(root, 'tests/browser/assistant_ui/page');
+  const page = join(folder, 'browser/assistant_ui/page');
+  mkdirSync(page, { recursive: true });
+  writeFileSync(join(page, 'docs_example.tsx'), example!);
+  copyFileSync(join(here, 'main.tsx'), join(page, 'main.tsx'));
+  copyFileSync(
+    join(root, 'tests/browser/expose_scenarios.ts'),
+    join(folder, 'browser/expose_scenarios.ts'),
+  );
+  return page;
+}
+
+async function bundle(page: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(page, 'main.tsx')],
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    jsx: 'automatic',
+    // StrictMode calls everything twice in the development build.
+    define: { 'process.env.NODE_ENV': '"development"' },
+    write: false,
+    logLevel: 'silent',
+  });
+  return outputFiles[0]!.text;
+}
+
+describe('assistant-ui over sessions', () => {
+  let page: string;
+  let site: Server;
+  before(async () => {
+    page = project();
+    site = await serve({
+      '/': html(
+        '<!doctype html><meta charset="utf-8"><body><script type="module" src="/main.js"></script>',
+      ),
+      '/main.js': { body: await bundle(page) },
+    });
+  });
+  after(() => site.close());
+
+  it('has types that fit those of the real package', () => {
+    const program = ts.createProgram([join(page, 'main.tsx')], {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Bundler,
+      jsx: ts.JsxEmit.ReactJSX,
+      lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: true,
+      noEmit: true,
+      types: [],
+    });
+    const problems = ts.getPreEmitDiagnostics(program).map(({ messageText, file }) => {
+      return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    });
+    assert.deepEqual(problems, []);
+  });
+
+  for (const name of BROWSERS) {
+    describe(`in ${name}`, () => {
+      let browser: Browser;
+      let tab: Tab<AssistantScenarios>;
+      before(async () => {
+        browser = await openBrowser(name);
+        tab = await browser.openTab(`${site.origin}/`);
+      });
+      after(() => browser.close());
+
+      it('keeps the threads and messages of the documented chat over a reload', async () => {
+        const first = ['Which tea?', 'This is message 2.', 'And now?', 'This is message 4.'];
+        assert.deepEqual(await tab.call('converse', 'Which tea?', 'And now?'), first);
+        const second = ['Hello', 'This is message 2.'];
+        assert.deepEqual(await tab.call('converse', 'Hello'), second);
+        await tab.open(`${site.origin}/`);
+        const titles = ['Hello', 'Which tea?'];
+        assert.deepEqual(await tab.call('openThread', 'Which tea?'), { titles, texts: first });
+        assert.deepEqual(await tab.call('openThread', 'Hello'), { titles, texts: second });
+        assert.deepEqual(await tab.call('stored'), [
+          ['Hello', 'no', 2],
+          ['Which tea?', 'no', 4],
+        ]);
+        assert.deepEqual(await tab.call('end', 'Archive'), ['Which tea?']);
+        await tab.open(`${site.origin}/`);
+        const { titles: remaining } = await tab.call('openThread', 'Which tea?');
+        assert.deepEqual(remaining, ['Which tea?']);
+        assert.deepEqual(await tab.call('end', 'Delete'), []);
+        assert.deepEqual(await tab.call('stored'), [['Hello', 'yes', 2]]);
+      });
+
+      it('keeps images, attachments, calls of tools, and branches', async () => {
+        const { before, after, branches, thread } = await tab.call('exchange');
+        assert.deepEqual(after, before);
+        assert.equal(before.length, 2);
+        assert.deepEqual(branches, [2, 2]);
+        const turn = ['user', 'guide', 'guide', 'guide'];
+        assert.deepEqual(thread, ['Counting', { archived: 'yes' }, [...turn, ...turn], []]);
+      });
+    });
+  }
+});

@@ -1,0 +1,204 @@
+// The page of the tests with the real assistant-ui: the chat of docs/assistant_ui.md, and one with images and tools.
+
+import {
+  AssistantRuntimeProvider,
+  type AssistantRuntime,
+  type ChatModelAdapter,
+  type ThreadMessage,
+  useAui,
+  useLocalRuntime,
+  useRemoteThreadListRuntime,
+} from '@assistant-ui/react';
+import { openSessionService } from 'adk-session-wasm';
+import { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';
+import { StrictMode, useMemo } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+import { exposeScenarios } from '../../expose_scenarios.js';
+import { Chat } from './docs_example.js';
+
+const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
+
+const pause = () => new Promise((done) => setTimeout(done, 20));
+
+async function until<T>(find: () => T | undefined | false | null): Promise<T> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const found = find();
+    if (found) return found;
+    await pause();
+  }
+  throw new Error(`it did not happen: ${find}; the page has ${document.body.innerText}`);
+}
+
+const errors: string[] = [];
+addEventListener('error', ({ message }) => errors.push(message));
+addEventListener('unhandledrejection', ({ reason }) => errors.push(String(reason)));
+
+let root: Root | undefined;
+function show(element: React.ReactElement): void {
+  root?.unmount();
+  root = createRoot(document.body.appendChild(document.createElement('div')));
+  root.render(<StrictMode>{element}</StrictMode>);
+}
+
+const texts = () => [...document.querySelectorAll('p')].map(({ innerText }) => innerText);
+const buttons = (name: string) =>
+  [...document.querySelectorAll('button')].filter(({ innerText }) => innerText === name);
+
+/** The titles of the threads that are shown, without the one that is new. */
+const titles = () => {
+  const names = [...document.querySelectorAll('button')].map(({ innerText }) => innerText);
+  return names.slice(1).filter((name) => !['Archive', 'Delete', 'Send', 'New chat'].includes(name));
+};
+
+async function send(text: string): Promise<void> {
+  const count = texts().length;
+  const input = await until(() => document.querySelector('textarea'));
+  const { set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')!;
+  set!.call(input, text);
+  input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  (await until(() => buttons('Send').find(({ disabled }) => !disabled))).click();
+  await until(() => texts().length === count + 2);
+}
+
+/** Opens the chat of the page, and sends messages in a new thread. Returns the texts, and the errors of the page. */
+async function converse(...messages: string[]): Promise<string[]> {
+  if (root === undefined) show(<Chat />);
+  (await until(() => buttons('New chat')[0])).click();
+  await until(() => texts().length === 0);
+  for (const message of messages) await send(message);
+  await until(() => titles().includes(messages[0]!));
+  return [...texts(), ...errors];
+}
+
+/** Opens the chat and the thread of that title. */
+async function openThread(title: string): Promise<{ titles: string[]; texts: string[] }> {
+  if (root === undefined) show(<Chat />);
+  (await until(() => buttons(title)[0])).click();
+  await until(() => texts()[0] === title);
+  return { titles: titles(), texts: [...texts(), ...errors] };
+}
+
+/** Archives or deletes the newest thread. */
+async function end(how: 'Archive' | 'Delete'): Promise<string[]> {
+  const count = titles().length;
+  buttons(how)[0]!.click();
+  await until(() => titles().length === count - 1);
+  return [...titles(), ...errors];
+}
+
+/** What is stored: the title, the label and the number of events of each session. */
+async function stored(): Promise<unknown[]> {
+  const service = await openSessionService({ storage: 'indexeddb', name: 'my-chat' });
+  const user = { appName: 'chat', userId: 'me' };
+  const { sessions } = await service.listSessions({ ...user, order: 'desc' });
+  const rows = sessions.map(async ({ id, title, labels }) => {
+    const session = await service.getSession({ ...user, sessionId: id });
+    return [title, labels?.archived ?? 'no', session?.events.length];
+  });
+  const all = await Promise.all(rows);
+  await service.close();
+  return all;
+}
+
+const service = openSessionService({ storage: 'memory' });
+const sessions = { service, appName: 'chat', userId: 'me', agentName: 'guide' };
+const { agentName, ...list } = sessions;
+const threads = sessionThreadList(list);
+
+const model: ChatModelAdapter = {
+  async run() {
+    const call = { toolCallId: 'c1', toolName: 'count', args: { what: 'tea' } };
+    const argsText = JSON.stringify(call.args);
+    return {
+      content: [
+        { type: 'reasoning', text: 'hm' },
+        { type: 'tool-call', ...call, argsText, result: { count: 3 } },
+        { type: 'text', text: 'Three.' },
+      ],
+    };
+  },
+};
+
+let runtime: AssistantRuntime;
+function Rich() {
+  runtime = useRemoteThreadListRuntime({
+    adapter: threads,
+    runtimeHook: function useThreadRuntime() {
+      const aui = useAui();
+      const history = useMemo(() => sessionHistory(sessions, () => aui.threadListItem), [aui]);
+      return useLocalRuntime(model, { adapters: { history } });
+    },
+  });
+  return <AssistantRuntimeProvider runtime={runtime}>rich</AssistantRuntimeProvider>;
+}
+
+/** The messages of the thread that is open, without what differs from run to run. */
+const messages = () => runtime.thread.getState().messages.map(shortened);
+const shortened = ({ role, content, attachments, status }: ThreadMessage) => [
+  role,
+  content,
+  attachments?.map(({ name, content }) => [name, content]),
+  status?.type,
+];
+
+/** Sends an image and an attachment, gets the result of a tool, and edits the message. */
+async function exchange(): Promise<{
+  before: unknown;
+  after: unknown;
+  branches: number[];
+  thread: unknown;
+}> {
+  show(<Rich />);
+  await until(() => runtime !== undefined && !runtime.threads.getState().isLoading);
+  const status = { type: 'complete' } as const;
+  const content = [{ type: 'text', text: 'in a file' } as const];
+  const attachments = [{ id: 'a1', type: 'document', name: 'tea.txt', status, content }];
+  const question = [
+    { type: 'text', text: 'How many?' },
+    { type: 'image', image: PIXEL },
+  ] as const;
+  runtime.thread.append({ role: 'user', content: question, attachments });
+  const isAnswered = () => runtime.thread.getState().messages.at(-1)?.status?.type === 'complete';
+  await until(isAnswered);
+  runtime.thread.append({
+    parentId: null,
+    role: 'user',
+    content: [{ type: 'text', text: 'Again' }],
+  });
+  await until(
+    () =>
+      messages()[0]?.[1] !== undefined &&
+      messages().length === 2 &&
+      isAnswered() &&
+      !runtime.thread.getState().isRunning,
+  );
+  const before = messages();
+  await until(() => runtime.threads.mainItem.getState().remoteId);
+  const { remoteId } = runtime.threads.mainItem.getState();
+  await runtime.threads.mainItem.rename('Counting');
+  // Until everything is stored.
+  const open = await service;
+  const key = { appName: 'chat', userId: 'me', sessionId: remoteId! };
+  for (let count = 0; count !== 8; await pause()) {
+    count = (await open.getSession(key))?.events.length ?? 0;
+  }
+  show(<Rich />);
+  await until(() => runtime.threads.getState().threadIds.includes(remoteId!));
+  await runtime.threads.switchToThread(remoteId!);
+  await until(() => messages().length === 2);
+  const after = messages();
+  const [first] = runtime.thread.getState().messages;
+  const { branchNumber, branchCount } = runtime.thread.getMessageById(first!.id).getState();
+  await runtime.threads.mainItem.archive();
+  const stored = await open.getSession(key);
+  return {
+    before,
+    after,
+    branches: [branchNumber, branchCount],
+    thread: [stored?.title, stored?.labels, stored?.events.map(({ author }) => author), errors],
+  };
+}
+
+const scenarios = { converse, openThread, end, stored, exchange };
+export type AssistantScenarios = typeof scenarios;
+exposeScenarios(scenarios);

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import fc from 'fast-check';
+
+import { InMemorySessionService, Invocation } from '../../../js/index.js';
+import { historyOf, message, text, USER } from './threads.js';
+
+const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
+const KEY = { ...USER, sessionId: 's1' };
+
+/** Stores messages, each after the one before it, and returns what a new page loads. */
+async function reloaded(...messages: ReturnType<typeof message>[]) {
+  const service = new InMemorySessionService();
+  await service.createSession(KEY);
+  const history = historyOf(service, 's1');
+  const items = messages.map((message, index) => ({
+    message,
+    parentId: messages[index - 1]?.id ?? null,
+  }));
+  for (const item of items) await history.append(item);
+  const session = await service.getSession(KEY);
+  return {
+    items,
+    loaded: await historyOf(service, 's1').load(),
+    events: session?.events ?? [],
+    service,
+  };
+}
+
+const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'find', args: { n: 1 } };
+const answered = { ...call, argsText: '{"n":1}' };
+
+describe('The history of a thread', () => {
+  it('is empty for a thread that is not stored', async () => {
+    const service = new InMemorySessionService();
+    assert.deepEqual(await historyOf(service, undefined).load(), { messages: [] });
+    assert.deepEqual(await historyOf(service, 'gone').load(), { messages: [] });
+  });
+
+  it('stores messages as events, and returns the same messages', async () => {
+    const { items, loaded, events } = await reloaded(
+      message(
+        'm1',
+        'user',
+        [text('Which tea?'), { type: 'image', image: PIXEL, filename: 'a.gif' }],
+        {
+          metadata: { custom: { mood: 'curious' } },
+        },
+      ),
+      message('m2', 'assistant', [
+        { type: 'reasoning', text: 'hm' },
+        text('Let me look.'),
+        { ...answered, result: { teas: ['green'] } },
+        { ...answered, toolCallId: 'c2', result: 'none', isError: true },
+        text('Green.'),
+      ]),
+      message('m3', 'user', [
+        { type: 'file', data: 'JVBERi0=', mimeType: 'application/pdf', filename: 'menu.pdf' },
+        { type: 'image', image: 'https://tea.example/leaf.png' },
+      ]),
+    );
+    const bare = (message: object) => JSON.parse(JSON.stringify(message)) as object;
+    assert.deepEqual(
+      loaded.messages.map(({ message, parentId }) => ({ parentId, ...bare(message), metadata: 0 })),
+      items.map(({ message, parentId }) => ({ parentId, ...bare(message), metadata: 0 })),
+    );
+    assert.deepEqual(loaded.messages[0]?.message.metadata.custom, { mood: 'curious' });
+    assert.equal(loaded.headId, 'm3');
+    assert.deepEqual(
+      events.map(({ id, author, invocationId, content }) => [
+        id,
+        author,
+        invocationId,
+        content?.role,
+      ]),
+      [
+        ['m1', 'user', 'e-m1', 'user'],
+        ['m2', 'assistant', 'e-m1', 'model'],
+        ['m2-1', 'assistant', 'e-m1', 'user'],
+        ['m2-2', 'assistant', 'e-m1', 'model'],
+        ['m3', 'user', 'e-m3', 'user'],
+      ],
+    );
+    assert.deepEqual(events[0]?.content?.parts?.[1], {
+      inlineData: { mimeType: 'image/gif', data: 'R0lGODlhAQABAAAAACw=', displayName: 'a.gif' },
+    });
+    assert.deepEqual(events[1]?.content?.parts, [
+      { text: 'hm', thought: true },
+      { text: 'Let me look.' },
+      { functionCall: { id: 'c1', name: 'find', args: { n: 1 } } },
+      { functionCall: { id: 'c2', name: 'find', args: { n: 1 } } },
+    ]);
+    assert.deepEqual(events[2]?.content?.parts, [
+      { functionResponse: { id: 'c1', name: 'find', response: { teas: ['green'] } } },
+      { functionResponse: { id: 'c2', name: 'find', response: { error: 'none' } } },
+    ]);
+    assert.deepEqual(events[4]?.content?.parts?.[1], {
+      fileData: { mimeType: 'image/*', fileUri: 'https://tea.example/leaf.png' },
+    });
+  });
+
+  it('returns attachments as attachments', async () => {
+    const attachments = [
+      {
+        id: 'a1',
+        type: 'image',
+        name: 'a.gif',
+        contentType: 'image/gif',
+        status: { type: 'complete' },
+        content: [{ type: 'image', image: PIXEL }],
+      },
+      {
+        id: 'a2',
+        type: 'document',
+        name: 'b.txt',
+        status: { type: 'complete' },
+        content: [text('b'), text('c')],
+      },
+    ];
+    const { loaded } = await reloaded(message('m1', 'user', [text('See')], { attachments }));
+    const [{ message: loadedMessage } = assert.fail()] = loaded.messages;
+    assert.ok(loadedMessage.role === 'user');
+    assert.deepEqual(loadedMessage.content, [text('See')]);
+    assert.deepEqual(JSON.parse(JSON.stringify(loadedMessage.attachments)), attachments);
+  });
+
+  it('gives every result of a tool back as it was', async () => {
+    const result = fc.jsonValue({ maxDepth: 2 });
+    const wrapped = fc.record({ result }, { requiredKeys: [] });
+    const anyResult = fc.oneof(result, wrapped, fc.record({ error: result }));
+    await fc.assert(
+      fc.asyncProperty(anyResult, fc.boolean(), async (result, isError) => {
+        const part = { ...answered, result, ...(isError && { isError }) };
+        const { loaded } = await reloaded(message('m1', 'assistant', [part]));
+        const content = JSON.stringify(loaded.messages[0]?.message.content);
+        assert.deepEqual(JSON.parse(content), JSON.parse(JSON.stringify([part])));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('keeps how a message ended', async () => {
+    const statuses = [
+      { type: 'incomplete', reason: 'cancelled' },
+      { type: 'incomplete', reason: 'length' },
+      { type: 'incomplete', reason: 'error', error: 'no model' },
+      { type: 'complete', reason: 'stop' },
+    ];
+    const messages = statuses.map((status, index) =>
+      message(`m${index}`, 'assistant', [], { status }),
+    );
+    const { loaded } = await reloaded(...messages);
+    assert.deepEqual(
+      loaded.messages.map(({ message }) => message.role === 'assistant' && message.status),
+      statuses,
+    );
+  });
+
+  it('replaces a message that is stored again', async () => {
+    const waiting = message('m1', 'assistant', [answered]);
+    const { loaded, service } = await reloaded(waiting, message('m2', 'user', [text('later')]));
+    const [{ message: first } = assert.fail()] = loaded.messages;
+    assert.deepEqual(first.role === 'assistant' && first.status, {
+      type: 'requires-action',
+      reason: 'tool-calls',
+    });
+    const done = { ...waiting, content: [{ ...answered, result: 5 }, text('Five.')] };
+    await historyOf(service, 's1').update({ message: done, parentId: null });
+    const { messages } = await historyOf(service, 's1').load();
+    assert.deepEqual(
+      messages.map(({ message }) => message.id),
+      ['m1', 'm2'],
+    );
+    assert.deepEqual(messages[0]?.message.content, done.content);
+    assert.deepEqual(
+      messages[0]?.message.role === 'assistant' && messages[0].message.status.type,
+      'complete',
+    );
+  });
+
+  it('keeps branches', async () => {
+    const service = new InMemorySessionService();
+    await service.createSession(KEY);
+    const history = historyOf(service, 's1');
+    const parents = { q: null, a: 'q', again: 'q', edited: null };
+    const writes = Object.entries(parents).map(([id, parentId]) =>
+      history.append({
+        message: message(id, id === 'a' || id === 'again' ? 'assistant' : 'user', [text(id)]),
+        parentId,
+      }),
+    );
+    await Promise.all(writes);
+    const { messages, headId } = await history.load();
+    assert.deepEqual(
+      Object.fromEntries(messages.map(({ message, parentId }) => [message.id, parentId])),
+      parents,
+    );
+    assert.equal(headId, 'edited');
+    // Of the last two events, the first one's parent is not read.
+    const last = await historyOf(service, 's1', { window: 2 }).load();
+    assert.deepEqual(
+      last.messages.map(({ message, parentId }) => [message.id, parentId]),
+      [
+        ['again', null],
+        ['edited', null],
+      ],
+    );
+  });
+
+  it('stores messages in the order of the calls', async () => {
+    const service = new InMemorySessionService();
+    await service.createSession(KEY);
+    const history = historyOf(service, 's1');
+    const ids = Array.from({ length: 20 }, (_, index) => `m${index}`);
+    await Promise.all(
+      ids.map((id) => history.append({ message: message(id, 'user', [text(id)]), parentId: null })),
+    );
+    const session = await service.getSession(KEY);
+    assert.deepEqual(
+      session?.events.map(({ id }) => id),
+      ids,
+    );
+  });
+
+  it('shows what an agent has stored, one message for each invocation', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(KEY);
+    const history = historyOf(service, 's1', { storedBy: 'agent' });
+    await history.append({ message: message('m1', 'user', [text('not stored')]), parentId: null });
+    const invocation = new Invocation({ service, session });
+    await invocation.append({
+      author: 'user',
+      content: { role: 'user', parts: [{ text: 'Tea?' }] },
+    });
+    const functionCall = { id: 'f1', name: 'find', args: {} };
+    await invocation.append({
+      author: 'guide',
+      content: { role: 'model', parts: [{ functionCall }] },
+    });
+    const functionResponse = { id: 'f1', name: 'find', response: { result: 3 } };
+    await invocation.append({
+      author: 'guide',
+      content: { role: 'user', parts: [{ functionResponse }] },
+    });
+    await invocation.append({
+      author: 'guide',
+      content: { role: 'model', parts: [{ text: 'Three.' }] },
+    });
+    await service.updateState({ ...KEY, stateDelta: { n: 3 } });
+    await service.appendEvent({
+      session,
+      event: {
+        id: 'x',
+        invocationId: 'i2',
+        author: 'guide',
+        errorCode: 'QUOTA',
+        errorMessage: 'too much',
+      },
+    });
+    const { messages } = await history.load();
+    assert.deepEqual(
+      messages.map(({ message, parentId }) => [message.role, message.content, parentId === null]),
+      [
+        ['user', [text('Tea?')], true],
+        [
+          'assistant',
+          [{ ...answered, toolCallId: 'f1', args: {}, argsText: '{}', result: 3 }, text('Three.')],
+          false,
+        ],
+        ['assistant', [], false],
+      ],
+    );
+    const last = messages[2]?.message;
+    assert.deepEqual(last?.role === 'assistant' && last.status, {
+      type: 'incomplete',
+      reason: 'error',
+      error: 'too much',
+    });
+  });
+
+  it('rejects if the session was deleted, and stores the next message', async () => {
+    const service = new InMemorySessionService();
+    const history = historyOf(service, 's1');
+    const item = { message: message('m1', 'user', [text('hi')]), parentId: null };
+    await assert.rejects(history.append(item), { code: 'not_found' });
+    await service.createSession(KEY);
+    await history.append(item);
+    assert.equal((await history.load()).messages.length, 1);
+  });
+
+  it('refuses wrong options', () => {
+    const service = new InMemorySessionService();
+    const refuse = (options: object, key: string) =>
+      assert.throws(() => historyOf(service, 's1', options), { code: 'invalid_argument', key });
+    refuse({ storedBy: 'nobody' }, 'storedBy');
+    refuse({ agent: 'guide' }, 'agent');
+    refuse({ userId: '' }, 'userId');
+    refuse({ service: {} }, 'service');
+  });
+});
