@@ -25,6 +25,36 @@ export const dynamic = 'force-dynamic';
 export const GET = async () => Response.json(await run());
 `;
 
+/** Components with the hooks for React. The server renders what is there before anything has been read. */
+const LIVE = `'use client';
+import { InMemorySessionService } from 'adk-session-wasm';
+import { SessionProvider, useSession } from 'adk-session-wasm/react';
+import { Suspense, useEffect } from 'react';
+const service = new InMemorySessionService();
+function Chat() {
+  const [{ status, events }, store] = useSession();
+  useEffect(() => {
+    if (status === 'missing') void store.send({ author: 'user' });
+  }, [status, store]);
+  return <p>{status} {events.length}</p>;
+}
+function Waiting() {
+  const [{ status, events }] = useSession({ suspense: true });
+  useEffect(() => {
+    const shown = () => [...document.querySelectorAll('p, i')].map((one) => one.innerText);
+    if (status === 'ready' && events.length === 1) globalThis.report = Promise.resolve(shown());
+  });
+  return <i>{status} {events.length}</i>;
+}
+export function Live() {
+  return (
+    <SessionProvider service={service} appName="shop" userId="ada" sessionId="s1">
+      <Chat />
+      <Suspense fallback={<b>wait</b>}><Waiting /></Suspense>
+    </SessionProvider>
+  );
+}`;
+
 async function next(pages: Pages): Promise<string> {
   const project = projectWith('next', NEXT);
   const folder = project.write('app', {
@@ -39,6 +69,10 @@ export default function Page() {
   useEffect(() => { globalThis.report = run(); }, []);
   return <p>tea</p>;
 }`,
+    'app/live/live.js': LIVE,
+    'app/live/page.js': `import { Live } from './live';
+export const dynamic = 'force-dynamic';
+export default function Page() { return <Live />; }`,
     'app/node/route.js': ROUTE,
     'app/edge/route.js': `${ROUTE}\nexport const runtime = 'edge';\n`,
     'app/api/[...path]/route.js': `${HANDLER}
@@ -53,8 +87,12 @@ export { handler as GET, handler as POST };`,
     await assertAnswer(`${origin}/node`);
     await assertAnswer(`${origin}/edge`);
     await assertServes(origin);
+    const rendered = await (await fetch(`${origin}/live`)).text();
+    assert.match(rendered, /<p>loading<!-- --> <!-- -->0<\/p>/);
+    assert.match(rendered, /<b>wait<\/b>/);
+    assert.deepEqual(await pages.visit(`${origin}/live`), ['ready 1', 'ready 1']);
   });
-  return 'page with one wasm, server, edge, session handler';
+  return 'page with one wasm, server, edge, session handler, hooks';
 }
 
 const SVELTE = {

@@ -207,16 +207,34 @@ async function hydrate(): Promise<string[]> {
   return errors;
 }
 
-/** One component shows many sessions, one after the other. Returns how many stores are still watched and kept. */
+/** The bytes on the heap after a collection of garbage. Only Chromium tells them, and is told to collect. */
+async function heapSize(): Promise<number> {
+  const { gc, performance } = globalThis as {
+    gc?: () => void;
+    performance: { memory?: { usedJSHeapSize: number } };
+  };
+  for (let turn = 0; turn < 5; turn += 1) {
+    gc?.();
+    await pause(20);
+  }
+  return performance.memory?.usedJSHeapSize ?? 0;
+}
+
+/**
+ * One component shows many sessions, one after the other. Returns how many stores are still watched and kept, and how
+ * much the heap has grown since the first 100. Each session has 20 KB.
+ */
 async function switchSessions(
   count: number,
-): Promise<{ shown: number; isWatched: boolean; kept: number }> {
+): Promise<{ shown: number; isWatched: boolean; kept: number; growth: number }> {
   const service = await openSessionService({ storage: 'memory' });
   for (let turn = 0; turn < count; turn += 1) {
     const session = await service.createSession({ ...KEY, sessionId: `s${turn}` });
-    await service.appendEvent({ session, event: event(`e${turn}`) });
+    const content = { role: 'user', parts: [{ text: `${turn} `.repeat(5000) }] };
+    await service.appendEvent({ session, event: { ...event(`e${turn}`), content } });
   }
   const stores = new Set<WeakRef<object>>();
+  let heap = 0;
   let shown = 0;
   let show: ((turn: number) => void) | undefined;
   let last = '';
@@ -238,16 +256,13 @@ async function switchSessions(
     show?.(turn);
     await until(() => last === `e${turn}`);
     shown += 1;
+    if (shown === 100) heap = await heapSize();
   }
   root.unmount();
   await until(() => !service[CORE].feed.hasReceivers);
-  const { gc } = globalThis as { gc?: () => void };
-  for (let turn = 0; turn < 5; turn += 1) {
-    gc?.();
-    await pause(20);
-  }
+  const growth = (await heapSize()) - heap;
   const kept = [...stores].filter((store) => store.deref() !== undefined).length;
-  return { shown, isWatched: service[CORE].feed.hasReceivers, kept };
+  return { shown, isWatched: service[CORE].feed.hasReceivers, kept, growth };
 }
 
 const scenarios = { converse, tear, leaveEarly, suspend, hydrate, switchSessions };
