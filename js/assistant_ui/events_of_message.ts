@@ -71,7 +71,7 @@ function failureOf({ status }: GivenMessage): Partial<NewEvent> {
 }
 
 function textOf(error: unknown): string {
-  return typeof error === 'object' ? JSON.stringify(error) : String(error);
+  return typeof error === 'string' ? error : JSON.stringify(error);
 }
 
 function isPart(part: Part | undefined): part is Part {

@@ -39,7 +39,7 @@ export interface ToolCallPart {
   readonly type: 'tool-call';
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly args: { readonly [name: string]: JsonValue };
+  readonly args: Readonly<Record<string, JsonValue>>;
   /** The JSON text of `args`. */
   readonly argsText: string;
   readonly result?: unknown;
@@ -99,9 +99,9 @@ export interface AssistantMessage {
   readonly status: MessageStatus;
   readonly metadata: {
     readonly unstable_state: null;
-    readonly unstable_annotations: readonly [];
-    readonly unstable_data: readonly [];
-    readonly steps: readonly [];
+    readonly unstable_annotations: readonly never[];
+    readonly unstable_data: readonly never[];
+    readonly steps: readonly never[];
     readonly custom: Record<string, unknown>;
   };
 }

@@ -9,6 +9,7 @@ import type {
   MessageMark,
   MessageStatus,
   StoredMessage,
+  ToolCallPart,
   UserMessage,
   UserPart,
 } from './messages.js';
@@ -88,9 +89,10 @@ function addParts(content: AssistantPart[], added: AssistantPart[], calls: CallP
 
 function setResult(calls: CallPlaces, given: Part['functionResponse']): void {
   const { id, name = '', response } = ownMembers(given ?? {});
-  const [content, position] = calls.get(id ?? name) ?? [];
-  const call = content?.[position!];
-  if (call !== undefined) content![position!] = { ...call, ...resultOf(response) } as AssistantPart;
+  const place = calls.get(id ?? name);
+  if (place === undefined) return;
+  const [content, position] = place;
+  content[position] = { ...(content[position] as ToolCallPart), ...resultOf(response) };
 }
 
 function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPart | undefined {

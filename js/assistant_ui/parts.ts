@@ -66,9 +66,9 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 function filePart(data: string, type: string, name?: string, isReference = false): Part {
   const displayName = name !== undefined && { displayName: name };
-  const [, mimeType, base64] = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(data) ?? [];
+  const [, mimeType, base64] = /^data:([^;,]+)?[^,]*;base64,(.*)$/s.exec(data) ?? [];
   if (base64 !== undefined) {
-    return { inlineData: { mimeType: mimeType || type, data: base64, ...displayName } };
+    return { inlineData: { mimeType: mimeType ?? type, data: base64, ...displayName } };
   }
   // Base64 has no colon.
   return isReference || /^[a-z][a-z\d+.-]*:/i.test(data)
@@ -90,5 +90,5 @@ function wrapResult(result: unknown): Record<string, unknown> {
   if (!isPlainObject(result)) return { result };
   const [name, ...others] = Object.keys(result);
   const isWrapped = others.length === 0 && (name === 'result' || name === 'error');
-  return isWrapped ? { result } : (result as Record<string, unknown>);
+  return isWrapped ? { result } : result;
 }

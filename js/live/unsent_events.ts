@@ -65,8 +65,9 @@ export class UnsentEvents {
     this.#outbox = outbox;
     const before = [...this.#waiting.keys()];
     const failed = error && { error: new SessionError(error.code, error.message) };
-    const isFailed = (id: string): boolean => error?.eventId === undefined || error.eventId === id;
-    this.#waiting = new Map(ids.map((id) => [id, (isFailed(id) && failed) || {}]));
+    const stateOf = (id: string): UnsentEvent =>
+      failed !== undefined && (error?.eventId ?? id) === id ? failed : {};
+    this.#waiting = new Map(ids.map((id) => [id, stateOf(id)]));
     this.#update();
     return before.find((id) => !this.#waiting.has(id));
   }

@@ -78,9 +78,9 @@ async function givenBack() {
   const [event] = makeEvents(1, 0, createEvent);
   const forms = {
     plain: event,
-    frozen: deepFreeze(structuredClone(event)),
-    cloned: structuredClone(event),
-    proxied: reactive(structuredClone(event)),
+    frozen: deepFreeze(clone(event)),
+    cloned: clone(event),
+    proxied: reactive(clone(event)),
   };
   let next = 0;
   const send = (form) => () =>
@@ -94,6 +94,9 @@ async function givenBack() {
     }),
   );
 }
+
+/** @template T @param {T} value @returns {T} */
+const clone = (value) => JSON.parse(JSON.stringify(value));
 
 /** @template T @param {T} value @returns {T} */
 function deepFreeze(value) {

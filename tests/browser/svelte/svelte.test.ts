@@ -97,13 +97,13 @@ async function bundle(): Promise<string> {
   const page = join(root, 'tests/browser/svelte/page');
   const plugin: Plugin = {
     name: 'components',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^\.\/(components\.js|.*\.svelte(\.js)?)$/ }, ({ path }) => ({
+    setup(build) {
+      build.onResolve({ filter: /^\.\/(components\.js|.*\.svelte(\.js)?)$/ }, ({ path }) => ({
         path,
         namespace: 'components',
       }));
-      onResolve({ filter: /^\.\/service$/ }, () => ({ path: join(page, 'service.ts') }));
-      onLoad({ filter: /.*/, namespace: 'components' }, ({ path }) => ({
+      build.onResolve({ filter: /^\.\/service$/ }, () => ({ path: join(page, 'service.ts') }));
+      build.onLoad({ filter: /.*/, namespace: 'components' }, ({ path }) => ({
         contents: texts.get(path)!,
         resolveDir: page,
       }));

@@ -14,7 +14,9 @@ async function until(condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise((done) => setTimeout(done, 10));
   }
-  throw new Error(`it did not happen: ${condition}; the page has ${document.body.innerText}`);
+  throw new Error(
+    `it did not happen: ${condition.toString()}; the page has ${document.body.innerText}`,
+  );
 }
 
 const texts = (): string[] => [...document.querySelectorAll('p')].map(({ innerText }) => innerText);
