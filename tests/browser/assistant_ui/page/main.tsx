@@ -141,61 +141,63 @@ const shortened = ({ role, content, attachments, status }: ThreadMessage) => [
   status?.type,
 ];
 
+/** Waits for the answer to the message with this text. Returns the messages of its branch. */
+async function answered(text: string): Promise<unknown[]> {
+  await until(() => {
+    const [first, last] = messages();
+    return JSON.stringify([first]).includes(text) && last?.[3] === 'complete';
+  });
+  return messages();
+}
+
+interface Exchange {
+  /** The messages of both branches, as they were shown first, and as a new page shows them. */
+  readonly shown: readonly unknown[][];
+  readonly loaded: readonly unknown[][];
+  readonly branches: readonly number[];
+  readonly stored: unknown;
+  readonly errors: readonly string[];
+}
+
 /** Sends an image and an attachment, gets the result of a tool, and edits the message. */
-async function exchange(): Promise<{
-  before: unknown;
-  after: unknown;
-  branches: number[];
-  thread: unknown;
-}> {
+async function exchange(): Promise<Exchange> {
   show(<Rich />);
   await until(() => runtime !== undefined && !runtime.threads.getState().isLoading);
   const status = { type: 'complete' } as const;
-  const content = [{ type: 'text', text: 'in a file' } as const];
-  const attachments = [{ id: 'a1', type: 'document', name: 'tea.txt', status, content }];
+  const attached = [{ type: 'text' as const, text: 'in a file' }];
+  const attachments = [{ id: 'a1', type: 'document', name: 'tea.txt', status, content: attached }];
   const question = [
     { type: 'text', text: 'How many?' },
     { type: 'image', image: PIXEL },
   ] as const;
   runtime.thread.append({ role: 'user', content: question, attachments });
-  const isAnswered = () => runtime.thread.getState().messages.at(-1)?.status?.type === 'complete';
-  await until(isAnswered);
-  runtime.thread.append({
-    parentId: null,
-    role: 'user',
-    content: [{ type: 'text', text: 'Again' }],
-  });
-  await until(
-    () =>
-      messages()[0]?.[1] !== undefined &&
-      messages().length === 2 &&
-      isAnswered() &&
-      !runtime.thread.getState().isRunning,
-  );
-  const before = messages();
-  await until(() => runtime.threads.mainItem.getState().remoteId);
-  const { remoteId } = runtime.threads.mainItem.getState();
+  const shown = [await answered('How many?')];
+  const edited = [{ type: 'text', text: 'Again' }] as const;
+  runtime.thread.append({ parentId: null, role: 'user', content: edited });
+  shown.unshift(await answered('Again'));
+  const { remoteId = '' } = runtime.threads.mainItem.getState();
   await runtime.threads.mainItem.rename('Counting');
-  // Until everything is stored.
   const open = await service;
-  const key = { appName: 'chat', userId: 'me', sessionId: remoteId! };
-  for (let count = 0; count !== 8; await pause()) {
-    count = (await open.getSession(key))?.events.length ?? 0;
-  }
+  const key = { appName: 'chat', userId: 'me', sessionId: remoteId };
+  let session = await open.getSession(key);
+  for (; session?.events.length !== 8; session = await open.getSession(key)) await pause();
+
   show(<Rich />);
-  await until(() => runtime.threads.getState().threadIds.includes(remoteId!));
-  await runtime.threads.switchToThread(remoteId!);
-  await until(() => messages().length === 2);
-  const after = messages();
-  const [first] = runtime.thread.getState().messages;
-  const { branchNumber, branchCount } = runtime.thread.getMessageById(first!.id).getState();
+  await until(() => runtime.threads.getState().threadIds.includes(remoteId));
+  await runtime.threads.switchToThread(remoteId);
+  const loaded = [await answered('Again')];
+  const edit = runtime.thread.getMessageById(runtime.thread.getState().messages[0]!.id);
+  const { branchNumber, branchCount } = edit.getState();
+  edit.switchToBranch({ position: 'previous' });
+  loaded.push(await answered('How many?'));
   await runtime.threads.mainItem.archive();
-  const stored = await open.getSession(key);
+  const { title, labels, events = [] } = (await open.getSession(key)) ?? {};
   return {
-    before,
-    after,
+    shown,
+    loaded,
     branches: [branchNumber, branchCount],
-    thread: [stored?.title, stored?.labels, stored?.events.map(({ author }) => author), errors],
+    stored: { title, labels, authors: events.map(({ author }) => author) },
+    errors,
   };
 }
 

@@ -23,6 +23,7 @@ const texts = (): string[] => [...document.querySelectorAll('p')].map(({ innerTe
 
 /** Shows a component, sends with its button and from elsewhere, and removes it. Returns what it showed. */
 async function show(name: 'store' | 'runes'): Promise<{ shown: string[][]; isWatched: boolean }> {
+  await new Promise((done) => setTimeout(done));
   const remove = (name === 'store' ? showStore : showRunes)(document.body);
   const shown: string[][] = [];
   const next = async (text: string): Promise<void> => {
