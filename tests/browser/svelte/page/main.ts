@@ -23,6 +23,7 @@ const texts = (): string[] => [...document.querySelectorAll('p')].map(({ innerTe
 
 /** Shows a component, sends with its button and from elsewhere, and removes it. Returns what it showed. */
 async function show(name: 'store' | 'runes'): Promise<{ shown: string[][]; isWatched: boolean }> {
+  // In a script of its driver, WebKit runs microtasks in the middle of `mount`, which Svelte does not expect.
   await new Promise((done) => setTimeout(done));
   const remove = (name === 'store' ? showStore : showRunes)(document.body);
   const shown: string[][] = [];
