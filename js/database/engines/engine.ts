@@ -127,6 +127,11 @@ export interface Engine {
   readonly knowsAppendOrder: boolean;
   /** Whether a query must order its rows before it converts JSON to text; see `selectEventDataInOrder`. */
   readonly ordersBeforeText: boolean;
+  /**
+   * Writes a column so that no index serves a condition on it. PostgreSQL's planner may take a long session for
+   * a short one. To find an event by its id, it would then search all events of the session.
+   */
+  readonly withoutIndex: (column: Column) => Column;
   /** Converts a JSON column to text. */
   readonly json: (column: Column) => RawBuilder<string>;
   /** Converts a time column to text, or to the number that it holds. */

@@ -59,6 +59,7 @@ export const MYSQL: Engine = {
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   knowsAppendOrder: false,
   ordersBeforeText: false,
+  withoutIndex: (column) => column,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,
   mayBeSince: (json, seconds) =>

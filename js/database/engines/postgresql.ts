@@ -35,6 +35,7 @@ export const POSTGRESQL: Engine = {
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   knowsAppendOrder: false,
   ordersBeforeText: true,
+  withoutIndex: (column) => sql`${column} || ''`,
   json: (column) => sql<string>`cast(${column} as text)`,
   // As text, since the driver would read the column as local time in milliseconds.
   time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,

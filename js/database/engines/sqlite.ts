@@ -34,6 +34,7 @@ export const SQLITE: Engine = {
   eventOrder: [sql`rowid`],
   knowsAppendOrder: true,
   ordersBeforeText: false,
+  withoutIndex: (column) => column,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<StoredTime>`${column}`,
   mayBeSince: (json, seconds) =>

@@ -10,6 +10,8 @@ import type { StandingColumns } from '../tables/revisions.js';
 import type { EventColumns } from '../tables/rows.js';
 import {
   inOrder,
+  isAlsoOfSession,
+  isOfSession,
   IS_BESIDE,
   type Key,
   selectEvents,
@@ -93,7 +95,7 @@ type EventKey = Key & { event: string };
 export function currentRowsStatements(database: Database, engine: Engine, layout: Layout) {
   const ofEvents = (replacedToo: boolean, isLimited: boolean) =>
     new Prepared<Key & { since: StoredTime; limit: number }, EventColumns>((value) => {
-      const query = selectEvents(database, engine, value).where((where) => {
+      const query = selectEvents(database, engine, isOfSession(value)).where((where) => {
         const isNew = where('timestamp', '>=', value('since'));
         const data = engine.json(where.ref('event_data'));
         return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
@@ -149,7 +151,7 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
     events: cached(
       (ids: number) =>
         new Prepared<Key & Record<`id${number}`, string>, EventColumns>((value) =>
-          selectEvents(database, engine, value).where(
+          selectEvents(database, engine, isAlsoOfSession(engine, value)).where(
             'id',
             'in',
             Array.from({ length: ids }, (_, index) => value(`id${index}`)),
@@ -177,10 +179,8 @@ function selectCurrent(
     .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
     .leftJoin('events as e', (join) =>
       join
-        .onRef('e.app_name', '=', 's.app_name')
-        .onRef('e.user_id', '=', 's.user_id')
-        .onRef('e.session_id', '=', 's.id')
-        .on('e.id', '=', value('event')),
+        .on('e.id', '=', value('event'))
+        .on(isAlsoOfSession(engine, (name) => sql.ref(SESSION_COLUMNS[name]), 'e')),
     )
     .select([floorWhere(layout, absence(scopes)).as('floor'), 'e.id', 'e.invocation_id'])
     .select(sessionColumns(engine))
@@ -200,6 +200,9 @@ function selectCurrent(
     .select(stateOf(engine, 'a', app, 'app'))
     .select(stateOf(engine, 'u', user, 'user'));
 }
+
+/** The key of the joined session. */
+const SESSION_COLUMNS = { app: 's.app_name', user: 's.user_id', session: 's.id' };
 
 /** A column of each joined state that is not NULL. */
 const STATE_KEYS: Readonly<Record<SharedScope, string>> = { app: 'a.app_name', user: 'u.user_id' };

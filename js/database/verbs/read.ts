@@ -22,6 +22,7 @@ import {
   type Key,
   type MergedColumns,
   countEvents,
+  isOfSession,
   selectPlace,
   selectEventData,
   selectEventDataInOrder,
@@ -51,7 +52,8 @@ export function readStatements(database: Database, engine: Engine, { service }: 
       ),
     ),
   });
-  const selectRows: Select<EventColumns> = (value) => selectEvents(database, engine, value);
+  const selectRows: Select<EventColumns> = (value) =>
+    selectEvents(database, engine, isOfSession(value));
   const page = (direction: 'before' | 'after', isAtEvent: boolean) =>
     new Prepared<PageValues, EventColumns>((value) => {
       const rows = selectRows(value);
@@ -73,7 +75,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
     eventRow: service === '@google/adk' ? adkEventRow : eventRow,
     rows: windows(selectRows),
     jsons: windows(
-      (value) => selectEventData(database, engine, value),
+      (value) => selectEventData(database, engine, isOfSession(value)),
       (value) => selectEventDataInOrder(database, engine, value),
     ),
   };

@@ -56,6 +56,17 @@ export function isOfSession(value: KeyValue): RawBuilder<boolean> {
   return sql`${isUser(value)} and ${sql.ref('session_id')} = ${value('session')}`;
 }
 
+/** The condition that an event belongs to the session, where another condition finds the event by its id. */
+export function isAlsoOfSession(
+  { withoutIndex }: Engine,
+  value: (name: keyof Key) => unknown,
+  alias: 'e' | 'events' = 'events',
+): RawBuilder<boolean> {
+  const column = (name: string) => withoutIndex(sql.ref(`${alias}.${name}`));
+  return sql`${column('app_name')} = ${value('app')} and ${column('user_id')} = ${value('user')}
+    and ${column('session_id')} = ${value('session')}`;
+}
+
 /** The condition that a row belongs to the user. */
 export function isUser(value: (name: 'app' | 'user') => string): RawBuilder<boolean> {
   return sql`${sql.ref('app_name')} = ${value('app')} and ${sql.ref('user_id')} = ${value('user')}`;
@@ -117,16 +128,22 @@ export function inOrder<Known, From extends keyof Known, Columns>(
   return engine.eventOrder.reduce<Ordered>((query, place) => query.orderBy(place, order), events);
 }
 
-/** Selects all events of a session, unordered. */
-export function selectEvents(database: Database, engine: Engine, value: KeyValue) {
-  return selectEventData(database, engine, value)
+/** Selects the events of which a condition holds, unordered. */
+export function selectEvents(database: Database, engine: Engine, condition: RawBuilder<boolean>) {
+  return selectEventData(database, engine, condition)
     .select('invocation_id')
     .select((of) => engine.time(of.ref('timestamp')).as('timestamp'));
 }
 
 /** Selects the same events with only the columns from which nearly every event can be read. */
-export function selectEventData(database: Database, { json }: Engine, value: KeyValue) {
-  return eventsOfSession(database, value)
+export function selectEventData(
+  database: Database,
+  { json }: Engine,
+  condition: RawBuilder<boolean>,
+) {
+  return database
+    .selectFrom('events')
+    .where(condition)
     .select('id')
     .select((of) => json(of.ref('event_data')).as('event_data'));
 }
@@ -142,7 +159,7 @@ export function selectEventDataInOrder(
   engine: Engine,
   value: KeyValue,
 ): Compilable<{ id: string; event_data: string }> {
-  const select = selectEventData(database, engine, value);
+  const select = selectEventData(database, engine, isOfSession(value));
   if (!engine.ordersBeforeText) return inOrder(engine, select, 'asc');
   const columns = eventsOfSession(database, value).select(['id', 'event_data', 'timestamp']);
   // `offset(0)` keeps the subquery separate. The second `order by` costs nothing, since the rows are in
@@ -166,12 +183,15 @@ export function countEvents(database: Database, value: KeyValue) {
 /** Selects the place of an event in the order of events, without its id. */
 export function selectPlace(
   database: Database,
-  { eventOrder: [first, second], time }: Engine,
+  engine: Engine,
   value: (name: keyof Key | 'event') => string,
 ) {
-  const place = second === undefined ? sql<StoredTime>`${first}` : time(first!);
-  return eventsOfSession(database, value)
+  const [first, second] = engine.eventOrder;
+  const place = second === undefined ? sql<StoredTime>`${first}` : engine.time(first!);
+  return database
+    .selectFrom('events')
     .where('id', '=', value('event'))
+    .where(isAlsoOfSession(engine, value))
     .select(place.as('place'));
 }
 

@@ -5,7 +5,14 @@ import type { SharedScope } from '../../state/scope.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { jsonRows, type JsonRows, type KeyedStatement } from '../transactions/lookup.js';
 import { Prepared } from '../transactions/prepared.js';
-import { IS_DETAILS, type Key, isOfSession, isSession, isUser } from './session_statements.js';
+import {
+  IS_DETAILS,
+  isAlsoOfSession,
+  type Key,
+  isOfSession,
+  isSession,
+  isUser,
+} from './session_statements.js';
 import type { Database } from '../tables/tables.js';
 
 /** The columns of a new event. */
@@ -31,7 +38,8 @@ type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime }
 export type SessionValues = Key & { state: string; updated: StoredTime };
 
 /** Makes the statements that insert and update rows. */
-export function writeStatements(database: Database, { readsJsonRows, isFile }: Engine) {
+export function writeStatements(database: Database, engine: Engine) {
+  const { readsJsonRows, isFile } = engine;
   /**
    * Changes several sessions on PostgreSQL. The last condition is always true. It makes the planner expect few
    * rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
@@ -232,7 +240,7 @@ export function writeStatements(database: Database, { readsJsonRows, isFile }: E
         .updateTable('events')
         .set({ invocation_id: value('invocation'), event_data: value('data') })
         .where('id', '=', value('id'))
-        .where(isOfSession(value)),
+        .where(isAlsoOfSession(engine, value)),
     ),
   };
 }
