@@ -1,10 +1,21 @@
 import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** The examples that are whole programs. Their tests check their types as a user does, by their own tsconfig.json. */
+const PROGRAMS = ['chat_node', 'chat_react', 'next_app', 'plain_page', 'python_and_browser'];
+
 export default tseslint.config(
   {
-    // The page of assistant-ui is compiled with the types of its packages by its test.
-    ignores: ['pkg/', 'target/', 'js/dist/', 'node_modules/', 'tests/browser/assistant_ui/page/'],
+    ignores: [
+      'pkg/',
+      'target/',
+      'js/dist/',
+      'node_modules/',
+      '**/.next/',
+      'js/examples/*/dist/',
+      // The page of assistant-ui is compiled with the types of its packages by its test.
+      'tests/browser/assistant_ui/page/',
+    ],
   },
   eslint.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
@@ -38,6 +49,24 @@ export default tseslint.config(
         IDBKeyRange: 'readonly',
       },
     },
+  },
+  {
+    files: ['js/playground/public/service_worker.js'],
+    languageOptions: {
+      globals: {
+        addEventListener: 'readonly',
+        caches: 'readonly',
+        clients: 'readonly',
+        fetch: 'readonly',
+        location: 'readonly',
+        skipWaiting: 'readonly',
+      },
+    },
+  },
+  {
+    files: PROGRAMS.map((name) => `js/examples/${name}/**/*.{js,ts,tsx}`),
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { globals: { document: 'readonly' } },
   },
   {
     // node:test registers by promise, and nobody waits for it.

@@ -2,7 +2,7 @@
  * An agent loop without any framework, for pages and Node. It asks the model, appends the response and
  * runs the requested tools, until the model answers with text. Then it runs the sub-agents.
  */
-import type { Content, Context, Part } from 'adk-session-wasm';
+import type { Content, Context, NewEvent, Part } from 'adk-session-wasm';
 import { finalResponseText, type Invocation, resolveInstruction } from 'adk-session-wasm';
 
 type Values = Record<string, unknown>;
@@ -18,10 +18,26 @@ export interface Agent {
   tools?: Tool[];
   subAgents?: Agent[];
 }
-export type Model = (instruction: string, contents: Content[], tools: Tool[]) => Promise<Content>;
+/** A model that streams gives each piece of its text to `onText`, and returns the whole. */
+export type Model = (
+  instruction: string,
+  contents: Content[],
+  tools: Tool[],
+  onText?: (text: string) => void,
+) => Promise<Content>;
 
-/** Answers the user. All agents of the loop share the `temp:` state, which ends with it. */
-export async function answer(root: Agent, model: Model, invocation: Invocation): Promise<string> {
+/**
+ * Answers the user. All agents of the loop share the `temp:` state, which ends with it.
+ *
+ * @param onPartial gets the pieces of a streamed response, for example to `send` them to a live session
+ */
+export async function answer(
+  root: Agent,
+  model: Model,
+  invocation: Invocation,
+  onPartial: (event: NewEvent) => void = () => undefined,
+): Promise<string> {
+  const { invocationId } = invocation;
   async function run(agent: Agent, branch: string): Promise<string> {
     const { name: agentName, tools = [], outputKey, subAgents = [] } = agent;
     let text: string | undefined;
@@ -32,7 +48,10 @@ export async function answer(root: Agent, model: Model, invocation: Invocation):
       const contents = invocation.session.events.flatMap(({ author, content = [] }) =>
         author === 'user' || author === agentName ? content : [],
       );
-      const content = await model(instruction, contents, tools);
+      const content = await model(instruction, contents, tools, (text) => {
+        const piece = { role: 'model', parts: [{ text }] };
+        onPartial({ invocationId, author: agentName, branch, partial: true, content: piece });
+      });
       const event = await invocation.append({ content }, { context, outputKey });
       const parts: Part[] = [];
       for (const { functionCall } of content.parts ?? []) {

@@ -39,10 +39,11 @@ export async function recommendTea(
   key: CompositeSessionKey,
   model: Model,
   text: string,
+  onPartial?: Parameters<typeof answer>[3],
 ): Promise<string> {
   const session = await service.getOrCreateSession(key);
   const userContent = { role: 'user', parts: [{ text }] };
-  return answer(host, model, new Invocation({ service, session, userContent }));
+  return answer(host, model, new Invocation({ service, session, userContent }), onPartial);
 }
 
 /** A scripted model: it takes the last word of a message for the guest's taste. */

@@ -18,12 +18,22 @@ export function valueOf<T>({ value, error }: Report<T>): T {
   return value as T;
 }
 
+const FAILED = `const failed = (error) => ({
+    error: { name: String(error?.name), message: String(error?.message ?? error), code: error?.code },
+  });`;
+
+/** A script for the page that waits for the promise of an expression. */
+export function evaluation(expression: string): string {
+  return `
+  const [done] = arguments;
+  ${FAILED}
+  Promise.resolve().then(() => ${expression}).then((value) => done({ value }), (error) => done(failed(error)));`;
+}
+
 /** Runs in the page. Modules run late, and one that does not load leaves no report at all. */
 export const WAIT_FOR_REPORT = `
   const [patience, done] = arguments;
-  const failed = (error) => ({
-    error: { name: String(error?.name), message: String(error?.message ?? error), code: error?.code },
-  });
+  ${FAILED}
   const late = setTimeout(() => done(failed(new Error('the page reported nothing'))), patience);
   const settle = (report) => (clearTimeout(late), done(report));
   const wait = () => {

@@ -1,7 +1,7 @@
 // One of several windows of a browser, and what a test lets its page do.
 
 import type { WebDriver } from 'selenium-webdriver';
-import { PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
+import { evaluation, PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
 
 /** The functions that a page exposes (see expose_scenarios.ts), with JSON values. `never[]` allows any parameters. */
 export type Scenarios = Record<string, (...values: never[]) => unknown>;
@@ -68,6 +68,18 @@ export class Tab<S extends Scenarios> {
       PATIENCE - 5000,
     );
     return valueOf(report);
+  }
+
+  /** Evaluates an expression in the page, which exposes nothing for that, and waits for its promise. */
+  async evaluate<T>(expression: string): Promise<T> {
+    await this.#turn();
+    return valueOf(await this.#session.executeAsyncScript<Report<T>>(evaluation(expression)));
+  }
+
+  /** A picture of what the window shows, as PNG. */
+  async picture(): Promise<Buffer> {
+    await this.#turn();
+    return Buffer.from(await this.#session.takeScreenshot(), 'base64');
   }
 
   /** Closes the window. Neither this nor `leave` does anything after one of the two. */

@@ -19,13 +19,18 @@ export interface ApiAnswer {
   readonly body: unknown;
 }
 
-const agents = fileURLToPath(new URL('python/agents', import.meta.url));
+const AGENTS = fileURLToPath(new URL('python/agents', import.meta.url));
 
 /**
  * @param url of the database, as SQLAlchemy has it: with the driver, or the server takes another service
  * @param origin whose pages may send requests
+ * @param agents the folder with the agents
  */
-export async function startApiServer(url: string, origin?: string): Promise<ApiServer> {
+export async function startApiServer(
+  url: string,
+  origin?: string,
+  agents = AGENTS,
+): Promise<ApiServer> {
   const child = spawn(
     join(dirname(python), 'adk'),
     [
@@ -52,6 +57,7 @@ export async function startApiServer(url: string, origin?: string): Promise<ApiS
     url: `http://127.0.0.1:${port}`,
     ask,
     async end() {
+      if (child.signalCode !== null) return;
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;

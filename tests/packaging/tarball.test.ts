@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { EXAMPLE_NAMES, filesOfExample } from './examples/example.js';
 import { typeProblems } from './host_tools.js';
 import { install, root } from './installed.js';
 
@@ -37,7 +38,7 @@ const NOT_FOR_NODE = [
   './wasm',
 ];
 
-const NOT_SHIPPED = /^(build|dist|examples)\//;
+const NOT_SHIPPED = /^(build|dist|examples|playground)\//;
 
 /**
  * The compiled files: JavaScript and types of each source, without source maps. Bundlers warn about a map
@@ -63,14 +64,18 @@ function commonjs(dist: readonly string[]): string[] {
   ];
 }
 
-/** README.md links to them. */
+/** README.md links to them, and the examples that are whole programs. */
 function linked(): string[] {
   const isShipped = (file: string) => /\.(md|ts)$/.test(file);
-  return ['docs', 'docs/guides', 'js/examples'].flatMap((folder) =>
+  const examples = EXAMPLE_NAMES.flatMap((name) =>
+    filesOfExample(name).map((file) => `js/examples/${name}/${file}`),
+  );
+  const pages = ['docs', 'docs/guides', 'js/examples'].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter(isShipped)
       .map((file) => `${folder}/${file}`),
   );
+  return [...pages, ...examples];
 }
 
 describe('the tarball', () => {

@@ -12,6 +12,7 @@ const list = document.createElement('ol');
 const state = document.createElement('p');
 const form = document.createElement('form');
 const input = document.createElement('input');
+input.name = 'text';
 form.append(input);
 document.body.append(list, form, state);
 

@@ -17,8 +17,8 @@ async function assertAnswer(url: string): Promise<void> {
   assertOutcome(JSON.parse(text) as Outcome);
 }
 
-const NEXT = { next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1' };
-const NEXT_ENV = { NEXT_TELEMETRY_DISABLED: '1' };
+export const NEXT = { next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1' };
+export const NEXT_ENV = { NEXT_TELEMETRY_DISABLED: '1' };
 
 const ROUTE = `${program()}
 export const dynamic = 'force-dynamic';

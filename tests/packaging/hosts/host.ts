@@ -76,8 +76,13 @@ export function projectWith(name: string, tools: Readonly<Record<string, string>
   return project;
 }
 
+/** Installs the tools of a host once, and returns their folder below target/. */
+export function installTools(name: string, tools: Readonly<Record<string, string>>): string {
+  return installPackages(`hosts-${name}`, { ...tools, kysely });
+}
+
 function makeProject(name: string, tools: Readonly<Record<string, string>>): Project {
-  const folder = installPackages(`hosts-${name}`, { ...tools, kysely });
+  const folder = installTools(name, tools);
   const installed = join(folder, 'node_modules', NAME);
   rmSync(installed, { recursive: true, force: true });
   cpSync(install().folder, installed, { recursive: true });

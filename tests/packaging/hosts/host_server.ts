@@ -4,14 +4,20 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cleanEnvironment, nodeBinary } from './host.js';
 
-/** Runs a server until the work is done. @param args Node's, for a server that prints its port or gets `port` */
+/**
+ * Runs a server until the work is done.
+ *
+ * @param args Node's, for a server that prints its port
+ * @param node the path of Node
+ */
 export async function withServer<T>(
   cwd: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   work: (origin: string) => Promise<T>,
+  node = nodeBinary('24.21.0'),
 ): Promise<T> {
-  const server: ChildProcess = spawn(nodeBinary('24.21.0'), args, {
+  const server: ChildProcess = spawn(node, args, {
     cwd,
     env: { ...cleanEnvironment(), ...env, HOST: '127.0.0.1' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,6 +9,7 @@ import { BUNDLERS } from './bundlers.js';
 import { FRAMEWORKS } from './frameworks.js';
 import { HERMES_HOST } from './hermes.js';
 import type { Pages } from './host.js';
+import { NEXT_EXAMPLE } from './next_example.js';
 import { NODES } from './node_versions.js';
 import { PAGES } from './pages.js';
 import { RUNTIMES } from './runtimes.js';
@@ -21,6 +22,7 @@ const hosts = [
   ...BUNDLERS,
   ...PAGES,
   ...FRAMEWORKS,
+  NEXT_EXAMPLE,
   ...TEST_RUNNERS,
   ...RUNTIMES,
   ...SESSION_HANDLERS,

@@ -1,0 +1,44 @@
+import type { Event } from 'adk-session-wasm';
+import { useSession, useSessionState } from 'adk-session-wasm/react';
+import { type FormEvent, useState } from 'react';
+import { ask } from './agent';
+
+/** One conversation, as it is stored now: whoever changes it, this tab or another. */
+export function Chat() {
+  const [{ events, drafts, hasOlder, title = 'New chat' }, chat] = useSession();
+  const [name, setName] = useSessionState('user:name', '');
+  const [problem, setProblem] = useState('');
+
+  function send(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get('text'));
+    event.currentTarget.reset();
+    setProblem('');
+    ask(chat, text).catch((error: unknown) => setProblem(String(error)));
+  }
+
+  return (
+    <main>
+      <h1>{title}</h1>
+      <label>
+        Your name, in all chats:{' '}
+        <input key={name} defaultValue={name} onBlur={({ target }) => void setName(target.value)} />
+      </label>
+      {hasOlder && <button onClick={() => void chat.loadOlder()}>Earlier messages</button>}
+      <ol>
+        {[...events, ...drafts].filter(textOf).map((event) => (
+          <li key={event.id} className={event.partial ? 'draft' : 'stored'}>
+            <b>{event.author}</b> {textOf(event)}
+          </li>
+        ))}
+      </ol>
+      {problem && <p role="alert">{problem}</p>}
+      <form onSubmit={send}>
+        <input name="text" aria-label="Message" required autoComplete="off" />
+        <button>Send</button>
+      </form>
+    </main>
+  );
+}
+
+const textOf = ({ content }: Event) => content?.parts?.map(({ text }) => text).join('');

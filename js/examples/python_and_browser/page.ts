@@ -1,0 +1,54 @@
+import { isSessionError } from 'adk-session-wasm';
+import { CachedSessionService } from 'adk-session-wasm/cache';
+import { liveSession } from 'adk-session-wasm/live';
+import { RemoteSessionService } from 'adk-session-wasm/remote';
+
+const { VITE_AGENTS: url = 'http://localhost:8000' } = import.meta.env;
+// The folder of the agent in Python is the name of the app.
+const key = { appName: 'tea_house', userId: 'ada', sessionId: 'tea' };
+const remote = new RemoteSessionService({ url });
+const cache = new CachedSessionService({ remote, owner: key.userId });
+const chat = liveSession(cache, key);
+
+const messages = document.querySelector('ol')!;
+const status = document.querySelector('p')!;
+const form = document.querySelector('form')!;
+
+/** Sends a message to the agent. Its events reach the copy when it has answered, and the draft at once. */
+async function ask(text: string): Promise<void> {
+  // The server must know the session before its agent runs.
+  await cache.getOrCreateSession(key);
+  await cache.sync(key);
+  const newMessage = { role: 'user', parts: [{ text }] };
+  for await (const event of cache.run({ ...key, newMessage, streaming: true })) {
+    if (event.partial === true) await chat.send(event);
+  }
+}
+
+chat.subscribe(({ events, drafts, state }) => {
+  // The agent's change of state is an event without a text.
+  const spoken = [...events, ...drafts].filter(({ content }) => content?.parts?.length);
+  const items = spoken.map(({ author, partial, content }) => {
+    const item = document.createElement('li');
+    item.className = partial === true ? 'draft' : 'stored';
+    item.textContent = `${author}: ${(content?.parts ?? []).map(({ text }) => text).join('')}`;
+    return item;
+  });
+  messages.replaceChildren(...items);
+  document.title = `${Number(state['user:cups'] ?? 0)} cups of tea`;
+});
+
+cache.watchStatus(({ online, lastError }) => {
+  status.textContent = online ? '' : `Showing the copy: ${lastError?.message ?? 'no connection'}`;
+});
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const text = String(new FormData(form).get('text'));
+  form.reset();
+  ask(text).catch((error: unknown) => {
+    chat.discardDrafts();
+    const isOffline = isSessionError(error, 'connection_lost');
+    status.textContent = isOffline ? 'The agents cannot be reached now.' : String(error);
+  });
+});

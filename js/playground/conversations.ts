@@ -1,0 +1,61 @@
+// The list of conversations. The address names the one that is shown, so that a reload shows it again.
+
+import { importSession } from 'adk-session-wasm/files';
+import { liveSessions } from 'adk-session-wasm/live';
+import { showChat } from './chat.js';
+import { element, pageElement } from './element.js';
+import { sessions, USER } from './sessions.js';
+
+const list = liveSessions(sessions, { ...USER, limit: 50 });
+const problem = pageElement('p', 'problem');
+
+/** The session that the address names; a new one if it names none. */
+export function currentSession(): string {
+  if (location.hash.length < 2) history.replaceState(null, '', `#${crypto.randomUUID()}`);
+  return decodeURIComponent(location.hash.slice(1));
+}
+
+/** Lists the conversations, opens them, and lets the user begin, delete and import some. */
+export function startConversations(): void {
+  const rows = pageElement('ul', 'conversations');
+  const show = (): void => {
+    const current = currentSession();
+    const items = list.getSnapshot().sessions.map((session) => {
+      const { id, title = 'Untitled' } = session;
+      const link = element('a', { href: `#${encodeURIComponent(id)}`, textContent: title });
+      if (id === current) link.ariaCurrent = 'page';
+      const remove = element('button', { textContent: '×', ariaLabel: `Delete ${title}` });
+      remove.addEventListener('click', () => void list.remove(session).catch(report));
+      return element('li', {}, link, remove);
+    });
+    rows.replaceChildren(...items);
+  };
+  const open = (): void => {
+    problem.textContent = '';
+    showChat(currentSession());
+    show();
+  };
+  list.subscribe(show);
+  addEventListener('hashchange', open);
+  open();
+
+  pageElement('button', 'new').addEventListener('click', () => {
+    location.hash = crypto.randomUUID();
+  });
+  const file = pageElement('input', 'file');
+  file.addEventListener('change', () => {
+    const [chosen] = file.files ?? [];
+    if (chosen !== undefined) void importFile(chosen).catch(report);
+    file.value = '';
+  });
+}
+
+/** Imports a session file of any ADK, and shows the session. */
+async function importFile(file: File): Promise<void> {
+  const { id } = await importSession(await sessions, await file.text(), USER);
+  location.hash = encodeURIComponent(id);
+}
+
+function report(error: unknown): void {
+  problem.textContent = error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,20 @@
+/** The playground: a chat with the agents of a tea house, on sessions that this browser keeps. */
+import { startChat } from './chat.js';
+import { startConversations } from './conversations.js';
+import { pageElement } from './element.js';
+import { sessions } from './sessions.js';
+import { startSettings } from './settings.js';
+
+startSettings();
+startChat();
+startConversations();
+
+// Vite defines `env`; its development server sends modules that no worker should keep.
+const { PROD } = (import.meta as ImportMeta & { env: { PROD: boolean } }).env;
+if (PROD) void navigator.serviceWorker?.register('./service_worker.js');
+
+const { storage } = await sessions;
+if (!storage.durable) {
+  pageElement('p', 'problem').textContent =
+    'This browser keeps no data here: the conversations end with the page.';
+}

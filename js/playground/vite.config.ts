@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { defineConfig, type Plugin } from 'vite';
+import manifest from '../../package.json' with { type: 'json' };
+import { frameworkRepair } from './framework/framework_repair.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+type Target = string | { import?: Target; default?: Target };
+
+/** The file that a page gets for an entry of the package's `exports`. */
+const fileOf = (target: Target): string =>
+  typeof target === 'string' ? target : fileOf(target.import ?? target.default ?? '');
+
+/** The package by its own name, as built in js/dist/. */
+const alias = Object.entries<Target>(manifest.exports).map(([path, target]) => ({
+  find: new RegExp(`^${manifest.name}${path.slice(1)}$`),
+  replacement: root + fileOf(target),
+}));
+
+const FRAMEWORK = '\0google-adk';
+
+/** `@google/adk` as one module. Its browser build of 2.0.0 needs repairs; see framework_repair.ts. */
+const framework: Plugin = {
+  name: 'framework',
+  enforce: 'pre',
+  resolveId: (source) => (source === '@google/adk' ? FRAMEWORK : undefined),
+  async load(id) {
+    if (id !== FRAMEWORK) return undefined;
+    const { outputFiles } = await build({
+      absWorkingDir: root,
+      entryPoints: ['@google/adk'],
+      bundle: true,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
+      define: { 'process.env': '{}' },
+      plugins: [frameworkRepair],
+      write: false,
+      logLevel: 'silent',
+    });
+    return outputFiles[0]?.text;
+  },
+};
+
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  base: './', // any folder of any host
+  plugins: [framework],
+  resolve: { alias },
+  optimizeDeps: { exclude: ['@google/adk'] },
+  // The framework alone is larger than Vite likes. It is loaded only if it is chosen.
+  build: { outDir: '../../target/playground', emptyOutDir: true, chunkSizeWarningLimit: 8192, target: 'es2022' }, // prettier-ignore
+});

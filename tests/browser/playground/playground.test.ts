@@ -1,0 +1,196 @@
+// The playground as static files, in each browser.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { pythonSession } from '../../js/files/python_session.js';
+import { type Browser, BROWSERS, openBrowser } from '../browser.js';
+import { assertStreamed, click, record, say, shows, until } from '../chat_page.js';
+import { serve, type Server } from '../server.js';
+import type { Scenarios, Tab } from '../tab.js';
+import { builtPlayground } from './build.js';
+
+/** The turn of the tea shop, as the page shows it. */
+const TURN = [
+  'userI would like something mild',
+  'hostcalls remember_taste {"taste":"mild"}',
+  'hostremember_taste returns {"kept":"mild"}',
+  'hostrooibos',
+  'writerAs asked: "Offer the guest, who likes it mild, this tea: rooibos"',
+];
+
+for (const name of BROWSERS) {
+  describe(`The playground in ${name}`, { timeout: 300_000 }, () => {
+    let site: Server;
+    let browser: Browser;
+    let page: Tab<Scenarios>;
+    before(async () => {
+      site = await serve({ '/': await builtPlayground() });
+      browser = await openBrowser(name);
+      page = await browser.openTab(`${site.origin}/`);
+      await ready(page);
+    });
+    after(async () => {
+      await browser.close();
+      await site.close();
+    });
+
+    it('answers in a stream, on our own loop', async () => {
+      await record(page, '.draft span');
+      await say(page, 'I would like something mild');
+      await shows(page, '#messages li', TURN);
+      await assertStreamed(page, TURN[4]!.replace('writer', ''));
+      await shows(page, '#conversations a', ['I would like something mild']);
+    });
+
+    it('shows the same in a second tab, and what is said there in the first', async () => {
+      const other = await browser.openTab(await page.evaluate<string>('location.href'));
+      await shows(other, '#messages li', TURN);
+      await say(other, 'Rather strong');
+      await until(page, `document.querySelectorAll('#messages li').length === 10`);
+      await until(
+        page,
+        `document.querySelector('#messages').textContent.includes('likes it strong')`,
+      );
+      await other.leave();
+    });
+
+    it('renames a conversation, and shows it after a reload', async () => {
+      await page.evaluate(`(() => {
+        const title = document.querySelector('#title');
+        title.value = 'A mild tea';
+        title.dispatchEvent(new Event('change'));
+      })()`);
+      await shows(page, '#conversations a', ['A mild tea']);
+      await page.open(await page.evaluate<string>('location.href'));
+      await shows(page, '#title', ['A mild tea']);
+      await until(page, `document.querySelectorAll('#messages li').length === 10`);
+    });
+
+    it('answers on the framework', async () => {
+      await click(page, '#new');
+      await choose(page, { engine: 'adk' });
+      await shows(page, '#messages li', []);
+      await record(page, '.draft span');
+      await click(page, '#suggestions button', 'I am Ada');
+      const said = 'Done: remembered, Rooibos for 5 suits you.';
+      await until(page, `document.querySelectorAll('#messages .stored').length === 5`);
+      await until(page, `document.querySelector('#messages li:last-child').textContent === ${JSON.stringify(`host${said}`)}`); // prettier-ignore
+      await assertStreamed(page, said);
+      await click(page, '#suggestions button', 'I take one');
+      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostDone: your order is Rooibos.'`); // prettier-ignore
+    });
+
+    it('opens a session file of Python, and goes on where it stopped', async () => {
+      await choose(page, { engine: 'adk' });
+      await page.evaluate(`(() => {
+        const input = document.querySelector('#file');
+        const files = new DataTransfer();
+        files.items.add(new File([${JSON.stringify(JSON.stringify(pythonSession))}], 'session.json'));
+        input.files = files.files;
+        input.dispatchEvent(new Event('change'));
+      })()`);
+      await until(page, `location.hash === '#s-1'`);
+      await until(page, `document.querySelectorAll('#messages .stored').length >= 3`);
+      const first = await page.evaluate<string>(
+        `document.querySelector('#messages li').textContent`,
+      );
+      assert.equal(first, 'userhi');
+      await say(page, 'What is there for the morning?');
+      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostDone: Assam for 4 suits you.'`); // prettier-ignore
+    });
+
+    it('keeps a key in its tab only, and asks the model that the settings name', async () => {
+      const { url, requests, close } = await openAiServer();
+      try {
+        await click(page, '#new');
+        await choose(page, { engine: 'loop', model: 'openai', url, modelName: 'm', key: 'secret' });
+        await say(page, 'I would like something mild');
+        await until(page, `document.querySelector('#messages li:last-child')?.textContent === 'writeranswer 3'`); // prettier-ignore
+        assert.deepEqual(requests[1]?.messages.slice(1), [
+          { role: 'user', content: 'I would like something mild' },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c1', type: 'function', function: { name: 'remember_taste', arguments: '{"taste":"mild"}' } }], // prettier-ignore
+          },
+          { role: 'tool', tool_call_id: 'c1', content: '{"kept":"mild"}' },
+        ]);
+        const kept = await page.evaluate<string>(
+          `JSON.stringify([sessionStorage, localStorage, document.cookie])`,
+        );
+        assert.equal(kept.split('secret').length, 2, kept);
+        const other = await browser.openTab(`${site.origin}/`);
+        await ready(other);
+        assert.equal(await other.evaluate(`document.querySelector('[name=key]').value`), '');
+        await other.leave();
+      } finally {
+        await choose(page, { model: 'scripted', key: '' });
+        await close();
+      }
+    });
+
+    it('goes on without its server', async () => {
+      await until(page, `navigator.serviceWorker.controller !== null`);
+      await site.close();
+      await page.open('about:blank');
+      await page.open(`${site.origin}/#offline`);
+      await choose(page, { engine: 'loop', model: 'scripted' });
+      await say(page, 'I would like something mild');
+      await shows(page, '#messages li', TURN);
+      await choose(page, { engine: 'adk' });
+      await say(page, 'And for the evening?');
+      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostDone: Rooibos for 5 suits you.'`); // prettier-ignore
+    });
+  });
+}
+
+/** Waits until the page shows the conversations. */
+function ready(page: Tab<Scenarios>): Promise<void> {
+  return until(page, `document.querySelectorAll('#suggestions button').length > 0`);
+}
+
+/** Fills in the form of the settings. */
+async function choose(page: Tab<Scenarios>, settings: Record<string, string>): Promise<void> {
+  await ready(page);
+  await page.evaluate(`(() => {
+    const form = document.querySelector('#settings');
+    for (const [name, value] of Object.entries(${JSON.stringify(settings)})) form.elements[name].value = value;
+    form.dispatchEvent(new Event('input'));
+  })()`);
+}
+
+interface Asked {
+  readonly messages: readonly Record<string, unknown>[];
+}
+
+/** Stands in for a paid server: its first answer calls the tool, the others are texts. */
+async function openAiServer() {
+  const requests: Asked[] = [];
+  const allowed = 'authorization, content-type';
+  const headers = { 'access-control-allow-origin': '*', 'access-control-allow-headers': allowed };
+  const server = createServer((request, response) => {
+    response.setHeaders(new Map(Object.entries(headers)));
+    if (request.method === 'OPTIONS' || request.headers.authorization !== 'Bearer secret') {
+      response.writeHead(request.method === 'OPTIONS' ? 204 : 401).end();
+      return;
+    }
+    void json(request).then((asked) => {
+      requests.push(asked as Asked);
+      const called = { name: 'remember_taste', arguments: '{"taste":"mild"}' };
+      const message =
+        requests.length === 1
+          ? { content: null, tool_calls: [{ id: 'c1', type: 'function', function: called }] }
+          : { content: `answer ${requests.length}` };
+      response.end(JSON.stringify({ choices: [{ message }] }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = (): Promise<unknown> => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close };
+}
