@@ -1,7 +1,7 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
-import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';
+import type { ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import { isTime } from '../model/event/snapshot.js';
@@ -57,10 +57,9 @@ export function readSession(
   created = NaN,
   revision = NaN,
 ): ReadSession {
-  const head = isRevision(created) && isRevision(revision) ? [created, revision] : [NaN, 0];
-  const [createdRevision, ownRevision] = head as [number, number];
-  const text = JSON.stringify(state);
-  return [createdRevision, ownRevision, lastUpdateTime, text, [events], title, labels];
+  const isKnown = isRevision(created) && isRevision(revision);
+  const head = isKnown ? ([created, revision] as const) : ([NaN, 0] as const);
+  return [...head, lastUpdateTime, JSON.stringify(state), [events], title, labels];
 }
 
 /** Absent values at the end of an answer are `null` in JSON. */
@@ -68,38 +67,28 @@ export function appendAnswerIn(json: unknown): AppendAnswer | undefined {
   if (!Array.isArray(json) || !json.slice(0, APPENDED.unchanged).every(isRevisionOrTime))
     return undefined;
   const answer = json.map((part: unknown) => part ?? undefined);
-  const {
-    [APPENDED.unchanged]: unchanged,
-    [APPENDED.missed]: missed,
-    [APPENDED.state]: state,
-  } = answer;
+  const state = answer[APPENDED.state];
   const isAnswer =
     answer.length >= APPENDED.unchanged &&
-    isListOf(unchanged, isUnchanged) &&
-    isListOf(missed, isMissed) &&
+    isListOf(answer[APPENDED.unchanged], isUnchanged) &&
+    isListOf(answer[APPENDED.missed], isMissed) &&
     (state === undefined || typeof state === 'string');
   return isAnswer ? (answer as AppendAnswer) : undefined;
 }
 
 export function changesIn(json: unknown): ChangesSince | undefined {
   if (!isPlainObject(json)) return undefined;
-  const { created, revision, lastUpdateTime, isRecreated, title, labels, events, state } = json;
+  const { title, labels, ...changes } = json;
+  const { created, revision, lastUpdateTime, isRecreated, events, state } = changes;
   const isAnswer =
     isRevision(created) &&
     isRevision(revision) &&
     isTime(lastUpdateTime) &&
     typeof isRecreated === 'boolean' &&
     (state === undefined || isPlainObject(state)) &&
-    (events === undefined || (Array.isArray(events) && events.every(isChanged)));
+    isListOf(events, isChanged);
   if (!isAnswer) return undefined;
-  const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
-  if (events !== undefined) {
-    changes.events = (events as ChangedEvent[]).map(({ seq, revision, event }) => {
-      return { seq, revision, event };
-    });
-  }
-  if (state !== undefined) changes.state = state;
-  return setDescription(changes, title, JSON.stringify(labels));
+  return setDescription(changes as unknown as ChangesSince, title, JSON.stringify(labels));
 }
 
 const isChanged = (item: unknown): boolean =>
@@ -118,13 +107,12 @@ function isRevisionOrTime(value: unknown): boolean {
   return typeof value === 'number' && value >= 0;
 }
 
-function isListOf(value: unknown, isItem: (item: readonly unknown[]) => boolean): boolean {
-  if (value === undefined) return true;
-  return Array.isArray(value) && value.every((item) => Array.isArray(item) && isItem(item));
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(isItem));
 }
 
-const isUnchanged = ([position, revision]: readonly unknown[]): boolean =>
-  isRevision(position) && isRevision(revision);
+const isUnchanged = (item: unknown): boolean =>
+  Array.isArray(item) && isRevision(item[0]) && isRevision(item[1]);
 
-const isMissed = ([seq, revision, text]: readonly unknown[]): boolean =>
-  isRevision(seq) && isRevision(revision) && typeof text === 'string';
+const isMissed = (item: unknown): boolean =>
+  isUnchanged(item) && typeof (item as readonly unknown[])[2] === 'string';

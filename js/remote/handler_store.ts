@@ -1,5 +1,5 @@
 import { SessionError } from '../errors/errors.js';
-import { isPlainObject, type JsonObject } from '../json/rules.js';
+import { isPlainObject } from '../json/rules.js';
 import type { ChangesSince } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { cursorText, readPlace } from '../read/cursor.js';
@@ -28,12 +28,20 @@ import {
   STALE_POLICIES,
 } from '../wasm/protocol.js';
 import { appendAnswerIn, changesIn, readEventsIn, readSessionIn, sessionIn } from './answers.js';
-import { type Connection, pathOf } from './connection/connection.js';
+import {
+  type Connection,
+  pathOf,
+  type ReadResponse,
+  type RemoteRequest,
+} from './connection/connection.js';
 import { createAt, type ServerStore } from './server_store.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
 const CHUNK = 1000;
+
+/** The path of a handle's events, below that of its session. */
+const HANDLE_EVENTS = '/handle/events';
 
 const POLICIES = Object.keys(STALE_POLICIES);
 
@@ -47,7 +55,7 @@ export class HandlerStore implements ServerStore {
 
   create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
     const { appName, userId } = request.key;
-    const path = pathOf('apps', appName, 'users', userId, 'sessions');
+    const path = pathTo({ appName, userId }, '/sessions');
     return createAt(this.#connection, path, request, ifAbsent, readSessionIn);
   }
 
@@ -57,13 +65,8 @@ export class HandlerStore implements ServerStore {
       title: title === '' ? null : title,
       labels: labels === '' ? null : labels && (JSON.parse(labels) as unknown),
     });
-    const path = `${sessionPath(key)}/description`;
-    const request = {
-      method: 'PATCH',
-      path,
-      body,
-      none: 'not_found',
-    } as const;
+    const path = pathTo(key, '/description');
+    const request = { method: 'PATCH', path, body, none: 'not_found' } as const;
     return (await this.#connection.request(request, call, () => true)) ?? false;
   }
 
@@ -74,21 +77,16 @@ export class HandlerStore implements ServerStore {
     call: StorageCall,
   ): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after) };
-    const path = sessionPath(key);
-    const request = { method: 'GET', path, query, none: 'not_found' } as const;
-    return this.#connection.request(request, call, readSessionIn);
+    return this.#get(pathTo(key), query, call, readSessionIn);
   }
 
   page(
     key: Required<StorageKey>,
-    { isForward, eventId, limit, withCount }: EventPageRequest,
+    { isForward, ...page }: EventPageRequest,
     call: StorageCall,
   ): Promise<ReadEvents | undefined> {
-    const direction = isForward ? 'after' : 'before';
-    const query = { direction, eventId, limit, withCount };
-    const path = `${sessionPath(key)}/handle/events`;
-    const request = { method: 'GET', path, query, none: 'not_found' } as const;
-    return this.#connection.request(request, call, readEventsIn);
+    const query = { direction: isForward ? 'after' : 'before', ...page };
+    return this.#get(pathTo(key, HANDLE_EVENTS), query, call, readEventsIn);
   }
 
   readChanges(
@@ -97,10 +95,7 @@ export class HandlerStore implements ServerStore {
     created: number | undefined,
     call: StorageCall,
   ): Promise<ChangesSince | undefined> {
-    const path = `${sessionPath(key)}/changes`;
-    const query = { since, created };
-    const request = { method: 'GET', path, query, none: 'not_found' } as const;
-    return this.#connection.request(request, call, changesIn);
+    return this.#get(pathTo(key, '/changes'), { since, created }, call, changesIn);
   }
 
   async list(
@@ -114,7 +109,7 @@ export class HandlerStore implements ServerStore {
     const order = descending ? 'desc' : 'asc';
     const list = [appName, userId, order, orderBy, undefined, undefined] as const;
     const most = wanted.limit ?? Infinity;
-    const path = `${pathOf('apps', appName)}/sessions`;
+    const path = pathTo({ appName }, '/sessions');
     const sessions: ListedTuple[] = [];
     const shared = new SharedKeys();
     let total = 0;
@@ -123,9 +118,17 @@ export class HandlerStore implements ServerStore {
     do {
       const isFirst = sessions.length === 0;
       const limit = Math.min(CHUNK, most - sessions.length);
-      const start = cursor === undefined ? { offset: wanted.offset } : { cursor };
-      const query = { userId, order, orderBy, limit, withTotal: withTotal && isFirst, ...start };
-      const chunk = await this.#get(path, query, call, (json) => listedIn(json, list));
+      const offset = cursor === undefined ? wanted.offset : undefined;
+      const query = {
+        userId,
+        order,
+        orderBy,
+        limit,
+        offset,
+        cursor,
+        withTotal: withTotal && isFirst,
+      };
+      const chunk = (await this.#get(path, query, call, (json) => listedIn(json, list)))!;
       if (isFirst) total = chunk.total;
       sessions.push(...chunk.sessions.map((session) => shared.takeOut(session)));
       cursor = chunk.nextCursor;
@@ -149,7 +152,7 @@ export class HandlerStore implements ServerStore {
         firstTitle,
       }).slice(1),
     ].join();
-    const path = `${sessionPath(key)}/handle/events`;
+    const path = pathTo(key, HANDLE_EVENTS);
     // The ids of the events tell the handler what is stored already.
     const post = { method: 'POST', path, body, isIdempotent: true } as const;
     return (await this.#connection.request(post, request, appendAnswerIn))!;
@@ -162,29 +165,22 @@ export class HandlerStore implements ServerStore {
     call: StorageCall,
   ): Promise<SharedRevisions> {
     if (typeof delta !== 'string') throw noFunctions();
-    const path = statePath({ appName, userId });
-    const body = `{"stateDelta":${delta}}`;
-    const request = { method: 'PATCH', path, body } as const;
+    const path = pathTo({ appName, userId }, '/state');
+    const request = { method: 'PATCH', path, body: `{"stateDelta":${delta}}` } as const;
     await this.#connection.request(request, call, () => true);
     return [0, 0];
   }
 
   async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
-    const state = await this.#get(statePath(owner), {}, call, (json) =>
+    const state = await this.#get(pathTo(owner, '/state'), {}, call, (json) =>
       isPlainObject(json) ? json : undefined,
     );
     return JSON.stringify(state);
   }
 
   async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {
-    const { appName, userId = '', sessionId = '' }: StorageKey = key;
-    const paths = {
-      session: () => sessionPath({ appName, userId, sessionId }),
-      user: () => pathOf('apps', appName, 'users', userId),
-      userState: () => statePath({ appName, userId }),
-      appState: () => statePath({ appName, userId: undefined }),
-    };
-    const request = { method: 'DELETE', path: paths[what]() } as const;
+    const path = pathTo(key, what.endsWith('State') ? '/state' : '');
+    const request = { method: 'DELETE', path } as const;
     await this.#connection.request(request, call, () => true);
   }
 
@@ -195,13 +191,18 @@ export class HandlerStore implements ServerStore {
     ...call
   }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: undefined } | undefined> {
     const body = `{"revision":${revision},"labels":${labels ?? '{}'}}`;
-    const path = `${sessionPath(key)}/handle`;
-    const verb = { method: 'DELETE', none: 'not_found' } as const;
-    const request = { ...verb, path, body, isIdempotent: false };
+    const path = pathTo(key, '/handle');
+    const request = {
+      method: 'DELETE',
+      path,
+      body,
+      isIdempotent: false,
+      none: 'not_found',
+    } as const;
     const isDeleted = await this.#connection.request(request, call, (json) =>
       typeof json === 'boolean' ? json : undefined,
     );
-    return isDeleted === true ? { floor: undefined } : undefined;
+    return isDeleted ? { floor: undefined } : undefined;
   }
 
   run(): never {
@@ -209,25 +210,26 @@ export class HandlerStore implements ServerStore {
     throw new SessionError('unsupported', message, { storage: 'remote' });
   }
 
-  async #get<T>(
+  /** Returns `undefined` if there is no such session. */
+  #get<T>(
     path: string,
-    query: JsonObject,
+    query: NonNullable<RemoteRequest['query']>,
     call: StorageCall,
-    read: (json: unknown, headers: Headers) => T | undefined,
-  ): Promise<T> {
-    const given = query as Record<string, string | undefined>;
-    const request = { method: 'GET', path, query: given } as const;
-    return (await this.#connection.request(request, call, read))!;
+    read: ReadResponse<T>,
+  ): Promise<T | undefined> {
+    const request = { method: 'GET', path, query, none: 'not_found' } as const;
+    return this.#connection.request(request, call, read);
   }
 }
 
-function sessionPath({ appName, userId, sessionId }: Required<StorageKey>): string {
-  return pathOf('apps', appName, 'users', userId, 'sessions', sessionId);
-}
-
-function statePath({ appName, userId }: StateOwner): string {
+/** Returns the path of a session, a user or an app, and of what is below it. */
+function pathTo(
+  { appName, userId, sessionId }: StateOwner & { readonly sessionId?: string },
+  end = '',
+): string {
   const user = userId === undefined ? '' : pathOf('users', userId);
-  return `${pathOf('apps', appName)}${user}/state`;
+  const session = sessionId === undefined ? '' : pathOf('sessions', sessionId);
+  return pathOf('apps', appName) + user + session + end;
 }
 
 /** Times are never negative, so an earlier time admits all events. */

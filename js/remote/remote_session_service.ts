@@ -1,4 +1,3 @@
-import { kindOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
@@ -153,9 +152,9 @@ function takeConnectionOptions(options: RemoteSessionOptions<object>) {
     retries = MAX_RETRIES,
   } = options;
   for (const [key, value] of Object.entries({ getAccessToken, fetch })) {
-    if (value !== undefined && typeof value !== 'function') {
-      throw invalid(key, `must be a function; it is ${kindOf(value)}`);
-    }
+    // The value is not shown: it may be a token.
+    if (value !== undefined && typeof value !== 'function')
+      throw invalid(key, 'must be a function');
   }
   requireWhole('timeoutMs', timeoutMs);
   requireWhole('retries', retries, 0);
@@ -172,26 +171,22 @@ function takeConnectionOptions(options: RemoteSessionOptions<object>) {
 
 /** An invalid URL is not shown: it may hold a password. */
 function takeUrl(url: unknown): string {
-  const { location } = globalThis as { location?: { href?: string } };
+  const base = (globalThis as { location?: { href?: string } }).location?.href;
   const rule =
     'must be the http or https URL of the server, without credentials, query and fragment';
-  if (typeof url !== 'string' || !URL.canParse(url, location?.href)) throw invalid('url', rule);
-  const { protocol, username, password, search, hash, href } = new URL(url, location?.href);
+  if (typeof url !== 'string' || !URL.canParse(url, base)) throw invalid('url', rule);
+  const { protocol, username, password, search, hash, href } = new URL(url, base);
   if (!/^https?:$/.test(protocol) || username || password || search || hash)
     throw invalid('url', rule);
   return href.replace(/\/+$/, '');
 }
 
 function takeHeaders(headers: unknown): Record<string, string> {
-  if (!isPlainObject(headers))
-    throw invalid('headers', `must be an object; it is ${kindOf(headers)}`);
-  const taken: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    // `fetch` would refuse other characters with an error that shows the value.
-    if (!/^[\w-]+$/.test(name) || typeof value !== 'string' || !/^[\x20-\x7e]*$/.test(value)) {
-      throw invalid('headers', 'must be names and printable ASCII texts');
-    }
-    taken[name] = value;
+  // `fetch` would refuse other characters with an error that shows the value.
+  const isValid = ([name, value]: readonly [string, unknown]): boolean =>
+    /^[\w-]+$/.test(name) && typeof value === 'string' && /^[\x20-\x7e]*$/.test(value);
+  if (!isPlainObject(headers) || !Object.entries(headers).every(isValid)) {
+    throw invalid('headers', 'must be an object of names and printable ASCII texts');
   }
-  return taken;
+  return { ...(headers as Record<string, string>) };
 }

@@ -69,26 +69,20 @@ export class RemoteStore implements SessionStore {
 
   async #probe(call: StorageCall): Promise<ServerStore> {
     const request = { method: 'GET', path: VERSION_PATH } as const;
-    const open = await this.#connection.request<OpenStore>(request, call, (json, headers) => {
+    const isHandler = await this.#connection.request(request, call, (json, headers) => {
       const version = headers.get(PROTOCOL_HEADER);
       if (version === null) {
-        const isApiServer = isPlainObject(json) && json.language === 'python';
-        return isApiServer ? openApiServerStore : undefined;
+        return isPlainObject(json) && json.language === 'python' ? false : undefined;
       }
       if (!isCompatible(version)) throw otherVersion(version);
-      return (connection) => new HandlerStore(connection);
+      return true;
     });
-    return open!(this.#connection);
+    if (isHandler) return new HandlerStore(this.#connection);
+    // Loaded on demand: most pages never need it.
+    const { ApiServerStore } = await import('./api_server_store.js');
+    return new ApiServerStore(this.#connection);
   }
 }
-
-type OpenStore = (connection: Connection) => ServerStore | Promise<ServerStore>;
-
-/** Loads the store on demand: most pages never need it. */
-const openApiServerStore: OpenStore = async (connection) => {
-  const { ApiServerStore } = await import('./api_server_store.js');
-  return new ApiServerStore(connection);
-};
 
 function otherVersion(version: string): SessionError {
   const message = `The server speaks version ${version.slice(0, 20)} of the protocol, and this client ${PROTOCOL_VERSION}; update the older side.`;

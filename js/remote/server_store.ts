@@ -46,20 +46,24 @@ export async function createAt(
   const post = { method: 'POST', path, body, isIdempotent: ifAbsent, ...none } as const;
   const created = await connection.request(post, request, read);
   if (created === undefined) return undefined;
-  const [createdRevision, revision, lastUpdateTime, state, fragments] = created;
-  return [createdRevision, revision, lastUpdateTime, state, fragments, 0, 0];
+  const [createdRevision, revision, time, state, fragments] = created;
+  return [createdRevision, revision, time, state, fragments, 0, 0];
 }
 
 /** Returns the body of a request to create a session. The texts go into it as they are. */
 function createBody(request: CreateRequest): string {
   const { key, state, events, delta, description, lastUpdateTime, sharesState } = request;
   const { title, labels } = description;
-  const members = [`"sessionId":${JSON.stringify(key.sessionId)}`, `"state":${state}`];
-  if (events.length > 0) members.push(`"events":[${events.map(({ text }) => text).join()}]`);
-  if (delta !== '{}') members.push(`"stateDelta":${delta}`);
-  if (title) members.push(`"title":${JSON.stringify(title)}`);
-  if (labels) members.push(`"labels":${labels}`);
-  if (lastUpdateTime !== undefined) members.push(`"lastUpdateTime":${lastUpdateTime}`);
-  if (!sharesState) members.push('"sharedState":"keep"');
-  return `{${members.join()}}`;
+  const members = {
+    sessionId: key.sessionId,
+    title: title === '' ? undefined : title,
+    lastUpdateTime,
+    sharedState: sharesState ? undefined : 'keep',
+  };
+  const texts = [`{"state":${state}`];
+  if (events.length > 0) texts.push(`"events":[${events.map(({ text }) => text).join()}]`);
+  if (delta !== '{}') texts.push(`"stateDelta":${delta}`);
+  if (labels) texts.push(`"labels":${labels}`);
+  texts.push(JSON.stringify(members).slice(1));
+  return texts.join();
 }

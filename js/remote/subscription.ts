@@ -16,23 +16,63 @@ const LONGEST_PAUSE = 30_000;
 /** Milliseconds without a sign of the server, which sends one every 15 seconds. */
 const SILENCE_MS = 45_000;
 
-/** What a connection to the change feed is for. */
+/** A connection to the change feed of an app, a user or a session. */
 export interface Subscription {
   readonly connection: Connection;
   readonly request: Readonly<WatchRequest>;
-  readonly watchers: ReadonlySet<Watcher>;
+  readonly watchers: Set<Watcher>;
   readonly onError: (error: unknown) => void;
+  /** Id of the last event. The server begins with `resync` if it does not know it. */
+  lastEventId: string;
   /** Ends the subscription. */
-  readonly signal: HostAbortSignal;
+  readonly ended: AbortController;
 }
 
 /**
- * Reads the change feed, and opens it again when it breaks, until the signal fires.
+ * Delivers the notices of the server to a watcher, over the connection of its kind if there is one.
+ *
+ * @param signal fires when the watcher has ended
+ * @param onError gets the errors of the connection
+ */
+export function subscribe(
+  subscriptions: Map<string, Subscription>,
+  connection: Connection,
+  watcher: Watcher,
+  signal: HostAbortSignal,
+  onError: (error: unknown) => void,
+): void {
+  if (signal.aborted) return;
+  const { request } = watcher;
+  const { appName, userId, sessionId } = request;
+  const name = JSON.stringify([appName, userId, sessionId]);
+  const known = subscriptions.get(name);
+  const subscription = known ?? {
+    ...{ connection, request, onError, watchers: new Set(), lastEventId: '0' },
+    ended: new AbortController(),
+  };
+  const { watchers, ended } = subscription;
+  watchers.add(watcher);
+  signal.addEventListener('abort', () => {
+    watchers.delete(watcher);
+    if (watchers.size > 0) return;
+    subscriptions.delete(name);
+    ended.abort();
+  });
+  if (known !== undefined) return;
+  subscriptions.set(name, subscription);
+  void runSubscription(subscription).catch((error: unknown) => {
+    onError(error);
+    for (const each of [...watchers]) each.finish();
+  });
+}
+
+/**
+ * Reads the change feed, and opens it again when it breaks, until the subscription ends.
  *
  * @throws SessionError (as a rejection) if the server refuses the feed for good
  */
-export async function runSubscription(subscription: Subscription): Promise<void> {
-  const { signal, onError } = subscription;
+async function runSubscription(subscription: Subscription): Promise<void> {
+  const { signal } = subscription.ended;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     let atLeast = 0;
     try {
@@ -40,7 +80,7 @@ export async function runSubscription(subscription: Subscription): Promise<void>
     } catch (error) {
       if (signal.aborted) return;
       if (!isSessionError(error, 'connection_lost')) throw error;
-      onError(error);
+      subscription.onError(error);
       atLeast = retryAfterOf(error);
     }
     await pause(Math.max(backoff(attempt + 1, FIRST_PAUSE, LONGEST_PAUSE), atLeast), signal);
@@ -48,10 +88,9 @@ export async function runSubscription(subscription: Subscription): Promise<void>
 }
 
 /** Reads one response to its end. */
-async function readFeed(
-  { connection, request, watchers, signal }: Subscription,
-  onOpen: () => void,
-): Promise<void> {
+async function readFeed(subscription: Subscription, onOpen: () => void): Promise<void> {
+  const { connection, request, watchers, ended } = subscription;
+  const { signal } = ended;
   const { appName, userId, sessionId } = request;
   const path = `${pathOf('apps', appName)}/changes`;
   const silence = new AbortController();
@@ -65,12 +104,13 @@ async function readFeed(
   try {
     heard();
     const query = { userId, sessionId };
-    // The server begins with `resync`.
-    const feed = { method: 'GET', path, query, headers: { 'last-event-id': '0' } } as const;
+    const headers = { 'last-event-id': subscription.lastEventId };
+    const feed = { method: 'GET', path, query, headers } as const;
     const { response, refusal } = await openStream(connection, feed, silence.signal);
     if (refusal !== undefined) throw feedRefusal(refusal, response.headers.get('retry-after'));
     onOpen();
-    for await (const data of serverSentEvents(response, silence.signal)) {
+    const onId = (id: string): void => void (subscription.lastEventId = id);
+    for await (const data of serverSentEvents(response, silence.signal, onId)) {
       heard();
       if (data !== undefined) deliver(watchers, data);
     }

@@ -1,7 +1,9 @@
 import { requireService } from '../call/require_service.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
 import { requirePermission } from './routes/authorize.js';
+import { requireWatchKeys } from '../watch/watch_request.js';
 import { changeFeed } from './routes/change_feed.js';
+import { ChangeLogs } from './routes/change_log.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
 import { errorResponse, isServerFault } from './http/error_response.js';
 import { EVENT_ROUTES } from './routes/event_routes.js';
@@ -104,11 +106,13 @@ export function sessionHandler(
 class Handler {
   readonly #service: ServedService;
   readonly #settings: HandlerSettings;
+  readonly #logs: ChangeLogs;
   #openFeeds = 0;
 
   constructor(service: ServedService, settings: HandlerSettings) {
     this.#service = service;
     this.#settings = settings;
+    this.#logs = new ChangeLogs(service);
   }
 
   async respond(request: Request): Promise<Response> {
@@ -189,11 +193,17 @@ class Handler {
     }
     const userId = query.get('userId') ?? undefined;
     const sessionId = query.get('sessionId') ?? undefined;
-    const notices = this.#service.watch({ appName, userId, sessionId });
+    const watched = { appName, userId, sessionId };
+    requireWatchKeys(watched);
+    const log = this.#logs.open(appName);
     this.#openFeeds += 1;
-    const isContinued = request.headers.has('last-event-id');
-    const onEnd = (): void => void (this.#openFeeds -= 1);
-    return changeFeed(notices, isContinued, this.#settings.maxFeedAgeMs, onEnd);
+    return changeFeed({
+      log,
+      request: watched,
+      lastEventId: request.headers.get('last-event-id'),
+      maxAgeMs: this.#settings.maxFeedAgeMs,
+      onEnd: () => void (this.#openFeeds -= 1),
+    });
   }
 
   #report(error: unknown, request: Request): void {

@@ -1,5 +1,3 @@
-import { invalid } from '../errors/invalid.js';
-import { requireId } from '../model/ids.js';
 import type { SharedScope } from '../state/scope.js';
 import { scopeOf, type StateOwner } from '../storage/scopes.js';
 import type { CreatedSession, Floor } from '../storage/session_store.js';
@@ -9,6 +7,7 @@ import { type KnownOptions, takeOptions, takeRequest } from '../call/known_optio
 import { requireFunction } from '../call/option_values.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import { stateNotice } from './state_notice.js';
+import { requireWatchKeys } from './watch_request.js';
 import { Watcher } from './watcher.js';
 
 const WATCH_MEMBERS: KnownOptions<WatchRequest> = { appName: true, userId: true, sessionId: true };
@@ -131,12 +130,4 @@ function changedScopes([user, app]: SharedRevisions): SharedScope[] {
 
 function revisionMemberOf(revision: Floor): { revision?: number } {
   return revision === undefined ? {} : { revision };
-}
-
-function requireWatchKeys({ appName, userId, sessionId }: WatchRequest): void {
-  requireId('appName', appName);
-  if (userId !== undefined) requireId('userId', userId);
-  if (sessionId === undefined) return;
-  requireId('sessionId', sessionId);
-  if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
 }

@@ -2,7 +2,7 @@ import { reportUncaught } from '../call/uncaught.js';
 import { makeDisposable } from '../call/disposable.js';
 import type { Notice, Notices, PublishedNotice, StopWatching, WatchRequest } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
-import { stateNoticeOf } from './state_notice.js';
+import { matchNotice } from './watch_request.js';
 
 /**
  * One watcher: its request, its pending notices, and their delivery. Notices are taken by iterating, or
@@ -119,17 +119,4 @@ export class Watcher implements Notices {
       this.#isCallbackScheduled = false;
     });
   }
-}
-
-/** Returns the notice as this watcher gets it; `undefined` if it does not match the request. */
-function matchNotice(request: WatchRequest, notice: PublishedNotice): PublishedNotice | undefined {
-  // A loss concerns every watcher.
-  if (notice.type === 'lost') return notice;
-  const { appName, userId, sessionId } = request;
-  if (notice.appName !== appName) return undefined;
-  if (userId === undefined) return notice;
-  if (notice.userId !== userId) return stateNoticeOf(notice, undefined);
-  if (sessionId === undefined || notice.type === 'stateChanged') return notice;
-  if (notice.sessionId === undefined) return { ...notice, sessionId };
-  return notice.sessionId === sessionId ? notice : stateNoticeOf(notice, userId);
 }

@@ -1,9 +1,9 @@
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
-import { kindOf, messageOf } from '../../errors/describe.js';
+import { messageOf } from '../../errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
 import { exchange, type HttpRequest } from '../../http/exchange.js';
-import { isTransient, timeoutError } from '../../http/http_errors.js';
+import { isTransient } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../../http/protocol.js';
 import { jsonIn } from '../../http/response_text.js';
@@ -74,8 +74,8 @@ export class Connection {
 
   urlOf({ path, query = {} }: Pick<RemoteRequest, 'path' | 'query'>): string {
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const search = given.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
-    return `${this.options.url}${path}${search === '' ? '' : `?${search}`}`;
+    const search = new URLSearchParams(given as [string, string][]);
+    return `${this.options.url}${path}${given.length > 0 ? `?${search}` : ''}`;
   }
 
   /** @throws SessionError `storage_unavailable` if there is no token */
@@ -85,6 +85,10 @@ export class Connection {
     const masks = [...this.#maskHeaders];
     const mask = (text: string): string => masks.reduce((masked, one) => one(masked), text);
     if (getAccessToken === undefined) return { headers, token: undefined, mask };
+    const noToken = (problem: string, cause?: unknown): SessionError => {
+      const message = `getAccessToken ${problem}.`;
+      return new SessionError('storage_unavailable', message, { storage: SERVER.storage, cause });
+    };
     let token: unknown;
     try {
       token = await getAccessToken();
@@ -94,8 +98,7 @@ export class Connection {
     }
     // `fetch` would refuse other characters with an error that shows the token.
     if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-      const actual = typeof token === 'string' ? 'text with other characters' : kindOf(token);
-      throw noToken(`must give printable ASCII text; it gave ${actual}`);
+      throw noToken('must give printable ASCII text');
     }
     masks.push(makeMask(token));
     return { headers: { ...headers, authorization: `Bearer ${token}` }, token, mask };
@@ -115,7 +118,7 @@ export class Connection {
     const { timeoutMs, closeTimeout, retries: maxRetries } = this.options;
     const limits = { server: SERVER, timeoutMs, signal, onRetry, closed: closeTimeout.signal };
     return CallLimit.run(limits, async (limit) => {
-      const retries = new Retries(limit, timeoutMs, maxRetries);
+      const retries = new Retries(limit, undefined, maxRetries);
       /** The first error after which a write may be stored. A later refusal does not tell. */
       let doubt: unknown;
       for (;;) {
@@ -123,8 +126,8 @@ export class Connection {
         try {
           return await this.#attempt(limit, request, read, attempt);
         } catch (failure) {
-          const isWrite = request.method !== 'GET';
-          if (isWrite && isSessionError(failure, 'connection_lost')) doubt ??= failure;
+          if (request.method !== 'GET' && isSessionError(failure, 'connection_lost'))
+            doubt ??= failure;
           await retries.afterFailure(failure, attempt.mayHelp).catch((error: unknown) => {
             throw doubt ?? error;
           });
@@ -143,9 +146,7 @@ export class Connection {
     const { timeoutMs, closeTimeout, fetch, getAccessToken } = this.options;
     const { method, body, none } = request;
     const { isIdempotent = method === 'GET' || method === 'DELETE' } = request;
-    const tokenTimeout = (): unknown =>
-      timeoutError(SERVER, `getAccessToken did not answer within ${timeoutMs} ms.`);
-    const getCredentials = () => limit.runPart(timeoutMs, tokenTimeout, () => this.credentials());
+    const getCredentials = () => limit.wait(this.credentials());
     let credentials = await getCredentials();
     const send = () => {
       const { headers } = credentials;
@@ -181,9 +182,4 @@ export class Connection {
     attempt.mayHelp = isIdempotent;
     throw malformedResponse(status, shownText(), method !== 'GET');
   }
-}
-
-function noToken(problem: string, cause?: unknown): SessionError {
-  const message = `getAccessToken ${problem}.`;
-  return new SessionError('storage_unavailable', message, { storage: SERVER.storage, cause });
 }

@@ -1,5 +1,5 @@
 /** Makes the errors of responses. */
-import { SESSION_ERROR_CODES, SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import { SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { type HttpServer, noteRetryAfter, TRANSIENT } from '../../http/http_errors.js';
 import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
 import { isPlainObject } from '../../json/rules.js';
@@ -7,16 +7,31 @@ import { isPlainObject } from '../../json/rules.js';
 /** The server, as errors name it. */
 export const SERVER: HttpServer = { name: 'The session server', storage: 'remote' };
 
-/** Codes that mean something else on this side of the connection. */
-const TRANSLATED: Partial<Record<SessionErrorCode, SessionErrorCode>> = {
+/** The codes of responses, and what they are on this side of the connection. Any other is `remote`. */
+const CODES: ReadonlyMap<unknown, SessionErrorCode> = new Map([
+  ...(
+    [
+      'invalid_argument',
+      'already_exists',
+      'not_found',
+      'stale_session',
+      'unserializable',
+      'schema_violation',
+      'ambiguous',
+      'unsupported',
+      'storage_failed',
+      'quota_exceeded',
+      'storage_blocked',
+      'storage_unavailable',
+      'storage_newer',
+      'corrupt_record',
+      'connection_lost',
+    ] as const
+  ).map((code) => [code, code] as const),
   // Another signal than the caller's ended the request: the server's time limit.
-  aborted: 'connection_lost',
-  closed: 'storage_unavailable',
-  internal: 'remote',
-  not_loaded: 'remote',
-  wasm_unavailable: 'remote',
-  readonly: 'remote',
-};
+  ['aborted', 'connection_lost'],
+  ['closed', 'storage_unavailable'],
+]);
 
 /** A response with an error status. */
 export interface ErrorResponse {
@@ -37,9 +52,8 @@ export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal 
   const json = jsonIn(text);
   const { detail, code, ...fields } = isPlainObject(json) ? json : {};
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
-  const known =
-    SESSION_ERROR_CODES.find((candidate) => candidate === code) ?? codeOf(status, reason);
-  const translated = known === undefined ? 'remote' : (TRANSLATED[known] ?? known);
+  const known = code ?? codeOf(status, reason);
+  const translated = CODES.get(known) ?? 'remote';
   const message =
     translated === known && status < 500
       ? reason

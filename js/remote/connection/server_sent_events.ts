@@ -60,17 +60,20 @@ export function openStream(
  * server is still there.
  *
  * @param signal ends the reading; not every `fetch` of a user's own ends the body
+ * @param onId called with the id of an event after its data was taken
  * @throws an error if an event is too long or not complete; and what reading the body throws
  */
 export async function* serverSentEvents(
   response: Response,
   signal: HostAbortSignal,
+  onId?: (id: string) => void,
 ): AsyncGenerator<string | undefined, void, undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
   const ignoreSignal = onAbort(signal, () => void reader.cancel().catch(() => undefined));
   const decoder = new TextDecoder();
   let data: string[] = [];
+  let id = '';
   let pending = '';
   try {
     for (;;) {
@@ -86,9 +89,12 @@ export async function* serverSentEvents(
       for (const line of lines) {
         if (line.startsWith(':')) yield undefined;
         else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
-        else if (line === '' && data.length > 0) {
-          yield data.join('\n');
+        else if (line.startsWith('id:')) id = line.slice(3).trim();
+        else if (line === '') {
+          if (data.length > 0) yield data.join('\n');
           data = [];
+          if (id !== '') onId?.(id);
+          id = '';
         }
       }
     }

@@ -1,30 +1,31 @@
-import type { Notice, Notices } from '../../watch/notice.js';
+import type { WatchRequest } from '../../watch/notice.js';
 import { COMMON_HEADERS } from '../http/json_response.js';
+import type { ChangeLog } from './change_log.js';
 
 /** Milliseconds after which a silent feed sends a comment, so that proxies keep it open. */
 const HEARTBEAT_MS = 15_000;
+
+/** What a feed sends, and for how long. */
+export interface FeedRequest {
+  readonly log: ChangeLog;
+  readonly request: WatchRequest;
+  /** The id of the last event that the client has, or `null`: the feed begins now. */
+  readonly lastEventId: string | null;
+  /** Milliseconds after which the feed ends, so that its permission is asked for again. */
+  readonly maxAgeMs: number;
+  /** Called once, when the feed has ended. */
+  readonly onEnd: () => void;
+}
 
 /**
  * Makes a response that sends notices as server-sent events, one notice an event:
  * `data: {"type": "appended", …}`.
  *
- * A feed that continues an earlier one (`Last-Event-ID`) begins with a `resync` notice: changes in between
- * are not kept. A client that reads slowly costs no memory, since only the newest notice of each session is
- * pending.
- *
- * @param notices the notices; ended with the response
- * @param isContinued whether the client has missed notices
- * @param maxAgeMs milliseconds after which the feed ends, so that its permission is asked for again
- * @param onEnd called once, when the feed has ended
+ * A feed with a `Last-Event-ID` continues after that event. It begins with a `resync` notice if the log does not
+ * have all that followed.
  */
-export function changeFeed(
-  notices: Notices,
-  isContinued: boolean,
-  maxAgeMs: number,
-  onEnd: () => void,
-): Response {
-  const feed = new FeedSource(notices, isContinued, maxAgeMs, onEnd);
-  const stream = new ReadableStream<Uint8Array>(feed, { highWaterMark: 0 });
+export function changeFeed(feed: FeedRequest): Response {
+  const stream = new ReadableStream<Uint8Array>(new FeedSource(feed), { highWaterMark: 0 });
   return new Response(stream, {
     headers: {
       ...COMMON_HEADERS,
@@ -37,77 +38,84 @@ export function changeFeed(
 
 class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
   readonly #encoder = new TextEncoder();
-  readonly #notices: Notices;
-  readonly #onEnd: () => void;
+  readonly #feed: FeedRequest;
+  readonly #stopListening: () => void;
   readonly #lifetime: ReturnType<typeof setTimeout>;
-  #nextId = 1;
-  #hasEnded = false;
+  #position: number;
   /** Text to send before anything else. */
   #first: string | undefined;
-  /** The notice that is waited for; kept while heartbeats are sent. */
-  #next: Promise<IteratorResult<Notice, undefined>> | undefined;
+  /** Ends the wait of `pull`, with the text to send or without one. */
+  #wait: ((text: string | undefined) => void) | undefined;
+  #isOver = false;
+  #isCancelled = false;
 
-  constructor(notices: Notices, isContinued: boolean, maxAgeMs: number, onEnd: () => void) {
-    this.#notices = notices;
-    this.#onEnd = onEnd;
-    this.#first = isContinued ? this.#eventOf({ type: 'resync' }) : ': connected\n\n';
-    this.#lifetime = setTimeout(() => void notices.return(), maxAgeMs);
+  constructor(feed: FeedRequest) {
+    const { log, lastEventId, maxAgeMs } = feed;
+    this.#feed = feed;
+    const position = lastEventId === null ? log.last : log.positionOf(lastEventId);
+    this.#position = position ?? log.last;
+    this.#first = this.#eventOf(position === undefined ? 'data: {"type":"resync"}' : ': connected');
+    this.#stopListening = log.listen(() => this.#continue());
+    this.#lifetime = setTimeout(() => this.#end(), maxAgeMs);
   }
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    const text = this.#takeFirst() ?? (await this.#nextText());
-    if (text !== undefined) {
-      controller.enqueue(this.#encoder.encode(text));
-      return;
+    const text = this.#isOver ? undefined : (this.#takeText() ?? (await this.#nextText()));
+    if (text !== undefined) controller.enqueue(this.#encoder.encode(text));
+    else if (!this.#isCancelled) {
+      this.#end();
+      controller.close();
     }
-    if (this.#end()) controller.close();
   }
 
-  async cancel(): Promise<void> {
+  cancel(): void {
+    this.#isCancelled = true;
     this.#end();
-    await this.#notices.return();
   }
 
-  #takeFirst(): string | undefined {
+  /** Returns the text of the first event that was not sent yet, if there is one. */
+  #takeText(): string | undefined {
     const first = this.#first;
     this.#first = undefined;
-    return first;
+    if (first !== undefined) return first;
+    const { log, request } = this.#feed;
+    const { position, notice } = log.next(this.#position, request);
+    this.#position = position;
+    return notice && this.#eventOf(`data: ${JSON.stringify(notice)}`);
   }
 
-  /** Returns the text of the next notice, a comment if none comes for a while, or `undefined` at the end. */
-  async #nextText(): Promise<string | undefined> {
-    this.#next ??= this.#notices.next();
-    const result = await withinHeartbeat(this.#next);
-    if (result === undefined) return ': still here\n\n';
-    this.#next = undefined;
-    return result.done === true ? undefined : this.#eventOf(result.value);
+  /** Waits for the next event. Returns a comment if none comes for a while, and `undefined` at the end. */
+  #nextText(): Promise<string | undefined> {
+    if (this.#feed.log.hasEnded) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const heartbeat = (): void => this.#wait?.(this.#eventOf(': still here'));
+      const timer = setTimeout(heartbeat, HEARTBEAT_MS);
+      this.#wait = (text) => {
+        this.#wait = undefined;
+        clearTimeout(timer);
+        resolve(text);
+      };
+    });
   }
 
-  #eventOf(notice: Notice): string {
-    const id = this.#nextId;
-    this.#nextId += 1;
-    return `id: ${id}\ndata: ${JSON.stringify(notice)}\n\n`;
+  /** Ends the wait if the log has news for it. */
+  #continue(): void {
+    if (this.#wait === undefined) return;
+    const text = this.#takeText();
+    if (text !== undefined || this.#feed.log.hasEnded) this.#wait(text);
   }
 
-  /** @returns `false` if the feed has ended before: cancelling it also ends a `pull` that waits */
-  #end(): boolean {
-    if (this.#hasEnded) return false;
-    this.#hasEnded = true;
+  /** Makes an event with a position, from which the client can continue. Comments are events without data. */
+  #eventOf(line: string): string {
+    return `${line}\nid: ${this.#feed.log.idOf(this.#position)}\n\n`;
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     clearTimeout(this.#lifetime);
-    this.#onEnd();
-    return true;
-  }
-}
-
-/** Returns `undefined` if the promise has not settled after {@link HEARTBEAT_MS}. */
-async function withinHeartbeat<T>(promise: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), HEARTBEAT_MS);
-  });
-  try {
-    return await Promise.race([promise, silence]);
-  } finally {
-    clearTimeout(timer);
+    this.#stopListening();
+    this.#feed.onEnd();
+    this.#wait?.(undefined);
   }
 }

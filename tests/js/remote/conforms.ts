@@ -23,7 +23,8 @@ const DIFFERENCES: Readonly<Record<string, RegExp>> = {
   'count: keys of scopes that are not named, and a missing session, are refused': NO_FUNCTIONS,
 };
 
-type Open = (
+/** Opens the service that the handler serves. */
+export type OpenServed = (
   options: Pick<SessionServiceOptions, 'clock'>,
 ) => ServedService | Promise<ServedService>;
 
@@ -34,7 +35,7 @@ type Open = (
  */
 export function conforms(
   title: string,
-  open: Open,
+  open: OpenServed,
   refused: Readonly<Record<string, RegExp>> = {},
 ): void {
   const differences = { ...DIFFERENCES, ...refused };

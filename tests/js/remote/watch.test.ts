@@ -58,6 +58,66 @@ describe('The watchers of a remote service', () => {
     await remote.close();
   });
 
+  it('get what a broken feed missed from the next one, and nothing twice', async () => {
+    const { service, handler } = openRemote();
+    const asked: (string | null)[] = [];
+    let cut = (): void => undefined;
+    // Passes the parts of a feed on until it is cut, which may be within an event.
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const response = await handler(request);
+      if (!request.url.includes('/changes')) return response;
+      asked.push(request.headers.get('last-event-id'));
+      const reader = response.body!.getReader();
+      const body = new ReadableStream<Uint8Array>({
+        start: (feed) => {
+          cut = () => {
+            void reader.cancel();
+            feed.error(new Error('cut'));
+          };
+        },
+        async pull(feed) {
+          const { value } = await reader.read();
+          if (value === undefined) return;
+          const half = value.length / 2;
+          feed.enqueue(value.subarray(0, half));
+          feed.enqueue(value.subarray(half));
+        },
+        cancel: () => reader.cancel(),
+      });
+      return new Response(body);
+    };
+    const { remote } = openRemote({ fetch });
+    const sessions = await Promise.all(
+      Array.from({ length: 200 }, () => service.createSession({ appName: 'shop', userId: 'ada' })),
+    );
+    const notices = remote.watch({ appName: 'shop', userId: 'ada' });
+    assert.equal((await nextOf(notices)).type, 'resync');
+    const appends = (async () => {
+      for (const session of sessions) {
+        await service.appendEvent({ session, event: { author: 'user', invocationId: 'i' } });
+      }
+    })();
+    const told: unknown[] = [];
+    while (told.length < 200) {
+      const notice = await nextOf(notices);
+      assert.equal(notice.type, 'appended');
+      told.push('sessionId' in notice && notice.sessionId);
+      if (told.length === 70) cut();
+      if (told.length === 150) cut();
+    }
+    await appends;
+    assert.deepEqual(
+      told,
+      sessions.map(({ id }) => id),
+    );
+    assert.equal(asked.length, 3);
+    assert.equal(asked[0], '0');
+    await service.createSession(KEY);
+    assert.equal((await nextOf(notices)).type, 'created');
+    await remote.close();
+  });
+
   it('get resync when a broken feed is open again', async () => {
     const { remote, feeds, write } = writtenFeeds();
     const notices = remote.watch({ appName: 'shop' });

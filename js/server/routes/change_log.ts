@@ -1,0 +1,150 @@
+import type { Notice, Notices, SessionNotice, WatchRequest } from '../../watch/notice.js';
+import { matchNotice } from '../../watch/watch_request.js';
+import type { ServedService } from './route.js';
+
+/** The most notices of an app that are held. */
+const CAPACITY = 10_000;
+
+/** The most apps whose notices are held while nobody reads them. */
+const MAX_LOGS = 100;
+
+/**
+ * The last notices of one app, in the order in which they came. Each feed reads them from a position of its own.
+ * A feed that was cut continues at its position.
+ *
+ * An append drops the session's earlier append from the log, because the later notice says the same. So a busy
+ * session does not fill the log, and a slow feed gets only the newest.
+ */
+export class ChangeLog {
+  /** Tells this log from those of other processes and other times. */
+  readonly #id = crypto.randomUUID();
+  readonly #notices: Notices;
+  readonly #readers = new Set<() => void>();
+  /** A ring: the notice of a position stands at the remainder of {@link CAPACITY}. */
+  readonly #ring: (Notice | undefined)[] = [];
+  /** Positions of the appends in the ring, by session. */
+  readonly #appends = new Map<string, number>();
+  #last = 0;
+  #hasEnded = false;
+
+  /** @param notices all notices of the app */
+  constructor(notices: Notices) {
+    this.#notices = notices;
+    void this.#receive();
+  }
+
+  /** The position of the newest notice. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Whether no notice will come any more. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  get hasReaders(): boolean {
+    return this.#readers.size > 0;
+  }
+
+  /** Calls `onChange` after each new notice and at the end, until the returned function is called. */
+  listen(onChange: () => void): () => void {
+    this.#readers.add(onChange);
+    return () => void this.#readers.delete(onChange);
+  }
+
+  end(): void {
+    void this.#notices.return();
+  }
+
+  /** Returns a position as a feed sends it. */
+  idOf(position: number): string {
+    return `${this.#id}.${position}`;
+  }
+
+  /** Returns the position of an id; `undefined` if the id is not of this log, or what followed it is lost. */
+  positionOf(id: string): number | undefined {
+    const position = Number(id.slice(this.#id.length + 1));
+    if (id !== this.idOf(position) || position > this.#last) return undefined;
+    return this.#hasAllAfter(position) ? position : undefined;
+  }
+
+  /** Returns the next notice for a reader, with its position; without a notice, the last position. */
+  next(after: number, request: WatchRequest): { position: number; notice?: Notice } {
+    if (!this.#hasAllAfter(after)) return { position: this.#last, notice: { type: 'resync' } };
+    for (let position = after + 1; position <= this.#last; position += 1) {
+      const given = this.#ring[position % CAPACITY];
+      if (given === undefined) continue;
+      const notice = given.type === 'resync' ? given : matchNotice(request, given);
+      if (notice !== undefined) return { position, notice };
+    }
+    return { position: this.#last };
+  }
+
+  #hasAllAfter(position: number): boolean {
+    return position >= this.#last - CAPACITY;
+  }
+
+  async #receive(): Promise<void> {
+    try {
+      for await (const notice of this.#notices) {
+        this.#push(notice);
+        this.#tellReaders();
+      }
+    } finally {
+      this.#hasEnded = true;
+      this.#tellReaders();
+    }
+  }
+
+  #tellReaders(): void {
+    for (const onChange of this.#readers) onChange();
+  }
+
+  #push(notice: Notice): void {
+    this.#last += 1;
+    const place = this.#last % CAPACITY;
+    const dropped = this.#ring[place];
+    if (dropped?.type === 'appended') this.#appends.delete(keyOf(dropped));
+    this.#ring[place] = notice;
+    if (notice.type !== 'appended') return;
+    const key = keyOf(notice);
+    const earlier = this.#appends.get(key);
+    if (earlier !== undefined) this.#ring[earlier % CAPACITY] = undefined;
+    this.#appends.set(key, this.#last);
+  }
+}
+
+/** Appends with the same key say the same, but for the revision. */
+function keyOf({ userId, sessionId, scopes }: SessionNotice): string {
+  return JSON.stringify([userId, sessionId, scopes]);
+}
+
+/** The logs of the apps that are watched, or were. */
+export class ChangeLogs {
+  readonly #service: ServedService;
+  readonly #logs = new Map<string, ChangeLog>();
+
+  constructor(service: ServedService) {
+    this.#service = service;
+  }
+
+  /**
+   * Returns the log of an app, which begins now if there is none.
+   *
+   * @throws SessionError `closed`
+   */
+  open(appName: string): ChangeLog {
+    const known = this.#logs.get(appName);
+    if (known?.hasEnded === false) return known;
+    const log = new ChangeLog(this.#service.watch({ appName }));
+    this.#logs.set(appName, log);
+    for (const [name, { hasReaders }] of this.#logs) {
+      if (this.#logs.size <= MAX_LOGS) break;
+      if (hasReaders || name === appName) continue;
+      this.#logs.get(name)?.end();
+      this.#logs.delete(name);
+    }
+    return log;
+  }
+}

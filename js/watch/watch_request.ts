@@ -1,0 +1,29 @@
+import { invalid } from '../errors/invalid.js';
+import { requireId } from '../model/ids.js';
+import type { PublishedNotice, WatchRequest } from './notice.js';
+import { stateNoticeOf } from './state_notice.js';
+
+/** @throws SessionError `invalid_argument` if a name is invalid, or a session has no user */
+export function requireWatchKeys({ appName, userId, sessionId }: WatchRequest): void {
+  requireId('appName', appName);
+  if (userId !== undefined) requireId('userId', userId);
+  if (sessionId === undefined) return;
+  requireId('sessionId', sessionId);
+  if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
+}
+
+/** Returns the notice as a watcher gets it; `undefined` if it does not match the watcher's request. */
+export function matchNotice(
+  request: WatchRequest,
+  notice: PublishedNotice,
+): PublishedNotice | undefined {
+  // A loss concerns every watcher.
+  if (notice.type === 'lost') return notice;
+  const { appName, userId, sessionId } = request;
+  if (notice.appName !== appName) return undefined;
+  if (userId === undefined) return notice;
+  if (notice.userId !== userId) return stateNoticeOf(notice, undefined);
+  if (sessionId === undefined || notice.type === 'stateChanged') return notice;
+  if (notice.sessionId === undefined) return { ...notice, sessionId };
+  return notice.sessionId === sessionId ? notice : stateNoticeOf(notice, userId);
+}
