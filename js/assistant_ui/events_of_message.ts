@@ -1,6 +1,6 @@
 import type { Content, Part } from '../model/event/content.js';
 import type { NewEvent } from '../model/event/event.js';
-import type { GivenItem, GivenMessage, GivenPart, MessageMark } from './messages.js';
+import type { GivenItem, GivenMessage, GivenPart, MessageMark, MessageStatus } from './messages.js';
 import { eventPartOf, responsePartOf } from './parts.js';
 
 /**
@@ -14,7 +14,7 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
   if (role !== 'user' && role !== 'assistant') return [];
   const isUser = role === 'user';
   const contents = isUser ? [userContent(message)] : modelContents(message.content);
-  const assistantUi: MessageMark = { messageId: id, parentId, ...attachmentsOf(message) };
+  const assistantUi = { messageId: id, parentId, ...statusOf(message), ...attachmentsOf(message) };
   return contents.map((content, index) => ({
     id: index === 0 ? id : `${id}-${index}`,
     invocationId: `e-${isUser ? id : (parentId ?? id)}`,
@@ -63,6 +63,11 @@ function attachmentsOf({ attachments = [] }: GivenMessage): Pick<MessageMark, 'a
   return { attachments: marks };
 }
 
+function statusOf({ status }: GivenMessage): Pick<MessageMark, 'status'> {
+  return status?.type === 'incomplete' ? { status: status as MessageStatus } : {};
+}
+
+/** What the ADK says of a failure. */
 function failureOf({ status }: GivenMessage): Partial<NewEvent> {
   if (status?.type !== 'incomplete') return {};
   const { reason = 'other', error } = status;

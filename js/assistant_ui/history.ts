@@ -6,9 +6,7 @@ import { SessionError } from '../errors/errors.js';
 import { requireId } from '../model/ids.js';
 import type { BaseSessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import { eventsOf } from './events_of_message.js';
 import type { GivenItem, StoredMessage } from './messages.js';
-import { messagesOf } from './messages_of_events.js';
 
 /**
  * Whose sessions the threads of assistant-ui are.
@@ -61,6 +59,12 @@ interface ThreadListItem {
   initialize(): Promise<{ readonly remoteId: string }>;
 }
 
+interface LoadedMessages {
+  messages: StoredMessage[];
+  /** The newest message. */
+  headId?: string;
+}
+
 /**
  * The messages of one thread: a `ThreadHistoryAdapter` of assistant-ui.
  *
@@ -73,7 +77,7 @@ interface ThreadListItem {
  */
 export interface SessionHistory {
   /** Returns the messages of the thread; none of a thread that is not stored. */
-  load(): Promise<{ messages: StoredMessage[]; headId?: string }>;
+  load(): Promise<LoadedMessages>;
   /**
    * Stores a message as events. Messages are stored in the order of the calls.
    *
@@ -93,7 +97,7 @@ const OPTIONS: KnownOptions<SessionHistoryOptions> = {
   window: true,
 };
 
-const METHODS = ['createSession', 'getSession', 'listSessions', 'appendEvents', 'updateSession'];
+const METHODS = ['listSessions', 'updateSession'];
 
 /** @throws SessionError `invalid_argument` */
 export function requireSessions({ service, appName, userId }: AssistantSessions<never>): void {
@@ -144,6 +148,7 @@ export function sessionHistory<S extends object = StateShape>(
     (await given).getSession({ appName, userId, sessionId, config: { numRecentEvents } });
 
   const write = async (item: GivenItem, sessionId: string): Promise<void> => {
+    const { eventsOf } = await import('./conversion.js');
     const events = eventsOf(item, agentName);
     if (events.length === 0) return;
     const session = await readSession(sessionId, 0);
@@ -165,6 +170,7 @@ export function sessionHistory<S extends object = StateShape>(
       const { remoteId } = threadListItem().getState();
       if (remoteId === undefined) return { messages: [] };
       const session = await readSession(remoteId, taken.window);
+      const { messagesOf } = await import('./conversion.js');
       const messages = messagesOf(session?.events ?? []);
       const headId = messages.at(-1)?.message.id;
       return { messages, ...(headId !== undefined && { headId }) };

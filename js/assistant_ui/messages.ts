@@ -120,8 +120,6 @@ export interface GivenPart {
   readonly data?: unknown;
   readonly mimeType?: string;
   readonly filename?: string;
-  readonly sourceType?: string;
-  readonly audio?: { readonly data: string; readonly format: string };
   readonly toolCallId?: string;
   readonly toolName?: string;
   readonly args?: object;
@@ -155,6 +153,8 @@ export interface GivenItem {
 export interface MessageMark {
   readonly messageId: string;
   readonly parentId: string | null;
+  /** Of a message that did not end as it should. */
+  readonly status?: MessageStatus;
   /** The message ends with the parts of these, of which each has `length`. */
   readonly attachments?: readonly (AttachmentName & { readonly length: number })[];
 }

@@ -5,7 +5,6 @@ import type {
   AssistantMessage,
   AssistantPart,
   Attachment,
-  IncompleteReason,
   MessageMark,
   MessageStatus,
   StoredMessage,
@@ -19,7 +18,7 @@ import { messagePartOf, resultOf, toolCallOf } from './parts.js';
 interface Draft {
   readonly id: string;
   readonly isUser: boolean;
-  readonly mark: MessageMark | undefined;
+  mark: MessageMark | undefined;
   readonly custom: Record<string, unknown>;
   readonly parentId: string | null;
   readonly first: Event;
@@ -47,6 +46,7 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
     const known = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
     if (known !== undefined) {
       known.last = event;
+      known.mark = mark;
       addParts(known.content, content, calls);
     } else if (mark !== undefined || content.length > 0 || hasFailed(event)) {
       const id = mark?.messageId ?? event.id;
@@ -119,13 +119,14 @@ function isOfAssistant({ type }: AssistantPart): boolean {
   return type === 'tool-call' || type === 'reasoning';
 }
 
-function assistantMessage({ id, first, last, content, custom }: Draft): AssistantMessage {
+function assistantMessage({ id, first, last, content, mark, custom }: Draft): AssistantMessage {
   const metadata = {
     ...{ unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [] },
     custom,
   } as const;
   const createdAt = new Date(first.timestamp);
-  return { id, createdAt, role: 'assistant', content, status: statusOf(last, content), metadata };
+  const status = mark?.status ?? statusOf(last, content);
+  return { id, createdAt, role: 'assistant', content, status, metadata };
 }
 
 function hasFailed({ interrupted, errorCode, errorMessage }: Event): boolean {
@@ -133,12 +134,10 @@ function hasFailed({ interrupted, errorCode, errorMessage }: Event): boolean {
 }
 
 function statusOf(last: Event, content: readonly AssistantPart[]): MessageStatus {
-  const { interrupted, errorCode, errorMessage } = last;
-  if (interrupted === true) return { type: 'incomplete', reason: 'cancelled' };
+  if (last.interrupted === true) return { type: 'incomplete', reason: 'cancelled' };
   if (hasFailed(last)) {
-    const reason = REASONS.find((reason) => reason === errorCode) ?? 'error';
-    const error = errorMessage ?? (reason === 'error' ? errorCode : undefined);
-    return { type: 'incomplete', reason, ...(error !== undefined && { error }) };
+    const error = last.errorMessage ?? last.errorCode ?? '';
+    return { type: 'incomplete', reason: 'error', error };
   }
   const isWaiting = content.some(
     (part) => part.type === 'tool-call' && !Object.hasOwn(part, 'result'),
@@ -147,5 +146,3 @@ function statusOf(last: Event, content: readonly AssistantPart[]): MessageStatus
     ? { type: 'requires-action', reason: 'tool-calls' }
     : { type: 'complete', reason: 'stop' };
 }
-
-const REASONS: readonly IncompleteReason[] = ['tool-calls', 'length', 'content-filter', 'other'];

@@ -1,4 +1,3 @@
-import { isPlainObject } from '../json/rules.js';
 import { ownMembers } from '../members/own.js';
 import type { Part } from '../model/event/content.js';
 import type { JsonValue } from '../model/session.js';
@@ -10,11 +9,7 @@ export function eventPartOf(part: GivenPart): Part | undefined {
   if (type === 'text') return { text };
   if (type === 'reasoning') return { text, thought: true };
   if (type === 'image') return filePart(String(part.image), 'image/*', filename);
-  if (type === 'audio') return filePart(part.audio?.data ?? '', `audio/${part.audio?.format}`);
-  if (type === 'file') {
-    const { data, mimeType = UNKNOWN_TYPE, sourceType } = part;
-    return filePart(String(data), mimeType, filename, sourceType !== undefined);
-  }
+  if (type === 'file') return filePart(String(part.data), part.mimeType ?? UNKNOWN_TYPE, filename);
   return type === 'tool-call' ? callPart(part) : undefined;
 }
 
@@ -22,7 +17,7 @@ export function eventPartOf(part: GivenPart): Part | undefined {
 export function responsePartOf(part: GivenPart): Part | undefined {
   const { toolCallId, toolName, result, isError, isPreliminary } = part;
   if (part.type !== 'tool-call' || result === undefined || isPreliminary === true) return undefined;
-  const response = isError === true ? { error: result } : wrapResult(result);
+  const response = isError === true ? { error: result } : { result };
   return { functionResponse: { ...idOf(toolCallId), name: toolName ?? '', response } };
 }
 
@@ -64,14 +59,14 @@ export function resultOf(response: object = {}): Pick<ToolCallPart, 'result' | '
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-function filePart(data: string, type: string, name?: string, isReference = false): Part {
+function filePart(data: string, type: string, name: string | undefined): Part {
   const displayName = name !== undefined && { displayName: name };
   const [, mimeType, base64] = /^data:([^;,]+)?[^,]*;base64,(.*)$/s.exec(data) ?? [];
   if (base64 !== undefined) {
     return { inlineData: { mimeType: mimeType ?? type, data: base64, ...displayName } };
   }
   // Base64 has no colon.
-  return isReference || /^[a-z][a-z\d+.-]*:/i.test(data)
+  return /^[a-z][a-z\d+.-]*:/i.test(data)
     ? { fileData: { mimeType: type, fileUri: data, ...displayName } }
     : { inlineData: { mimeType: type, data, ...displayName } };
 }
@@ -83,12 +78,4 @@ function callPart({ toolCallId, toolName, args }: GivenPart): Part {
 
 function idOf(toolCallId: string | undefined) {
   return toolCallId === undefined ? {} : { id: toolCallId };
-}
-
-/** A response is an object. `resultOf` takes an object with the only member `result` or `error` for a wrapped one. */
-function wrapResult(result: unknown): Record<string, unknown> {
-  if (!isPlainObject(result)) return { result };
-  const [name, ...others] = Object.keys(result);
-  const isWrapped = others.length === 0 && (name === 'result' || name === 'error');
-  return isWrapped ? { result } : result;
 }

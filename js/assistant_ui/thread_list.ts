@@ -48,6 +48,12 @@ export interface SessionThread {
   readonly custom: Record<string, string>;
 }
 
+interface ThreadsPage {
+  threads: SessionThread[];
+  /** Absent on the last page. */
+  nextCursor?: string;
+}
+
 /**
  * The sessions of a user as threads: a `RemoteThreadListAdapter` of assistant-ui.
  *
@@ -61,16 +67,14 @@ export interface SessionThread {
  */
 export interface SessionThreadList {
   /** Lists threads, the newest first. `after` is the `nextCursor` of the page before. */
-  list(page?: {
-    after?: string | undefined;
-  }): Promise<{ threads: SessionThread[]; nextCursor?: string }>;
+  list(page?: { after?: string | undefined }): Promise<ThreadsPage>;
   /** Returns a thread. */
   fetch(remoteId: string): Promise<SessionThread>;
   /** Creates a session with a fresh id, and with the values of `custom` as labels. */
   initialize(
     threadId: string,
     options?: { custom?: Record<string, unknown> | undefined },
-  ): Promise<{ remoteId: string }>;
+  ): Promise<Pick<SessionThread, 'remoteId'>>;
   /** Changes the title. */
   rename(remoteId: string, title: string): Promise<void>;
   /** Replaces the labels, except `archived`. */
@@ -96,6 +100,7 @@ const OPTIONS: KnownOptions<SessionThreadListOptions> = {
 };
 
 const ARCHIVED = 'archived';
+const MARK = { [ARCHIVED]: 'yes' };
 
 /**
  * Returns an adapter with which the list of threads of assistant-ui shows the sessions of a user. Its methods reject
@@ -133,15 +138,13 @@ export function sessionThreadList<S extends object = StateShape>(
   const rename = async (remoteId: string, title: string): Promise<void> =>
     (await given).updateSession(keyOf(remoteId), { title });
 
-  const setLabels = async (remoteId: string, labels: Record<string, unknown>): Promise<void> => {
-    // The service refuses what is no text.
-    const changes = { labels: labels as Record<string, string> };
-    await (await given).updateSession(keyOf(remoteId), changes);
-  };
-
-  const setArchived = async (remoteId: string, mark: Record<string, string>): Promise<void> => {
-    const { custom } = threadOf(await read(remoteId));
-    await setLabels(remoteId, { ...custom, ...mark });
+  /** The service refuses a label that is no text. */
+  const setLabels = async (
+    remoteId: string,
+    labelsOf: (thread: SessionThread) => Record<string, unknown>,
+  ): Promise<void> => {
+    const labels = labelsOf(threadOf(await read(remoteId))) as Record<string, string>;
+    await (await given).updateSession(keyOf(remoteId), { labels });
   };
 
   return {
@@ -159,12 +162,10 @@ export function sessionThreadList<S extends object = StateShape>(
       return { remoteId: id };
     },
     rename,
-    async updateCustom(remoteId, custom) {
-      const { status } = threadOf(await read(remoteId));
-      await setLabels(remoteId, { ...custom, ...(status === ARCHIVED && { [ARCHIVED]: 'yes' }) });
-    },
-    archive: (remoteId) => setArchived(remoteId, { [ARCHIVED]: 'yes' }),
-    unarchive: (remoteId) => setArchived(remoteId, {}),
+    updateCustom: (remoteId, custom) =>
+      setLabels(remoteId, ({ status }) => ({ ...custom, ...(status === ARCHIVED && MARK) })),
+    archive: (remoteId) => setLabels(remoteId, ({ custom }) => ({ ...custom, ...MARK })),
+    unarchive: (remoteId) => setLabels(remoteId, ({ custom }) => custom),
     delete: async (remoteId) => (await given).deleteSession(keyOf(remoteId)),
     async generateTitle(remoteId, messages) {
       const session = await read(remoteId);

@@ -48,11 +48,6 @@ export class UnsentEvents {
     this.#update();
   }
 
-  /** Whether a cache has the event, and its remote does not. */
-  isWaiting(eventId: string): boolean {
-    return this.#waiting.has(eventId);
-  }
-
   /**
    * Sets what a cache lists of the session.
    *

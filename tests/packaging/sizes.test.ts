@@ -73,10 +73,19 @@ it('the remote client adds at most 6 KB to a page', async (t) => {
   assert.ok(size <= 6, `${size} KB`);
 });
 
-/** What an entry adds to a page that has the core, and the other imports of `beside`. */
-async function sizeBeside(name: string, beside: string, added: string): Promise<number> {
+/**
+ * What an entry adds to a page that has the core, and the other imports of `beside`.
+ *
+ * @param chunks what it loads on demand, which does not count
+ */
+async function sizeBeside(
+  name: string,
+  beside: string,
+  added: string,
+  chunks: readonly string[] = [],
+): Promise<number> {
   const sizeOf = async (folder: string, text: string): Promise<number> => {
-    const options = { external: [...CHUNKS_OF_CORE, 'react', 'vue'] };
+    const options = { external: [...CHUNKS_OF_CORE, ...chunks, 'react', 'vue'] };
     return gzipped(
       ...scripts(await bundleWithEsbuild(write(folder, { 'main.js': text }), options)),
     );
@@ -108,11 +117,13 @@ it('the composables for Vue add at most 2 KB to a page with live stores', async 
   assert.ok(size <= 2, `${size} KB`);
 });
 
-it('the adapters for assistant-ui add at most 2 KB to a page', async (t) => {
+it('the adapters for assistant-ui add at most 2 KB to a page, and as much with the first thread', async (t) => {
   const adapters = `export { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';`;
-  const size = await sizeBeside('assistant-ui', '', adapters);
-  t.diagnostic(`${size.toFixed(1)} KB`);
+  const size = await sizeBeside('assistant-ui', '', adapters, ['./conversion.js']);
+  const chunk = (await sizeBeside('assistant-ui-all', '', adapters)) - size;
+  t.diagnostic(`${size.toFixed(1)} KB and ${chunk.toFixed(1)} KB`);
   assert.ok(size <= 2, `${size} KB`);
+  assert.ok(chunk <= 2, `${chunk} KB`);
 });
 
 it('the cache adds at most 14.5 KB to a page with the remote client', async (t) => {

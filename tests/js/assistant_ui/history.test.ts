@@ -92,7 +92,7 @@ describe('The history of a thread', () => {
       { functionCall: { id: 'c2', name: 'find', args: { n: 1 } } },
     ]);
     assert.deepEqual(events[2]?.content?.parts, [
-      { functionResponse: { id: 'c1', name: 'find', response: { teas: ['green'] } } },
+      { functionResponse: { id: 'c1', name: 'find', response: { result: { teas: ['green'] } } } },
       { functionResponse: { id: 'c2', name: 'find', response: { error: 'none' } } },
     ]);
     assert.deepEqual(events[4]?.content?.parts?.[1], {
