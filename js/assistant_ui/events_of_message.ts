@@ -1,6 +1,6 @@
 import type { Content, Part } from '../model/event/content.js';
 import type { NewEvent } from '../model/event/event.js';
-import type { GivenItem, GivenMessage, GivenPart, MessageMark, MessageStatus } from './messages.js';
+import type { GivenItem, GivenMessage, GivenPart } from './messages.js';
 import { eventPartOf, responsePartOf } from './parts.js';
 
 /**
@@ -10,25 +10,34 @@ import { eventPartOf, responsePartOf } from './parts.js';
  * @param agentName the author of an assistant's events
  */
 export function eventsOf({ message, parentId }: GivenItem, agentName: string): NewEvent[] {
-  const { id, role, createdAt, metadata } = message;
+  const { id, role, createdAt, content, attachments = [], metadata, status } = message;
   if (role !== 'user' && role !== 'assistant') return [];
   const isUser = role === 'user';
-  const contents = isUser ? [userContent(message)] : modelContents(message.content);
-  const assistantUi = { messageId: id, parentId, ...statusOf(message), ...attachmentsOf(message) };
+  const attached = attachments.map(({ content }) => partsOf(content));
+  const contents = isUser
+    ? [{ role, parts: [...partsOf(content), ...attached.flat()] }]
+    : modelContents(content);
+  const isIncomplete = status?.type === 'incomplete';
+  const assistantUi = {
+    messageId: id,
+    parentId,
+    ...(isIncomplete && { status }),
+    ...(attached.length > 0 && {
+      attachments: attachments.map(({ id, type, name, contentType }, index) => ({
+        ...{ id, type, name, contentType },
+        length: attached[index]!.length,
+      })),
+    }),
+  };
   return contents.map((content, index) => ({
     id: index === 0 ? id : `${id}-${index}`,
     invocationId: `e-${isUser ? id : (parentId ?? id)}`,
-    author: isUser ? 'user' : agentName,
+    author: isUser ? role : agentName,
     timestamp: createdAt.getTime(),
     content,
     customMetadata: { ...metadata.custom, assistantUi },
-    ...(index === contents.length - 1 && failureOf(message)),
+    ...(isIncomplete && index === contents.length - 1 && failureOf(status)),
   }));
-}
-
-function userContent({ content, attachments = [] }: GivenMessage): Content {
-  const all = [...content, ...attachments.flatMap(({ content }) => content)];
-  return { role: 'user', parts: all.map(eventPartOf).filter(isPart) };
 }
 
 /** A model's calls stand in one content, their results in the next, and what the model said then in a third. */
@@ -37,7 +46,7 @@ function modelContents(parts: readonly GivenPart[]): Content[] {
   let said: Part[] = [];
   let responses: Part[] = [];
   const end = (): void => {
-    if (said.length > 0) contents.push({ role: 'model', parts: said });
+    contents.push({ role: 'model', parts: said });
     if (responses.length > 0) contents.push({ role: 'user', parts: responses });
     said = [];
     responses = [];
@@ -51,34 +60,16 @@ function modelContents(parts: readonly GivenPart[]): Content[] {
     if (response !== undefined) responses.push(response);
   }
   end();
-  return contents.length > 0 ? contents : [{ role: 'model', parts: [] }];
-}
-
-function attachmentsOf({ attachments = [] }: GivenMessage): Pick<MessageMark, 'attachments'> {
-  if (attachments.length === 0) return {};
-  const marks = attachments.map(({ id, type, name, contentType, content }) => ({
-    ...{ id, type, name, contentType },
-    length: content.map(eventPartOf).filter(isPart).length,
-  }));
-  return { attachments: marks };
-}
-
-function statusOf({ status }: GivenMessage): Pick<MessageMark, 'status'> {
-  return status?.type === 'incomplete' ? { status: status as MessageStatus } : {};
+  return contents;
 }
 
 /** What the ADK says of a failure. */
-function failureOf({ status }: GivenMessage): Partial<NewEvent> {
-  if (status?.type !== 'incomplete') return {};
-  const { reason = 'other', error } = status;
-  if (reason === 'cancelled') return { interrupted: true };
-  return { errorCode: reason, ...(error !== undefined && { errorMessage: textOf(error) }) };
+function failureOf({ reason = 'other', error }: NonNullable<GivenMessage['status']>) {
+  return reason === 'cancelled'
+    ? { interrupted: true }
+    : { errorCode: reason, ...(typeof error === 'string' && { errorMessage: error }) };
 }
 
-function textOf(error: unknown): string {
-  return typeof error === 'string' ? error : JSON.stringify(error);
-}
-
-function isPart(part: Part | undefined): part is Part {
-  return part !== undefined;
+function partsOf(content: readonly GivenPart[]): Part[] {
+  return content.map(eventPartOf).filter((part) => part !== undefined);
 }

@@ -21,7 +21,8 @@ interface Draft {
   mark: MessageMark | undefined;
   readonly custom: Record<string, unknown>;
   readonly parentId: string | null;
-  readonly first: Event;
+  readonly createdAt: Date;
+  readonly invocationId: string;
   last: Event;
   readonly content: AssistantPart[];
 }
@@ -52,7 +53,19 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
       const id = mark?.messageId ?? event.id;
       const isUser = event.author === 'user';
       const parentId = parentOf(mark, drafts, newest);
-      newest = { id, isUser, parentId, mark, custom, first: event, last: event, content: [] };
+      const { invocationId, timestamp } = event;
+      const createdAt = new Date(timestamp);
+      newest = {
+        id,
+        isUser,
+        parentId,
+        mark,
+        custom,
+        createdAt,
+        invocationId,
+        last: event,
+        content: [],
+      };
       drafts.set(id, newest);
       addParts(newest.content, content, calls);
     }
@@ -65,9 +78,8 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
 
 /** Returns the message that an event of an agent continues: the newest one, if it is of the same invocation. */
 function continued(newest: Draft | undefined, event: Event): Draft | undefined {
-  if (newest === undefined || newest.isUser || newest.mark !== undefined) return undefined;
-  const isSame = newest.first.invocationId === event.invocationId && event.author !== 'user';
-  return isSame ? newest : undefined;
+  if (newest?.invocationId !== event.invocationId || event.author === 'user') return undefined;
+  return newest.isUser || newest.mark !== undefined ? undefined : newest;
 }
 
 /** A message whose parent was not loaded follows the newest one. */
@@ -101,36 +113,30 @@ function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPar
   return thought === true && shown?.type === 'text' ? { ...shown, type: 'reasoning' } : shown;
 }
 
-function userMessage({ id, first, content, mark, custom }: Draft): UserMessage {
-  const parts = content.filter((part): part is UserPart => !isOfAssistant(part));
+function userMessage({ id, createdAt, content, mark, custom }: Draft): UserMessage {
+  const isOfUser = ({ type }: AssistantPart) => type !== 'tool-call' && type !== 'reasoning';
+  const parts = content.filter(isOfUser) as UserPart[];
   const marks = mark?.attachments ?? [];
-  let position = parts.length - marks.reduce((sum, { length }) => sum + length, 0);
-  const own = parts.slice(0, position);
-  const attachments = marks.map(({ length, ...name }): Attachment => {
-    position += length;
-    const content = parts.slice(position - length, position);
-    return { ...name, status: { type: 'complete' }, content };
-  });
-  const createdAt = new Date(first.timestamp);
-  return { id, createdAt, role: 'user', content: own, attachments, metadata: { custom } };
+  const own = parts.length - marks.reduce((sum, { length }) => sum + length, 0);
+  const attachments = marks.map(({ length, ...name }): Attachment => ({
+    ...name,
+    status: { type: 'complete' },
+    content: parts.splice(own, length),
+  }));
+  return { id, createdAt, role: 'user', content: parts, attachments, metadata: { custom } };
 }
 
-function isOfAssistant({ type }: AssistantPart): boolean {
-  return type === 'tool-call' || type === 'reasoning';
-}
-
-function assistantMessage({ id, first, last, content, mark, custom }: Draft): AssistantMessage {
+function assistantMessage({ id, createdAt, last, content, mark, custom }: Draft): AssistantMessage {
   const metadata = {
     ...{ unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [] },
     custom,
   } as const;
-  const createdAt = new Date(first.timestamp);
   const status = mark?.status ?? statusOf(last, content);
   return { id, createdAt, role: 'assistant', content, status, metadata };
 }
 
 function hasFailed({ interrupted, errorCode, errorMessage }: Event): boolean {
-  return interrupted === true || errorCode !== undefined || errorMessage !== undefined;
+  return interrupted === true || (errorCode ?? errorMessage) !== undefined;
 }
 
 function statusOf(last: Event, content: readonly AssistantPart[]): MessageStatus {

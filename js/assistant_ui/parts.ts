@@ -1,39 +1,39 @@
 import { ownMembers } from '../members/own.js';
-import type { Part } from '../model/event/content.js';
+import type { FileData, InlineData, Part } from '../model/event/content.js';
 import type { JsonValue } from '../model/session.js';
 import type { GivenPart, ToolCallPart, UserPart } from './messages.js';
 
 /** Returns the part of an event that a part of a message becomes; `undefined` if events have no such part. */
 export function eventPartOf(part: GivenPart): Part | undefined {
-  const { type, text = '', filename } = part;
+  const { type, text = '', filename, toolCallId: id = '', toolName: name = '' } = part;
   if (type === 'text') return { text };
   if (type === 'reasoning') return { text, thought: true };
-  if (type === 'image') return filePart(String(part.image), 'image/*', filename);
-  if (type === 'file') return filePart(String(part.data), part.mimeType ?? UNKNOWN_TYPE, filename);
-  return type === 'tool-call' ? callPart(part) : undefined;
+  if (type === 'image' || type === 'file') {
+    const { mimeType = type === 'image' ? 'image/*' : UNKNOWN_TYPE } = part;
+    return filePart(String(part.image ?? part.data), mimeType, filename);
+  }
+  return type === 'tool-call' ? { functionCall: { id, name, args: { ...part.args } } } : undefined;
 }
 
 /** Returns the part of an event with the result of a call; `undefined` if the call has none. */
 export function responsePartOf(part: GivenPart): Part | undefined {
-  const { toolCallId, toolName, result, isError, isPreliminary } = part;
-  if (part.type !== 'tool-call' || result === undefined || isPreliminary === true) return undefined;
-  const response = isError === true ? { error: result } : { result };
-  return { functionResponse: { ...idOf(toolCallId), name: toolName ?? '', response } };
+  const { toolCallId: id = '', toolName: name = '', result, isError, isPreliminary } = part;
+  if (result === undefined || isPreliminary === true) return undefined;
+  return {
+    functionResponse: { id, name, response: isError === true ? { error: result } : { result } },
+  };
 }
 
 /** Returns the text or file of a message that a part of an event becomes; `undefined` if it is none. */
 export function messagePartOf({ text, inlineData, fileData }: Part): UserPart | undefined {
   if (typeof text === 'string') return { type: 'text', text };
-  const file = inlineData ?? fileData;
-  if (file === undefined) return undefined;
-  const { mimeType = UNKNOWN_TYPE, displayName } = file;
+  if (inlineData === undefined && fileData === undefined) return undefined;
+  const file: InlineData & FileData = { ...inlineData, ...fileData };
+  const { mimeType = UNKNOWN_TYPE, displayName, data = '', fileUri } = file;
   const name = displayName !== undefined && { filename: displayName };
-  const isImage = mimeType.startsWith('image/');
-  const { data = '' } = inlineData ?? {};
-  const url = fileData?.fileUri ?? `data:${mimeType};base64,${data}`;
-  return isImage
-    ? { type: 'image', image: url, ...name }
-    : { type: 'file', data: inlineData === undefined ? url : data, mimeType, ...name };
+  return mimeType.startsWith('image/')
+    ? { type: 'image', image: fileUri ?? `data:${mimeType};base64,${data}`, ...name }
+    : { type: 'file', data: fileUri ?? data, mimeType, ...name };
 }
 
 /** Returns the call of a message that a part of an event becomes. */
@@ -69,13 +69,4 @@ function filePart(data: string, type: string, name: string | undefined): Part {
   return /^[a-z][a-z\d+.-]*:/i.test(data)
     ? { fileData: { mimeType: type, fileUri: data, ...displayName } }
     : { inlineData: { mimeType: type, data, ...displayName } };
-}
-
-function callPart({ toolCallId, toolName, args }: GivenPart): Part {
-  const functionCall = { ...idOf(toolCallId), name: toolName ?? '', args: { ...args } };
-  return { functionCall };
-}
-
-function idOf(toolCallId: string | undefined) {
-  return toolCallId === undefined ? {} : { id: toolCallId };
 }

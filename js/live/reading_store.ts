@@ -34,21 +34,16 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
   protected abstract makeSnapshot(): Snapshot;
   /** Notes what a notice asks to read. Returns `false` if it is no news. */
   protected abstract note(notice: Notice): boolean;
-  /** Notes that everything is to be read. */
-  protected abstract noteAll(): void;
+  /** Notes that everything is to be read. Absent if each read reads everything. */
+  protected noteAll?(): void;
   /** Notes that changes may have been missed since the last read. */
-  protected abstract noteMissed(): void;
+  protected noteMissed?(): void;
   /** Reads what was noted. */
   protected abstract read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void>;
   /** Watches what the service tells beside its notices, until the signal fires. */
-  protected watchMore(service: LiveService<S>, signal: AbortSignal): void {
-    // Nothing, unless a subclass shows more.
-    void [service, signal];
-  }
+  protected watchMore?(service: LiveService<S>, signal: AbortSignal): void;
   /** Forgets what serves only a watched session. */
-  protected release(): void {
-    // Nothing, unless a subclass holds anything.
-  }
+  protected release?(): void;
 
   /** Whether anyone subscribes. */
   get isActive(): boolean {
@@ -72,7 +67,7 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     this.#hasLoaded ? Promise.resolve() : (this.reading ?? this.refresh());
 
   readonly reload = (): Promise<void> => {
-    this.noteAll();
+    this.noteAll?.();
     return this.refresh();
   };
 
@@ -105,7 +100,7 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
   #start(): void {
     const watching = new AbortController();
     this.#watching = watching;
-    if (this.#hasLoaded || this.reading !== undefined) this.noteMissed();
+    if (this.#hasLoaded || this.reading !== undefined) this.noteMissed?.();
     void this.#watch(watching.signal);
   }
 
@@ -118,7 +113,7 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
       // Before the read, so that no change is missed.
       if (!signal.aborted) {
         service.watch(this.watched, { signal, onNotice });
-        this.watchMore(service, signal);
+        this.watchMore?.(service, signal);
       }
     } catch {
       // The read reports the same error: the service is closed, or could not be opened.
@@ -131,7 +126,7 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     this.#watching = undefined;
     this.#cancelFrame?.();
     this.#cancelFrame = undefined;
-    this.release();
+    this.release?.();
   }
 
   async #readAll(): Promise<void> {

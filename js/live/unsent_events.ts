@@ -11,8 +11,7 @@ export type Caching = Pick<CachedSessionService, 'outbox' | 'watchStatus'>;
 /** Returns the service as a cache, if it is one. */
 export function cachingOf(service: object): Caching | undefined {
   const given = service as Partial<Caching>;
-  const isCaching = memberOf(given, 'outbox') !== undefined;
-  return isCaching && memberOf(given, 'watchStatus') !== undefined ? (given as Caching) : undefined;
+  return memberOf(given, 'outbox') === undefined ? undefined : (given as Caching);
 }
 
 /** An event that a store sends, or has failed to send. */

@@ -160,11 +160,11 @@ export class WatchedSession<S extends object>
     return this.#revision === undefined || notice.revision > this.#revision;
   }
 
-  protected noteAll(): void {
+  protected override noteAll(): void {
     this.#isWindowStale = true;
   }
 
-  protected noteMissed(): void {
+  protected override noteMissed(): void {
     this.#isStateStale = true;
     this.#isOutboxStale = true;
   }
@@ -177,7 +177,7 @@ export class WatchedSession<S extends object>
       this.#isOutboxStale = true;
       void this.refresh();
     });
-    if (stop !== undefined) signal.addEventListener('abort', () => stop());
+    if (stop !== undefined) signal.addEventListener('abort', stop);
   }
 
   protected override release(): void {

@@ -83,14 +83,6 @@ export class WatchedSessions<S extends object>
     return true;
   }
 
-  protected noteAll(): void {
-    // Each read reads everything.
-  }
-
-  protected noteMissed(): void {
-    // Each read reads everything.
-  }
-
   protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
     // A burst of changes is read once.
     if (this.#sessions !== undefined) await new Promise<void>(onNextFrame);

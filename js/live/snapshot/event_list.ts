@@ -92,11 +92,8 @@ export class EventList {
     if (this.#length === 0) return events.length === 0 ? this : new EventList(events);
     const kept = events.map((event) => keepEqual(this.get(event.id), event));
     let position = 0;
-    let isSame = kept.length === this.#length;
-    for (const page of this.#pages) {
-      if (!isSame) break;
-      isSame = page.every((event) => event === kept[position++]);
-    }
+    const isNext = (event: Event): boolean => event === kept[position++];
+    const isSame = kept.length === this.#length && this.#pages.every((page) => page.every(isNext));
     return isSame ? this : new EventList(kept);
   }
 
