@@ -8,10 +8,8 @@ export function eventPartOf(part: GivenPart): Part | undefined {
   const { type, text = '', filename, toolCallId: id = '', toolName: name = '' } = part;
   if (type === 'text') return { text };
   if (type === 'reasoning') return { text, thought: true };
-  if (type === 'image' || type === 'file') {
-    const { mimeType = type === 'image' ? 'image/*' : UNKNOWN_TYPE } = part;
-    return filePart(String(part.image ?? part.data), mimeType, filename);
-  }
+  if (type === 'image') return filePart(String(part.image), 'image/*', filename);
+  if (type === 'file') return filePart(String(part.data), part.mimeType ?? UNKNOWN_TYPE, filename);
   return type === 'tool-call' ? { functionCall: { id, name, args: { ...part.args } } } : undefined;
 }
 
