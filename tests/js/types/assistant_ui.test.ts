@@ -19,7 +19,9 @@ describe('The types of the adapters for assistant-ui', () => {
       is<SessionThreadList>()(threads);
       is<SessionThread[]>()((await threads.list({ after: 'cursor' })).threads);
       is<SessionThread>()(await threads.fetch('s1'));
-      is<Pick<SessionThread, 'remoteId'>>()(await threads.initialize('local', { custom: { pinned: 'yes' } }));
+      is<Pick<SessionThread, 'remoteId'>>()(
+        await threads.initialize('local', { custom: { pinned: 'yes' } }),
+      );
       is<void>()(await threads.rename('s1', 'Tea'));
       is<void>()(await threads.updateCustom('s1', undefined));
       is<void>()(await threads.archive('s1'));
