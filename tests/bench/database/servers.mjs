@@ -132,6 +132,7 @@ async function mariadbCases(address) {
       shown({ case: 'MariaDB: append, bare', ours: times.ours, peer: times.bare, unit }),
       ...(await creations('MariaDB', (run) => run(service))),
       ...(await bookkeeping('MariaDB', service)),
+      await eventPages('MariaDB', service),
     ];
   } finally {
     await service.close();

@@ -1,0 +1,57 @@
+// The rows that MariaDB reads for a verb: they must not grow with the session's events outside of what is returned.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import mysql from 'mysql2/promise';
+
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { startMariadb } from '../servers.js';
+
+const EVENTS = 2000;
+const key = { appName: 'app', userId: 'ada', sessionId: 's1' };
+
+const server = await startMariadb();
+const url = `mysql://adk@127.0.0.1:${server.port}/adk`;
+const service = new DatabaseSessionService(url);
+const connection = await mysql.createConnection({ uri: url });
+after(async () => {
+  await connection.end();
+  await service.close();
+  await server.remove();
+});
+
+before(async () => {
+  const session = await service.createSession(key);
+  const events = Array.from({ length: EVENTS }, (_, n) => ({ id: `e${n}`, invocationId: 'i' }));
+  await service.appendEvents({ session, events });
+});
+
+/** Returns the number of rows that the server reads while a verb runs. */
+async function rowsRead(verb: () => Promise<unknown>): Promise<number> {
+  const read = async () => {
+    const [rows] = await connection.query<mysql.RowDataPacket[]>(
+      "show global status like 'Handler_read%'",
+    );
+    return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+  };
+  const start = await read();
+  await verb();
+  return (await read()) - start;
+}
+
+const verbs: Record<string, () => Promise<unknown>> = {
+  'an append': async () => {
+    const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
+    assert.ok(session);
+    await service.appendEvent({ session, event: { id: 'new', invocationId: 'i' } });
+  },
+  'a page of events': () => service.listEvents({ ...key, limit: 5, withCount: false }),
+  'the end of a session': () => service.getSession({ ...key, config: { numRecentEvents: 5 } }),
+};
+
+for (const [name, verb] of Object.entries(verbs)) {
+  it(`${name} does not read all events of the session`, async () => {
+    const rows = await rowsRead(verb);
+    assert.ok(rows < EVENTS, `${rows} rows`);
+  });
+}
