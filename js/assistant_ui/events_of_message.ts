@@ -64,10 +64,10 @@ function modelContents(parts: readonly GivenPart[]): Content[] {
 }
 
 /** What the ADK says of a failure. */
-function failureOf({ reason = 'other', error }: NonNullable<GivenMessage['status']>) {
+function failureOf({ reason, error }: NonNullable<GivenMessage['status']>): Partial<NewEvent> {
   return reason === 'cancelled'
     ? { interrupted: true }
-    : { errorCode: reason, ...(typeof error === 'string' && { errorMessage: error }) };
+    : { errorCode: reason!, ...(typeof error === 'string' && { errorMessage: error }) };
 }
 
 function partsOf(content: readonly GivenPart[]): Part[] {

@@ -117,7 +117,7 @@ export interface GivenPart {
   readonly type: string;
   readonly text?: string;
   readonly image?: string;
-  readonly data?: unknown;
+  readonly data?: string;
   readonly mimeType?: string;
   readonly filename?: string;
   readonly toolCallId?: string;

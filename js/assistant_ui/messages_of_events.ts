@@ -49,7 +49,11 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
       known.last = event;
       known.mark = mark;
       addParts(known.content, content, calls);
-    } else if (mark !== undefined || content.length > 0 || hasFailed(event)) {
+    } else if (
+      mark !== undefined ||
+      content.length > 0 ||
+      statusOf(event, []).type !== 'complete'
+    ) {
       const id = mark?.messageId ?? event.id;
       const isUser = event.author === 'user';
       const parentId = parentOf(mark, drafts, newest);
@@ -135,16 +139,10 @@ function assistantMessage({ id, createdAt, last, content, mark, custom }: Draft)
   return { id, createdAt, role: 'assistant', content, status, metadata };
 }
 
-function hasFailed({ interrupted, errorCode, errorMessage }: Event): boolean {
-  return interrupted === true || (errorCode ?? errorMessage) !== undefined;
-}
-
 function statusOf(last: Event, content: readonly AssistantPart[]): MessageStatus {
-  if (last.interrupted === true) return { type: 'incomplete', reason: 'cancelled' };
-  if (hasFailed(last)) {
-    const error = last.errorMessage ?? last.errorCode ?? '';
-    return { type: 'incomplete', reason: 'error', error };
-  }
+  const { interrupted, errorCode, errorMessage: error = errorCode } = last;
+  if (interrupted === true) return { type: 'incomplete', reason: 'cancelled' };
+  if (error !== undefined) return { type: 'incomplete', reason: 'error', error };
   const isWaiting = content.some(
     (part) => part.type === 'tool-call' && !Object.hasOwn(part, 'result'),
   );

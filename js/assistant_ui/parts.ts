@@ -8,8 +8,8 @@ export function eventPartOf(part: GivenPart): Part | undefined {
   const { type, text = '', filename, toolCallId: id = '', toolName: name = '' } = part;
   if (type === 'text') return { text };
   if (type === 'reasoning') return { text, thought: true };
-  if (type === 'image') return filePart(String(part.image), 'image/*', filename);
-  if (type === 'file') return filePart(String(part.data), part.mimeType ?? UNKNOWN_TYPE, filename);
+  if (type === 'image') return filePart(part.image ?? '', 'image/*', filename);
+  if (type === 'file') return filePart(part.data ?? '', part.mimeType ?? UNKNOWN_TYPE, filename);
   return type === 'tool-call' ? { functionCall: { id, name, args: { ...part.args } } } : undefined;
 }
 
