@@ -1,3 +1,4 @@
+import { SessionError } from '../errors/errors.js';
 import { Feed } from '../watch/feed.js';
 import type { Notice, PublishedNotice, StopWatching } from '../watch/notice.js';
 import { Watcher } from '../watch/watcher.js';
@@ -57,9 +58,16 @@ export class CacheFeed extends Feed {
     this.#inner.publish([{ type: 'stateChanged', scopes: ['user'], appName, userId }]);
   }
 
-  /** @param onMessage gets `undefined` if messages may have been missed */
-  hear(onMessage: (message: readonly unknown[] | undefined) => void): StopWatching {
+  /**
+   * @param onMessage gets `undefined` if messages may have been missed
+   * @param onLoss gets why the browser has lost the database
+   */
+  hear(
+    onMessage: (message: readonly unknown[] | undefined) => void,
+    onLoss: (error: SessionError) => void,
+  ): StopWatching {
     const onNotice = (notice: Notice): void => {
+      if (notice.type === 'lost') onLoss(new SessionError('storage_failed', notice.message));
       if (notice.type === 'resync' || notice.type === 'lost') onMessage(undefined);
       else if (notice.userId !== undefined) onMessage(JSON.parse(notice.userId) as unknown[]);
     };

@@ -1,8 +1,6 @@
 import { copyRequest } from '../call/call.js';
-import { Diagnostics } from '../call/diagnostics.js';
 import { invalid } from '../errors/invalid.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import { takeAutoTitle } from '../model/auto_title.js';
 import type { Event } from '../model/event/event.js';
 import type {
   CompositeSessionKey,
@@ -12,31 +10,20 @@ import type {
   Session,
 } from '../model/session.js';
 import type { RunRequest } from '../remote/index.js';
-import { IndexedDbSessionService } from '../service/indexed_db_session_service.js';
-import { CORE, ServiceCore } from '../service/service_core.js';
-import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import { Bounds } from './copies/bounds.js';
-import { CacheFeed } from './cache_feed.js';
-import { CacheStore, READS } from './cache_store.js';
-import { Fetch } from './copies/fetch.js';
-import { Lease, LEASE_MS } from './records/lease.js';
-import { Lists } from './copies/lists.js';
-import { LocalCopies } from './copies/local_copies.js';
-import { type CachedSessionOptions, type ReadPolicy, takeCacheOptions, takePolicy, type TakenOptions } from './options.js'; // prettier-ignore
-import { type CacheOutbox, Outbox } from './outbox.js';
-import { Pending, takeCacheKey } from './records/pending.js';
-import { callerOf, keyOfName, nameOf, Records } from './records/records.js';
-import { failureOf, isRefusal, RemoteEnd } from './copies/remote_end.js';
-import { Room } from './copies/room.js';
-import { isSession, Sender } from './sender.js';
+import { isRefusal } from './copies/remote_end.js';
 import {
-  type CacheKey,
-  type CacheStatus,
-  StatusBoard,
-  type StatusChanges,
-} from './records/status.js';
+  type CachedSessionOptions,
+  type ReadPolicy,
+  takeCacheOptions,
+  takePolicy,
+} from './options.js';
+import type { CacheOutbox } from './outbox.js';
+import { type CacheParts, openParts } from './parts.js';
+import { READS } from './reads.js';
+import { isSession, takeCacheKey } from './records/pending.js';
+import type { CacheKey, CacheStatus, StatusChanges } from './records/status.js';
 import { forEachOf } from './records/turns.js';
 
 /** The most sessions that `sync` fetches at once. */
@@ -165,17 +152,17 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    */
   sync(key?: CacheKey): Promise<void> {
     return this.#parts.run(async () => {
-      const { sender, pending } = this.#parts;
+      const { sender, unsent, pending } = this.#parts;
       if (key !== undefined) return this.#syncOne(takeCacheKey(key));
-      await sender.scan();
+      await unsent.scan();
       await sender.deliver(pending.keys());
       await this.#fetchAll();
     });
   }
 
   async #syncOne(key: CacheKey): Promise<void> {
-    const { sender, fetch, lists } = this.#parts;
-    await sender.lookAt(key);
+    const { sender, unsent, fetch, lists } = this.#parts;
+    await unsent.lookAt(key);
     await sender.deliver([key]);
     if (isSession(key)) await fetch.copy(key);
     else await lists.fetchState(key);
@@ -186,7 +173,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     for (const { appName, userId } of await records.owners()) {
       if (userId !== undefined) {
         const copies = await local.list(appName, userId);
-        await forEachOf(copies, MOST_AT_ONCE, ({ sessionId }) => fetch.copy({ appName, userId, sessionId })); // prettier-ignore
+        await forEachOf(copies, MOST_AT_ONCE, (copy) => fetch.copy({ ...copy, appName }));
       }
       await lists.fetchState({ appName, userId });
     }
@@ -228,140 +215,10 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 }
 
-type CacheParts = ReturnType<typeof openParts>;
-
 /** Codes that a local storage may have too. */
 function isOfRemote(error: unknown): boolean {
   return (
     isSessionError(error) &&
     ['connection_lost', 'remote', 'storage_unavailable'].includes(error.code)
   );
-}
-
-/** Makes the parts of a cache, and connects them. */
-function openParts(options: TakenOptions) {
-  const { owner, reads, readTimeoutMs, write, maxSessions, maxAge } = options;
-  const clock = checkedClock(options.clock ?? Date.now);
-  const storage = { kind: 'cache', durable: true };
-  const diagnostics = Diagnostics.of(options, storage);
-  const localService =
-    options.local ?? new IndexedDbSessionService({ name: `adk-session-wasm cache ${owner}` });
-  const localCore: ServiceCore = localService[CORE];
-  storage.durable = localCore.storage.durable;
-  const closing = new AbortController();
-  const board = new StatusBoard();
-  const report = (error: unknown): void => {
-    if (closing.signal.aborted) return;
-    board.set({ lastError: failureOf(error) });
-    diagnostics?.tell('cache', error);
-  };
-  const records = new Records(callerOf(localCore), owner);
-  const local = new LocalCopies(localCore, records, clock);
-  const feed = new CacheFeed(localCore.feed.feed, records);
-  const pending = new Pending(board);
-  const remoteCore: ServiceCore = options.remote[CORE];
-  const remote = new RemoteEnd(remoteCore, board, closing.signal, () => {
-    void forget().catch(report);
-  });
-  const tell = (key: CacheKey): void => feed.tell(['changed', sender.id, nameOf(key)]);
-  const bounds = new Bounds({ local, records, pending, clock, maxSessions, maxAge, report });
-  const room = new Room(() => bounds.evict());
-  const shared = { local, remote, records, pending, clock, feed: () => core.feed };
-  const refuse = (...values: Parameters<Sender['refuse']>) => sender.refuse(...values);
-  const fetch = new Fetch({ ...shared, room, refuse });
-  const lists = new Lists({ ...shared, fetch, most: maxSessions });
-  const lease = new Lease(records);
-  const autoTitle = takeAutoTitle(options.autoTitle);
-  const tellIdle = (): void => feed.tell(['idle', sender.id]);
-  const sender: Sender = new Sender({ ...shared, fetch, lease, board, autoTitle, report, tell, tellIdle }); // prettier-ignore
-  const store = new CacheStore({
-    ...{ local, records, fetch, lists, pending, sender, room, clock, report, tell },
-    ...{ reads, readTimeoutMs, isThrough: write === 'through', noteUse: bounds.noteUse },
-  });
-
-  const clear = (): void => {
-    remote.noteErasure();
-    records.forgetOwners();
-    pending.clear();
-    store.forgetCopies();
-  };
-  const forget = async (): Promise<void> => {
-    clear();
-    await records.erase();
-    clear();
-    feed.tell(['forget', sender.id]);
-  };
-  const onMessage = (message: readonly unknown[] | undefined): void => {
-    const [kind, from, name] = message ?? [];
-    if (from === sender.id || closing.signal.aborted) return;
-    if (kind === 'forget') clear();
-    else if (kind === 'idle' && pending.ready().length > 0) sender.wake();
-    else if (message === undefined) run(() => sender.scan()).catch(report);
-    else if (kind === 'changed' && typeof name === 'string') {
-      run(() => sender.lookAt(keyOfName(name)))
-        .then(() => pending.isReady(name) && sender.wakeLater(LEASE_MS))
-        .catch(report);
-    }
-  };
-  const stopHearing = feed.hear(onMessage);
-  const goOnline = (): void => sender.wake();
-  globalThis.addEventListener?.('online', goOnline);
-
-  const core: ServiceCore = new ServiceCore(
-    {
-      storage,
-      openStore: () => store,
-      parseEvents: (...values) => localCore.pages.parse(...values),
-      feed,
-      closing() {
-        stopHearing();
-        globalThis.removeEventListener?.('online', goOnline);
-        closing.abort();
-      },
-      async closeStorage() {
-        await sender.close();
-        await Promise.all([fetch.turns.idle(), lists.idle(), bounds.close()]);
-        await Promise.allSettled(background);
-        board.close();
-        if (options.local === undefined) await localService.close();
-      },
-    },
-    ownOptions(options),
-  );
-
-  /** Work behind calls. `close` waits for it. */
-  const background = new Set<Promise<unknown>>();
-  function run<T>(work: () => Promise<T>): Promise<T> {
-    const done = (async () => {
-      core.calls.requireOpen();
-      return work();
-    })();
-    background.add(done);
-    const settle = (): void => void background.delete(done);
-    done.then(settle, settle);
-    return done;
-  }
-  const outbox = new Outbox({ local, records, pending, fetch, lists, sender, clock, report, tell, run }); // prettier-ignore
-  // What an earlier visit left.
-  void Promise.resolve()
-    .then(() => run(() => sender.scan()))
-    .then(() => pending.ready().length > 0 && sender.wake())
-    .catch(report);
-  const remoteService: object = options.remote;
-  return { core, board, records, local, pending, fetch, lists, sender, outbox, remoteService, report, forget, run }; // prettier-ignore
-}
-
-/** The options that the service itself takes. */
-function ownOptions({
-  stale,
-  history,
-  stateSchema,
-  autoTitle,
-  clock,
-  newId,
-  onDiagnostic,
-  diagnosticIds,
-}: TakenOptions) {
-  // prettier-ignore
-  return { stale, history, stateSchema, autoTitle, clock, newId, onDiagnostic, diagnosticIds };
 }

@@ -3,7 +3,7 @@ import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireWhole } from '../http/whole_number.js';
 import { requireId } from '../model/ids.js';
 import { CORE } from '../service/service_core.js';
-import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -65,6 +65,11 @@ export interface CachedSessionOptions<S extends object = StateShape> extends Omi
   maxSessions?: number | undefined;
   /** The most milliseconds that an unused copy is kept. Default: no limit. */
   maxAge?: number | undefined;
+  /**
+   * The most bytes of all copies, as `sessionInfo` measures their events. Those used least recently are deleted, none
+   * with unsent changes, and never the last one. Default: no limit.
+   */
+  maxBytes?: number | undefined;
 }
 
 /** The options as the cache uses them. */
@@ -75,10 +80,22 @@ export interface TakenOptions extends CachedSessionOptions<object> {
   maxSessions: number;
 }
 
-const { stale, history, stateSchema, autoTitle, clock, newId, onDiagnostic, diagnosticIds } = SERVICE_OPTIONS; // prettier-ignore
+/** The options that the cache shares with every service. */
+export type SharedOptions = Omit<SessionServiceOptions<object>, 'retention'>;
+
+export const OWN_OPTIONS: KnownOptions<SharedOptions> = {
+  stale: true,
+  history: true,
+  stateSchema: true,
+  autoTitle: true,
+  clock: true,
+  newId: true,
+  onDiagnostic: true,
+  diagnosticIds: true,
+};
 
 const CACHE_OPTIONS: KnownOptions<CachedSessionOptions> = {
-  ...{ stale, history, stateSchema, autoTitle, clock, newId, onDiagnostic, diagnosticIds },
+  ...OWN_OPTIONS,
   remote: true,
   local: true,
   owner: true,
@@ -87,6 +104,7 @@ const CACHE_OPTIONS: KnownOptions<CachedSessionOptions> = {
   write: true,
   maxSessions: true,
   maxAge: true,
+  maxBytes: true,
 };
 
 const POLICIES: readonly unknown[] = ['cache-first', 'network-first', 'cache-only'];
@@ -97,11 +115,12 @@ export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOp
   requireId('owner', taken.owner);
   requireService('remote', taken.remote);
   if (taken.local !== undefined) requireService('local', taken.local);
-  const { readTimeoutMs = 3000, write = 'local', maxSessions = 1000, maxAge } = taken;
+  const { readTimeoutMs = 3000, write = 'local', maxSessions = 1000, maxAge, maxBytes } = taken;
   const reads = takePolicy('reads', taken.reads) ?? 'cache-first';
   requireWhole('readTimeoutMs', readTimeoutMs);
   requireWhole('maxSessions', maxSessions);
   if (maxAge !== undefined) requireWhole('maxAge', maxAge);
+  if (maxBytes !== undefined) requireWhole('maxBytes', maxBytes);
   if (write !== 'local' && write !== 'through') {
     throw invalidValue('write', `must be 'local' or 'through'`, write);
   }

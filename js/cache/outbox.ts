@@ -8,11 +8,20 @@ import { STALE_POLICIES } from '../wasm/protocol.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import type { LocalCopies } from './copies/local_copies.js';
-import { type Pending, takeCacheKey } from './records/pending.js';
 import { rebase, type UnsentEvent } from './copies/rebase.js';
-import { CLEAR, nameOf, ownerOf, type Records, type Refusal, SET, STATE_REFUSED } from './records/records.js'; // prettier-ignore
-import { isSession, type Sender } from './sender.js';
+import { isSession, type Pending, takeCacheKey } from './records/pending.js';
+import type { Records } from './records/records.js';
+import {
+  CLEAR,
+  nameOf,
+  type Refusal,
+  SET,
+  STATE_REFUSED,
+  UNSENT_NOTHING,
+} from './records/session_record.js';
 import type { CacheFailure, CacheKey } from './records/status.js';
+import type { Sender } from './sending/sender.js';
+import type { Unsent } from './copies/unsent.js';
 
 /**
  * What waits for the remote in one session or shared state, or was set aside because the remote refused it.
@@ -79,6 +88,7 @@ export interface OutboxParts {
   readonly fetch: Fetch;
   readonly lists: Lists;
   readonly sender: Sender;
+  readonly unsent: Unsent;
   readonly clock: () => number;
   readonly report: (error: unknown) => void;
   readonly tell: (key: CacheKey) => void;
@@ -94,29 +104,33 @@ export class Outbox implements CacheOutbox {
   }
 
   list(given?: CacheKey): Promise<OutboxEntry[]> {
-    const { records, pending, sender, run } = this.#parts;
+    const { pending, unsent, run } = this.#parts;
     return run(async () => {
       const name = given && nameOf(takeCacheKey(given));
-      if (name === undefined) await sender.scan();
+      if (name === undefined) await unsent.scan();
       const keys = pending.keys().filter((key) => name === undefined || nameOf(key) === name);
-      const entries = keys.map(async (key): Promise<OutboxEntry> => {
-        const all = await records.read(ownerOf(key));
-        const refused = isSession(key) ? (await records.session(key)).refused : all[STATE_REFUSED];
-        const events = isSession(key) ? await this.#unsent(key) : [];
-        return {
-          key,
-          events: events.map(({ snapshot }) => JSON.parse(snapshot.text) as Event),
-          ...(refused !== undefined && { error: refused as Refusal }),
-        };
-      });
-      return Promise.all(entries);
+      return Promise.all(keys.map((key) => this.#entry(key)));
     });
   }
 
+  async #entry(key: CacheKey): Promise<OutboxEntry> {
+    const { records, local } = this.#parts;
+    if (!isSession(key)) {
+      const error = (await records.read(key))[STATE_REFUSED] as Refusal | undefined;
+      return { key, events: [], ...(error && { error }) };
+    }
+    const { record, events } = await local.unsent(key);
+    return {
+      key,
+      events: events.map(({ snapshot }) => JSON.parse(snapshot.text) as Event),
+      ...(record.refused && { error: record.refused }),
+    };
+  }
+
   retry(given?: CacheKey): Promise<void> {
-    const { pending, sender, run } = this.#parts;
+    const { pending, unsent, run } = this.#parts;
     return run(async () => {
-      if (given === undefined) await sender.scan();
+      if (given === undefined) await unsent.scan();
       const keys = given === undefined ? pending.keys() : [takeCacheKey(given)];
       for (const key of keys) await this.#release(key);
     });
@@ -133,7 +147,8 @@ export class Outbox implements CacheOutbox {
         return;
       }
       await records.change(key, (all) => {
-        const names = Object.keys(all).filter((name) => name.startsWith(SET) || name.startsWith(CLEAR)); // prettier-ignore
+        const isUnsent = (name: string) => name.startsWith(SET) || name.startsWith(CLEAR);
+        const names = Object.keys(all).filter(isUnsent);
         return Object.fromEntries(names.map((name) => [name, undefined]));
       });
       await this.#release(key);
@@ -147,7 +162,7 @@ export class Outbox implements CacheOutbox {
       const key = takeCacheKey(given) as CompositeSessionKey;
       const snapshot = local.snapshot({ ...event } as Event);
       await fetch.turns.run(nameOf(key), async () => {
-        requireWaiting(await this.#unsent(key), snapshot.id);
+        requireWaiting((await local.unsent(key)).events, snapshot.id);
         const position = { created: -1, revision: 0, lastEventId: undefined };
         const request = { position, policy: STALE_POLICIES.append, events: [snapshot] };
         await local.call((store) =>
@@ -158,38 +173,26 @@ export class Outbox implements CacheOutbox {
     });
   }
 
-  async #unsent(key: CompositeSessionKey): Promise<readonly UnsentEvent[]> {
-    const { local } = this.#parts;
-    const { base, create } = await local.recordFor(key, await local.head(key));
-    if (base === undefined && create === undefined) return [];
-    return (await local.changedSince(key, base?.local ?? 0))?.events ?? [];
-  }
-
   /** Sends it again. */
   async #release(key: CacheKey): Promise<void> {
-    const { records, sender, tell } = this.#parts;
+    const { records, sender, unsent, tell } = this.#parts;
     if (isSession(key)) await records.writeSession(key, { refused: undefined });
     else await records.write(key, { [STATE_REFUSED]: undefined });
-    await sender.lookAt(key);
+    await unsent.lookAt(key);
     tell(key);
     sender.wake();
   }
 
   async #drop(key: CompositeSessionKey, eventId: string | undefined): Promise<void> {
     const { records, local } = this.#parts;
-    const { base, create } = await local.recordFor(key, await local.head(key));
-    const copy = await local.changedSince(key, base?.local ?? 0);
-    if (eventId !== undefined) requireWaiting(copy?.events ?? [], eventId);
-    const nothing = { title: undefined, labels: undefined, delete: undefined };
-    if (copy === undefined) {
-      await records.writeSession(key, { ...nothing, create: undefined });
-      return;
-    }
-    const { head, events } = copy;
-    if (base === undefined && eventId === undefined) {
-      await local.delete(key, head);
-      await records.writeSession(key, { ...nothing, create: undefined });
-      return;
+    const { head, record, events, damage } = await local.unsent(key);
+    const { base, create } = record;
+    if (eventId !== undefined) requireWaiting(events, eventId);
+    // A damaged copy is given up as a whole.
+    if (damage !== undefined) await local.deleteDamaged(key);
+    if (head === undefined || (base === undefined && eventId === undefined)) {
+      if (head !== undefined) await local.delete(key, head);
+      return records.writeSession(key, UNSENT_NOTHING);
     }
     const rest = events.filter(({ snapshot }) => eventId !== undefined && snapshot.id !== eventId);
     const expectedRevision = head.revision;
@@ -209,7 +212,7 @@ export class Outbox implements CacheOutbox {
     const confirmed = rest.length === 0 ? answer[1] : base.local;
     await records.writeSession(key, {
       base: { ...base, id: newEventId(), local: confirmed, isStale: true },
-      ...(eventId === undefined && nothing),
+      ...(eventId === undefined && UNSENT_NOTHING),
     });
   }
 }

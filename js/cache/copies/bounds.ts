@@ -1,7 +1,16 @@
+import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { LocalCopies } from './local_copies.js';
 import type { Pending } from '../records/pending.js';
-import { type Base, isSent, nameOf, recordOf, type Records } from '../records/records.js';
+import type { Records } from '../records/records.js';
+import {
+  type Base,
+  isSent,
+  nameOf,
+  ofSession,
+  type RecordChanges,
+  recordOf,
+} from '../records/session_record.js';
 
 /** How long to wait after a change, so that many changes are looked at together, in milliseconds. */
 const DELAY = 1000;
@@ -12,7 +21,8 @@ export interface BoundsParts {
   readonly pending: Pending;
   readonly clock: () => number;
   readonly maxSessions: number;
-  readonly maxAge: number | undefined;
+  readonly maxAge?: number | undefined;
+  readonly maxBytes?: number | undefined;
   readonly report: (error: unknown) => void;
 }
 
@@ -20,6 +30,16 @@ interface Candidate {
   readonly key: CompositeSessionKey;
   readonly usedAt: number;
   readonly isSent: boolean;
+  /** 0 without `maxBytes`. */
+  readonly bytes: number;
+}
+
+/** What may stay. */
+interface Limits {
+  readonly sessions?: number;
+  readonly bytes?: number | undefined;
+  /** Copies that were last used before this time do not stay. */
+  readonly since?: number;
 }
 
 /** Deletes the copies that were used least recently. Never one with unsent changes. */
@@ -35,7 +55,7 @@ export class Bounds {
   }
 
   /** Notes that a copy was used, and looks soon whether there are too many. */
-  readonly noteUse = (key: CompositeSessionKey): void => {
+  noteUse(key: CompositeSessionKey): void {
     this.#usedAt.set(nameOf(key), this.#parts.clock());
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => {
@@ -43,19 +63,25 @@ export class Bounds {
       this.#running = this.trim().catch(this.#parts.report);
     }, DELAY);
     (this.#timer as { unref?: () => void }).unref?.();
-  };
+  }
 
-  /** Deletes a quarter of the copies, for a write that found no room. Returns whether it could. */
-  async evict(): Promise<boolean> {
-    const candidates = await this.#candidates();
-    return (await this.#delete(candidates, Math.floor((candidates.length * 3) / 4), 0)) > 0;
+  /** Writes. If there is no room, deletes a quarter of the copies and writes once more. */
+  async write<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isSessionError(error, 'quota_exceeded')) throw error;
+      const candidates = await this.#candidates();
+      const count = await this.#delete(candidates, { sessions: candidates.length * 0.75 });
+      if (count === 0) throw error;
+      return run();
+    }
   }
 
   /** Deletes what is past the limits. */
   async trim(): Promise<void> {
-    const { maxSessions, maxAge, clock } = this.#parts;
-    const oldest = maxAge === undefined ? 0 : clock() - maxAge;
-    await this.#delete(await this.#candidates(), maxSessions, oldest);
+    const { maxSessions: sessions, maxAge = Infinity, maxBytes: bytes, clock } = this.#parts;
+    await this.#delete(await this.#candidates(), { sessions, bytes, since: clock() - maxAge });
   }
 
   async close(): Promise<void> {
@@ -65,18 +91,28 @@ export class Bounds {
   }
 
   async #candidates(): Promise<Candidate[]> {
-    const { local, records } = this.#parts;
+    const { local, records, maxBytes } = this.#parts;
     const candidates: Candidate[] = [];
     for (const owner of await records.owners()) {
       const { appName, userId } = owner;
       if (userId === undefined) continue;
       const all = await records.read(owner);
-      for (const copy of await local.list(appName, userId)) {
-        const key = { appName, userId, sessionId: copy.sessionId };
-        const record = recordOf(all, copy.sessionId);
+      const sizes: RecordChanges[] = [];
+      for (const { sessionId, created, revision } of await local.list(appName, userId)) {
+        const key = { appName, userId, sessionId };
+        const { size, ...record } = recordOf(all, sessionId);
+        let bytes = 0;
+        if (maxBytes !== undefined) {
+          const isKnown = size?.copy === created && size.revision === revision;
+          bytes = isKnown ? size.bytes : await local.bytesOf(key);
+          // Noted, so that the next look does not read the session again.
+          if (!isKnown) sizes.push(ofSession(key, { size: { copy: created, revision, bytes } }));
+        }
         const usedAt = this.#lastUse(key, record.base);
-        candidates.push({ key, isSent: isSent(record, copy), usedAt });
+        candidates.push({ key, isSent: isSent(record, { created, revision }), usedAt, bytes });
       }
+      if (sizes.length > 0)
+        await records.write(owner, Object.assign({}, ...sizes) as RecordChanges);
     }
     return candidates.sort((one, other) => one.usedAt - other.usedAt);
   }
@@ -85,23 +121,28 @@ export class Bounds {
     return Math.max(base?.usedAt ?? Infinity, this.#usedAt.get(nameOf(key)) ?? 0);
   }
 
-  /** Deletes the first candidates until at most so many are left, and those that were not used since a time. */
-  async #delete(candidates: readonly Candidate[], most: number, since: number): Promise<number> {
+  /** Deletes the first candidates until the rest is within the limits. Returns how many. */
+  async #delete(
+    candidates: readonly Candidate[],
+    { sessions: most = Infinity, bytes: mostBytes = Infinity, since = -Infinity }: Limits,
+  ): Promise<number> {
     const { local, records, pending } = this.#parts;
-    let count = 0;
-    for (const { key, isSent, usedAt } of candidates) {
-      if (candidates.length - count <= most && usedAt >= since) break;
-      if (!isSent || pending.has(nameOf(key))) continue;
+    let total = candidates.reduce((sum, { bytes }) => sum + bytes, 0);
+    let rest = candidates.length;
+    for (const { key, isSent: wasSent, usedAt, bytes } of candidates) {
+      // The copy that was used last stays, however large it is.
+      const isWithin = rest <= most && (total <= mostBytes || rest === 1);
+      if (isWithin && usedAt >= since) break;
+      if (!wasSent || pending.has(nameOf(key))) continue;
       const head = await local.head(key);
-      const { base } = await records.session(key);
-      if (head === undefined) continue;
-      if (base?.copy !== head.created || base.local !== head.revision) continue;
+      if (head === undefined || !isSent(await records.session(key), head)) continue;
       // Only if it has not changed since. Without a copy the record says only what the remote had.
       if (!(await local.delete(key, head))) continue;
       await records.removeCopy(key, head.created, {});
       this.#usedAt.delete(nameOf(key));
-      count += 1;
+      rest -= 1;
+      total -= bytes;
     }
-    return count;
+    return candidates.length - rest;
   }
 }

@@ -8,13 +8,21 @@ import type { AppendAnswer } from '../../wasm/protocol.js';
 import { APPENDED } from '../../wasm/protocol.js';
 import { isSameJson } from '../../wasm/core.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
+import type { Bounds } from './bounds.js';
 import { type CopyHead, isDescribed, type LocalCopies } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference, rebase } from './rebase.js';
-import { type Base, hasOperations, nameOf, ownerOf, type Records, type Refusal, type SessionRecord } from '../records/records.js'; // prettier-ignore
+import type { Records } from '../records/records.js';
+import {
+  type Base,
+  hasOperations,
+  nameOf,
+  type Refusal,
+  type SessionRecord,
+} from '../records/session_record.js';
 import type { RemoteEnd, RemoteSession } from './remote_end.js';
-import type { Room } from './room.js';
 import { Turns } from '../records/turns.js';
+import type { Unsent } from './unsent.js';
 
 /** The least events of a copy that begins with the newest ones. */
 const WINDOW = 100;
@@ -26,11 +34,10 @@ export interface FetchParts {
   readonly remote: RemoteEnd;
   readonly records: Records;
   readonly pending: Pending;
-  readonly room: Room;
+  readonly bounds: Bounds;
   readonly feed: () => ServiceFeed;
   readonly clock: () => number;
-  /** Sets a session aside. */
-  readonly refuse: (key: CompositeSessionKey, refusal: Refusal) => Promise<void>;
+  readonly unsent: Unsent;
 }
 
 /** Brings copies of sessions up to the remote. */
@@ -72,7 +79,7 @@ export class Fetch {
   /** Like {@link copy}, for work that has the session's turn. */
   async copyInTurn(key: CompositeSessionKey, need = 0): Promise<void> {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
-      const pinned = this.#parts.pending.collect(ownerOf(key), key);
+      const pinned = this.#parts.pending.collect(key, key);
       try {
         if (await this.#attempt(key, need, pinned)) return;
       } finally {
@@ -83,7 +90,7 @@ export class Fetch {
 
   /** @returns whether it is done; else another tab has changed the copy meanwhile */
   async #attempt(key: CompositeSessionKey, need: number, pinned: PinnedKeys): Promise<boolean> {
-    const { local, pending, remote, room } = this.#parts;
+    const { local, pending, remote, bounds } = this.#parts;
     const version = pending.versionOf(nameOf(key));
     // The head first: a creation writes its record before the copy, so the record of a copy is never missed.
     const head = await local.head(key);
@@ -94,15 +101,15 @@ export class Fetch {
     const canTell = base !== undefined && base.created !== null && base.isStale !== true;
     const isNew = base === undefined || head === undefined;
     const least = Math.max(need, isNew ? 0 : (base.held ?? Infinity), WINDOW);
-    const hasWindow = isNew ? head === undefined && need < Infinity : !isEnough || base.held !== undefined; // prettier-ignore
+    const isWindow = isNew ? head === undefined : !isEnough || base.held !== undefined;
     const found =
       canTell && head !== undefined && isEnough
         ? await remote.changes(key, base)
-        : await remote.session(key, hasWindow && least < Infinity ? least : undefined);
+        : await remote.session(key, isWindow && least < Infinity ? least : undefined);
     if (found === undefined) return this.#removeCopy(key, record, head, version);
-    if (head === undefined) return room.run(() => this.#create(key, found, pinned));
+    if (head === undefined) return bounds.write(() => this.#create(key, found, pinned));
     if (found.state !== undefined) {
-      const isDone = await room.run(() => this.#rebase(key, record, found, pinned));
+      const isDone = await bounds.write(() => this.#rebase(key, record, found, pinned));
       if (!isDone) return false;
     }
     await this.#describe(key, head, found);
@@ -146,7 +153,7 @@ export class Fetch {
     const { head, events: unsent } = copy;
     const isOther = base !== undefined && base.created !== found.created;
     if (isOther && unsent.length > 0) {
-      await this.#parts.refuse(key, deletedOnRemote(key));
+      await this.#parts.unsent.setAside(key, deletedOnRemote(key));
       return true;
     }
     const plan = rebase({
@@ -196,7 +203,9 @@ export class Fetch {
   ): Promise<boolean> {
     const { records, clock } = this.#parts;
     const { created, revision, held } = found;
-    const base: Base = { id: newEventId(), created, revision, copy, local, ...(held !== undefined && { held }), usedAt: clock() }; // prettier-ignore
+    const window = held === undefined ? {} : { held };
+    const usedAt = clock();
+    const base: Base = { id: newEventId(), created, revision, copy, local, ...window, usedAt };
     return records.writeBase(key, base, before, { create: undefined });
   }
 
@@ -224,7 +233,7 @@ export class Fetch {
     const copy = await local.changedSince(key, base?.local ?? head.revision);
     if (copy?.head.created !== head.created) return false;
     if (copy.events.length > 0) {
-      await this.#parts.refuse(key, deletedOnRemote(key));
+      await this.#parts.unsent.setAside(key, deletedOnRemote(key));
       return true;
     }
     if (!(await local.delete(key, copy.head))) return false;

@@ -8,7 +8,8 @@ import type { Fetch } from './fetch.js';
 import { isDescribed, type LocalCopies } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference } from './rebase.js';
-import { type Base, FETCHED, LISTED, nameOf, type Records } from '../records/records.js'; // prettier-ignore
+import type { Records } from '../records/records.js';
+import { type Base, FETCHED, LISTED, nameOf } from '../records/session_record.js';
 import { type RemoteEnd, remoteRevision } from './remote_end.js';
 import { forEachOf, Turns } from '../records/turns.js';
 
@@ -24,7 +25,7 @@ export interface ListParts {
   readonly feed: () => ServiceFeed;
   readonly clock: () => number;
   /** The most sessions of a list. */
-  readonly most: number;
+  readonly maxSessions: number;
 }
 
 /** Brings lists of sessions, and the states of users and apps, up to the remote. */
@@ -80,10 +81,10 @@ export class Lists {
   }
 
   async #fetchList({ appName, userId }: StateOwner, pinned: PinnedKeys): Promise<void> {
-    const { local, remote, records, fetch, most, clock } = this.#parts;
-    const numbers = { limit: most, offset: undefined, page: undefined, withTotal: true };
+    const { local, remote, records, fetch, maxSessions, clock } = this.#parts;
+    const numbers = { limit: maxSessions, offset: undefined, page: undefined, withTotal: true };
     const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
-    const read = await remote.ask((store) => store.list(appName, userId, true, page, remote.call));
+    const read = await remote.ask((store, call) => store.list(appName, userId, true, page, call));
     const [listed, , , total] = read;
     const sessions = new Map(
       listed.map((record) => {
@@ -93,7 +94,7 @@ export class Lists {
       }),
     );
     const copies = await local.list(appName, userId);
-    const copied = new Set(copies.map(({ userId, sessionId }) => nameOf({ appName, userId, sessionId }))); // prettier-ignore
+    const copied = new Set(copies.map((copy) => nameOf({ ...copy, appName })));
     const changed: CompositeSessionKey[] = [];
     const bases = new Map<string, Map<string, Base>>();
     for (const [name, { key, session }] of sessions) {
@@ -154,13 +155,15 @@ export class Lists {
     const { local, remote, records, pending, feed, clock } = this.#parts;
     const pinned = pending.collect(owner);
     try {
-      const text = await remote.ask((store) => store.sharedState(owner, remote.call));
+      const text = await remote.ask((store, call) => store.sharedState(owner, call));
       const prefix = owner.userId === undefined ? 'app:' : 'user:';
       const target = JSON.parse(text) as StateShape;
       const shared = await local.updateState(owner, (all) => {
         const present = stripped(all, prefix);
-        const delta = Object.entries(difference(present, target)).filter(([key]) => !pinned.keys.has(prefix + key)); // prettier-ignore
-        return JSON.stringify(Object.fromEntries(delta.map(([key, value]) => [prefix + key, value]))); // prettier-ignore
+        const delta = Object.entries(difference(present, target))
+          .map(([key, value]) => [prefix + key, value] as const)
+          .filter(([key]) => !pinned.keys.has(key));
+        return JSON.stringify(Object.fromEntries(delta));
       });
       feed().stateChangePublisher(owner.appName, owner.userId)(shared);
       if (!(await this.hasState(owner))) await records.write(owner, { [FETCHED]: clock() });

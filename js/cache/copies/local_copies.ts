@@ -1,5 +1,4 @@
-import { isSessionError } from '../../errors/errors.js';
-import { parseLabels } from '../../model/description.js';
+import { isSessionError, type SessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
 import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
 import type { Event } from '../../model/event/event.js';
@@ -20,13 +19,9 @@ import {
   STALE_POLICIES,
 } from '../../wasm/protocol.js';
 import type { UnsentEvent } from './rebase.js';
-import {
-  type CallStore,
-  callerOf,
-  noted,
-  type Records,
-  type SessionRecord,
-} from '../records/records.js';
+import { type CallStore, callerOf, type Records } from '../records/records.js';
+import { noted, type SessionRecord } from '../records/session_record.js';
+import { unchangedSince } from './unchanged_since.js';
 
 /** A copy without its events. */
 export interface CopyHead {
@@ -37,6 +32,16 @@ export interface CopyHead {
   readonly title: string;
   /** JSON text. */
   readonly labels: string;
+}
+
+/** A copy with its records and the events that the remote has not confirmed. */
+export interface UnsentCopy {
+  /** `undefined`: there is no copy. */
+  readonly head: CopyHead | undefined;
+  readonly record: SessionRecord;
+  readonly events: readonly UnsentEvent[];
+  /** Why the copy cannot be read. It counts as set aside, and stays as it is. */
+  readonly damage?: SessionError;
 }
 
 export interface ListedCopy {
@@ -84,6 +89,8 @@ export class LocalCopies {
     this.#clock = clock;
   }
 
+  readonly parse: ServiceCore['pages']['parse'] = (...values) => this.#core.pages.parse(...values);
+
   keyOf<Key extends StateOwner>(key: Key): Key {
     return { ...key, appName: this.#records.appOf(key.appName) };
   }
@@ -111,14 +118,35 @@ export class LocalCopies {
     // Only a copy that was created here has an initial state. It is unsent, also if its record is lost.
     const state = await this.#initialState(key);
     if (state === undefined) return others;
-    if (create !== undefined && create.value.copy === undefined) return { ...others, create };
-    return { ...others, create: noted({ state, delta: '{}', events: 0, sharesState: true }) };
+    const { copy, description } = create?.value ?? {};
+    // Of two creations at once, the record may be that of the other one.
+    const isOwn = copy === undefined && isSameJson(description?.initialState ?? 'null', state);
+    if (create !== undefined && isOwn) return { ...others, create };
+    const made = { state, delta: '{}', events: 0, lastUpdateTime: undefined, sharesState: true };
+    return { ...others, create: noted({ ...made, description: { initialState: state } }) };
   }
 
   async #initialState(key: CompositeSessionKey): Promise<string | undefined> {
     const page = { isForward: true, eventId: undefined, limit: 1, withCount: false };
     const read = await this.call((store) => store.page(this.keyOf(key), page, {}));
     return read?.[8] ?? undefined;
+  }
+
+  /** Reads what is unsent of a copy. Without a base, all events may be. */
+  async unsent(key: CompositeSessionKey): Promise<UnsentCopy> {
+    try {
+      for (;;) {
+        const head = await this.head(key);
+        const record = await this.recordFor(key, head);
+        if (head === undefined) return { head, record, events: [] };
+        const copy = await this.changedSince(key, record.base?.local ?? 0);
+        if (copy?.head.created === head.created) return { ...copy, record };
+      }
+    } catch (error) {
+      if (!isSessionError(error, 'corrupt_record')) throw error;
+      const { code, message } = error;
+      return { head: undefined, record: { refused: { code, message } }, events: [], damage: error };
+    }
   }
 
   /**
@@ -209,6 +237,16 @@ export class LocalCopies {
     await this.call(requireTruncating);
   }
 
+  /** Returns the size of a copy's events, as `sessionInfo` measures it. */
+  async bytesOf(key: CompositeSessionKey): Promise<number> {
+    const request = { ...this.keyOf(key), skipCorrupt: true };
+    const info = await this.#core.pages.info(request).catch((error: unknown) => {
+      if (isSessionError(error, 'not_found')) return { bytes: 0 };
+      throw error;
+    });
+    return info.bytes;
+  }
+
   /** Lists the copies of a user, or of all users of an app. */
   async list(appName: string, userId: string | undefined): Promise<ListedCopy[]> {
     const numbers = { limit: undefined, offset: undefined, page: undefined, withTotal: false };
@@ -227,12 +265,13 @@ export class LocalCopies {
 
   /** Deletes a copy if it still has this revision. */
   async delete(key: CompositeSessionKey, { revision, labels }: CopyHead): Promise<boolean> {
-    const request = {
-      key: this.keyOf(key),
-      revision,
-      labels: Object.keys(parseLabels(labels)).length > 0 ? labels : undefined,
-    };
+    const request = { key: this.keyOf(key), ...unchangedSince(revision, labels) };
     return (await this.call((store) => store.deleteUnchanged(request))) !== undefined;
+  }
+
+  /** Deletes a copy whose head may be damaged. */
+  async deleteDamaged(key: CompositeSessionKey): Promise<void> {
+    await this.call((store) => store.delete({ what: 'session', key: this.keyOf(key) }, {}));
   }
 
   /** Deletes the copy that a fetch has just made, unless there is another one by now. */

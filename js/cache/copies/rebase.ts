@@ -57,7 +57,9 @@ function targetState(
   unsent: readonly UnsentEvent[],
 ): StateShape {
   const state = copyOf(remoteState);
-  for (const key of pinned) put(state, key, Object.hasOwn(localState, key) ? localState[key] : REMOVED); // prettier-ignore
+  for (const key of pinned) {
+    put(state, key, Object.hasOwn(localState, key) ? localState[key] : REMOVED);
+  }
   for (const { snapshot } of unsent) {
     for (const [key, value] of Object.entries(snapshot.delta)) put(state, key, value);
   }

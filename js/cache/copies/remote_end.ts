@@ -11,7 +11,7 @@ import type { ServiceCore } from '../../service/service_core.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { SessionStore } from '../../storage/session_store.js';
 import type { MaybePromise } from '../../call/call.js';
-import type { Base } from '../records/records.js';
+import type { Base } from '../records/session_record.js';
 import type { CacheFailure, StatusBoard } from '../records/status.js';
 
 /** A session of the remote, or what has changed in it. */
@@ -31,6 +31,12 @@ export interface RemoteSession {
   /** The number of events, if older ones may be missing. */
   readonly held: number | undefined;
 }
+
+/** A request to the remote, with what ends it when the cache is closed. */
+export type RemoteCall<T> = (
+  store: SessionStore,
+  call: { readonly signal: HostAbortSignal },
+) => MaybePromise<T>;
 
 /** The remote, and whether it can be reached. */
 export class RemoteEnd {
@@ -54,9 +60,7 @@ export class RemoteEnd {
     this.#onForget = onForget;
   }
 
-  get call(): { readonly signal: HostAbortSignal } {
-    return { signal: this.#signal };
-  }
+  readonly parse: ServiceCore['pages']['parse'] = (...values) => this.#core.pages.parse(...values);
 
   /** Answers of requests that are under way count no longer. */
   noteErasure(): void {
@@ -64,7 +68,7 @@ export class RemoteEnd {
   }
 
   /** Asks the remote. Rejects when the cache is closed, also if the remote never answers. */
-  async ask<T>(run: (store: SessionStore) => MaybePromise<T>): Promise<T> {
+  async ask<T>(run: RemoteCall<T>): Promise<T> {
     const erasures = this.#erasures;
     let result: T;
     try {
@@ -76,16 +80,19 @@ export class RemoteEnd {
       else this.#board.set({ online: false });
       throw error;
     }
-    if (erasures !== this.#erasures) throw new SessionError('aborted', 'The local data was erased meanwhile.'); // prettier-ignore
+    if (erasures !== this.#erasures) {
+      throw new SessionError('aborted', 'The local data was erased meanwhile.');
+    }
     this.#noteAnswer();
     return result;
   }
 
-  #untilClosed<T>(run: (store: SessionStore) => MaybePromise<T>): Promise<T> {
+  #untilClosed<T>(run: RemoteCall<T>): Promise<T> {
+    const signal = this.#signal;
     return new Promise((resolve, reject) => {
-      if (this.#signal.aborted) throw closedError();
-      const stop = onAbort(this.#signal, () => reject(closedError()));
-      const asked = (async () => this.#core.callStore(this.#signal, run))();
+      if (signal.aborted) throw closedError();
+      const stop = onAbort(signal, () => reject(closedError()));
+      const asked = (async () => this.#core.callStore(signal, (store) => run(store, { signal })))();
       void asked.then(resolve, reject).then(stop);
     });
   }
@@ -99,8 +106,8 @@ export class RemoteEnd {
   /** Reads what has changed since a base, or a whole session if the remote cannot tell. */
   async changes(key: CompositeSessionKey, base: Base): Promise<RemoteSession | undefined> {
     const { created, revision: since, held } = base;
-    const request = { ...key, since, created: created ?? undefined, signal: this.#signal };
-    const changes = await this.ask((store) => readChanges(store, request));
+    const request = { ...key, since, created: created ?? undefined };
+    const changes = await this.ask((store, call) => readChanges(store, { ...request, ...call }));
     if (changes === undefined) return undefined;
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
@@ -119,10 +126,10 @@ export class RemoteEnd {
     key: CompositeSessionKey,
     last: number | undefined,
   ): Promise<RemoteSession | undefined> {
-    const read = await this.ask((store) => store.get(key, last, undefined, this.call));
+    const read = await this.ask((store, call) => store.get(key, last, undefined, call));
     if (read === undefined) return undefined;
     const [created, revision, lastUpdateTime, state, fragments, title = '', labels = ''] = read;
-    const events = this.#core.pages.parse(fragments, key.sessionId, false);
+    const events = this.parse(fragments, key.sessionId, false);
     return {
       ...remoteRevision(created, revision, lastUpdateTime),
       ...{ lastUpdateTime, title, labels, events },
@@ -143,7 +150,8 @@ export function remoteRevision(
 }
 
 export function closedError(): SessionError {
-  return new SessionError('closed', 'The cache was closed; what waits is sent when it is opened again.'); // prettier-ignore
+  const message = 'The cache was closed; what waits is sent when it is opened again.';
+  return new SessionError('closed', message);
 }
 
 /** Codes of requests that the remote will never accept. */

@@ -1,22 +1,26 @@
 import { newEventId } from '../../model/event/create_event.js';
 import type { Records } from './records.js';
 
-/** A tab that shows no sign of life for this time loses the lease. */
-export const LEASE_MS = 5000;
+/**
+ * A tab that shows no sign of life for this time loses the lease. Another one looks up to 250 ms later, so it takes
+ * over within 5 seconds.
+ */
+export const LEASE_MS = 4500;
 /** It is renewed when this much of it is left. */
-const RENEWAL_MS = 3000;
+const RENEWAL_MS = 2500;
+
+/** Thrown when another tab sends by now. */
+export const LEASE_LOST = new Error('Another tab sends.');
 
 interface LeaseRecord {
   readonly holder: string;
-  /** Grows with each holder. */
-  readonly number: number;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
 /**
  * The right to send, which one tab has at a time. It is a record of the local storage, because a Web Lock would stay
- * with a tab that the browser has frozen, and Node has none. Two senders would do no harm: each send may be repeated.
+ * with a tab that the browser has frozen, and Node has none.
  */
 export class Lease {
   readonly #records: Records;
@@ -34,26 +38,38 @@ export class Lease {
     return Math.max(0, this.#othersUntil - Date.now());
   }
 
-  /** Takes the lease, or extends it. */
-  async acquire(): Promise<boolean> {
-    if (this.#until - Date.now() > LEASE_MS - RENEWAL_MS) return true;
+  /** Takes the lease. @throws LEASE_LOST if another tab has it */
+  async acquire(): Promise<void> {
+    await this.#take(({ holder, until }, now) => {
+      // A clock that was set back must not keep the lease for longer.
+      return holder === this.#holder || until <= now || until > now + LEASE_MS;
+    });
+  }
+
+  /**
+   * Extends the lease before a request.
+   *
+   * @throws LEASE_LOST if another tab has had it meanwhile, also if it is free again: what this tab has read is out of date
+   */
+  async extend(): Promise<void> {
+    const left = this.#until - Date.now();
+    if (left > RENEWAL_MS && left <= LEASE_MS) return;
+    await this.#take(({ holder }) => holder === this.#holder);
+  }
+
+  async #take(mayTake: (lease: LeaseRecord, now: number) => boolean): Promise<void> {
     let until = 0;
     await this.#records.changeOwn(({ lease }) => {
       const now = Date.now();
-      const { holder, number, until: end } = takeLease(lease);
-      const isMine = holder === this.#holder;
-      // A clock that was set back must not keep the lease for longer.
-      const isHeld = end > now && end <= now + LEASE_MS;
-      if (!isMine && isHeld) {
-        until = 0;
-        this.#othersUntil = end;
-        return {};
-      }
-      until = now + LEASE_MS;
-      return { lease: { holder: this.#holder, number: isMine ? number : number + 1, until } };
+      const present = takeLease(lease);
+      const isMine = mayTake(present, now);
+      until = isMine ? now + LEASE_MS : 0;
+      if (isMine) return { lease: { holder: this.#holder, until } };
+      this.#othersUntil = present.until;
+      return {};
     });
     this.#until = until;
-    return until > 0;
+    if (until === 0) throw LEASE_LOST;
   }
 
   /** Lets another tab send at once. */
@@ -68,5 +84,5 @@ export class Lease {
 }
 
 function takeLease(value: unknown): LeaseRecord {
-  return (value as LeaseRecord | undefined) ?? { holder: '', number: 0, until: 0 };
+  return (value as LeaseRecord | undefined) ?? { holder: '', until: 0 };
 }

@@ -1,6 +1,7 @@
 import { invalid } from '../../errors/invalid.js';
 import type { CacheKey, StatusBoard } from './status.js';
-import { keyOfName, nameOf } from './records.js';
+import { keyOfName, nameOf } from './session_record.js';
+import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 
 /** What this tab knows to wait in one session or shared state. */
@@ -35,6 +36,8 @@ export class Pending {
   readonly #collectors = new Set<Collector>();
   readonly #board: StatusBoard;
   #versions = 0;
+  /** Called after each change. */
+  onChange: (() => void) | undefined;
 
   constructor(board: StatusBoard) {
     this.#board = board;
@@ -110,7 +113,8 @@ export class Pending {
 
   #publish(): void {
     const pending = [...this.#entries.values()].map(({ key, events }) => ({ key, events }));
-    this.#board.set({ pending });
+    this.#board.setPending(pending);
+    this.onChange?.();
   }
 }
 
@@ -129,5 +133,9 @@ export function takeCacheKey(given: CacheKey): CacheKey {
     names.every((name) => name === undefined || typeof name === 'string') &&
     (sessionId === undefined || userId !== undefined);
   if (!isKey) throw invalid('key', 'must name a session, a user or an app');
-  return keyOfName(nameOf({ appName, ...(userId !== undefined && { userId }), ...(sessionId !== undefined && { sessionId }) })); // prettier-ignore
+  return keyOfName(nameOf({ appName, userId, sessionId }));
+}
+
+export function isSession(key: CacheKey): key is CompositeSessionKey {
+  return key.sessionId !== undefined;
 }

@@ -56,7 +56,7 @@ export interface CacheFailure {
 }
 
 /**
- * What a cache is doing. Each change makes a new object.
+ * What a cache is doing, alike in all tabs with its owner. Each change makes a new object.
  *
  * @example
  * ```ts
@@ -69,9 +69,9 @@ export interface CacheFailure {
  * ```
  */
 export interface CacheStatus {
-  /** Whether the last request reached the remote. `true` before the first one. */
+  /** Whether the last request of any tab reached the remote. `true` before the first one. */
   readonly online: boolean;
-  /** Whether a tab is sending. */
+  /** Whether one of the tabs is sending. */
   readonly isSending: boolean;
   /** The sessions and states with changes that wait, those that were set aside included. */
   readonly pending: readonly PendingChanges[];
@@ -102,21 +102,69 @@ export interface StatusChanges extends AsyncIterableIterator<CacheStatus, undefi
   [Symbol.asyncIterator](): this;
 }
 
+/** The part of the status that tabs tell each other. What waits they read from the local storage. */
+type SharedStatus = Omit<CacheStatus, 'pending'>;
+
+/** A time in milliseconds, and the tab. The status with the latest stamp counts in all tabs. */
+type Stamp = readonly [time: number, tab: string];
+
+export type StatusMessage = readonly [stamp: Stamp, status: SharedStatus];
+
 /** Holds the status of a cache, and tells who watches it. */
 export class StatusBoard {
-  #status: CacheStatus = { online: true, isSending: false, pending: [] };
+  #shared: SharedStatus = { online: true, isSending: false };
+  #stamp: Stamp = [0, ''];
+  #pending: readonly PendingChanges[] = [];
+  #status: CacheStatus = Object.freeze({ ...this.#shared, pending: [] });
+  readonly #tab: string;
+  readonly #tell: (message: StatusMessage) => void;
   readonly #listeners = new Set<(status: CacheStatus) => void>();
   readonly #iterators = new Set<StatusIterator>();
+
+  /** @param tell tells the other tabs */
+  constructor(tab: string, tell: (message: StatusMessage) => void) {
+    this.#tab = tab;
+    this.#tell = tell;
+  }
 
   get status(): CacheStatus {
     return this.#status;
   }
 
-  /** Sets members. One that is `undefined` becomes absent. */
-  set(changes: { [Name in keyof CacheStatus]?: CacheStatus[Name] | undefined }): void {
-    const merged = Object.entries({ ...this.#status, ...changes });
-    const next = Object.fromEntries(merged.filter(([, value]) => value !== undefined));
-    this.#status = Object.freeze(next) as unknown as CacheStatus;
+  /** Sets members in all tabs. One that is `undefined` becomes absent. */
+  set(changes: { [Name in keyof SharedStatus]?: SharedStatus[Name] | undefined }): void {
+    const members = Object.entries({ ...this.#shared, ...changes });
+    const shared = Object.fromEntries(members.filter(([, value]) => value !== undefined));
+    this.#stamp = [Math.max(Date.now(), this.#stamp[0] + 1), this.#tab];
+    this.#shared = shared as unknown as SharedStatus;
+    this.#publish();
+    this.share();
+  }
+
+  setPending(pending: readonly PendingChanges[]): void {
+    this.#pending = pending;
+    this.#publish();
+  }
+
+  /** Tells the other tabs, for one that has just opened. */
+  share(): void {
+    if (this.#stamp[0] > 0) this.#tell([this.#stamp, this.#shared]);
+  }
+
+  /** Takes what another tab has told, unless this tab knows something later. */
+  receive([stamp, shared]: StatusMessage): void {
+    const [[time, tab], [ownTime, ownTab]] = [stamp, this.#stamp];
+    if (time < ownTime || (time === ownTime && tab <= ownTab)) return;
+    this.#stamp = stamp;
+    this.#shared = shared;
+    this.#publish();
+  }
+
+  #publish(): void {
+    const pending = this.#pending;
+    // A tab that ended while it sent says nothing of it.
+    const isSending = this.#shared.isSending && pending.length > 0;
+    this.#status = Object.freeze({ ...this.#shared, isSending, pending });
     for (const iterator of this.#iterators) iterator.push(this.#status);
     for (const listener of this.#listeners) {
       try {
@@ -138,7 +186,7 @@ export class StatusBoard {
   }
 
   iterate(): StatusChanges {
-    const iterator = new StatusIterator(this.#status, () => this.#iterators.delete(iterator));
+    const iterator = statusIterator(this.#status, () => void this.#iterators.delete(iterator));
     this.#iterators.add(iterator);
     return iterator;
   }
@@ -149,46 +197,40 @@ export class StatusBoard {
   }
 }
 
-class StatusIterator implements StatusChanges {
-  #newest: CacheStatus | undefined;
-  #hasEnded = false;
-  readonly #onEnd: () => void;
-  readonly #reads: ((result: IteratorResult<CacheStatus, undefined>) => void)[] = [];
+interface StatusIterator extends StatusChanges {
+  push(status: CacheStatus): void;
+}
 
-  constructor(first: CacheStatus, onEnd: () => void) {
-    this.#newest = first;
-    this.#onEnd = onEnd;
-  }
-
-  push(status: CacheStatus): void {
-    this.#newest = status;
-    this.#deliver();
-  }
-
-  next(): Promise<IteratorResult<CacheStatus, undefined>> {
-    return new Promise((resolve) => {
-      this.#reads.push(resolve);
-      this.#deliver();
-    });
-  }
-
-  return(): Promise<IteratorResult<CacheStatus, undefined>> {
-    this.#hasEnded = true;
-    this.#newest = undefined;
-    this.#onEnd();
-    this.#deliver();
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  #deliver(): void {
-    while (this.#reads.length > 0 && (this.#newest !== undefined || this.#hasEnded)) {
-      const value = this.#newest;
-      this.#newest = undefined;
-      this.#reads.shift()?.(value === undefined ? { done: true, value } : { value });
+function statusIterator(first: CacheStatus, onEnd: () => void): StatusIterator {
+  let newest: CacheStatus | undefined = first;
+  let hasEnded = false;
+  const reads: ((result: IteratorResult<CacheStatus, undefined>) => void)[] = [];
+  const deliver = (): void => {
+    while (reads.length > 0 && (newest !== undefined || hasEnded)) {
+      const value = newest;
+      newest = undefined;
+      reads.shift()?.(value === undefined ? { done: true, value } : { value });
     }
-  }
+  };
+  return {
+    push(status) {
+      newest = status;
+      deliver();
+    },
+    next: () =>
+      new Promise((resolve) => {
+        reads.push(resolve);
+        deliver();
+      }),
+    return() {
+      hasEnded = true;
+      newest = undefined;
+      onEnd();
+      deliver();
+      return Promise.resolve({ done: true, value: undefined });
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

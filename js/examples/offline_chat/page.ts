@@ -3,6 +3,10 @@ import type { Event, Session } from 'adk-session-wasm';
 import { CachedSessionService } from 'adk-session-wasm/cache';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 
+interface Registration extends ServiceWorkerRegistration {
+  readonly sync?: { register(tag: string): Promise<void> };
+}
+
 const userId = new URLSearchParams(location.search).get('user') ?? 'guest';
 const key = { appName: 'chat', userId, sessionId: 'first' };
 const remote = new RemoteSessionService({ url: '/api', headers: { 'x-user': userId } });
@@ -31,9 +35,13 @@ function show({ events }: Session): void {
 
 async function send(text: string): Promise<void> {
   const session = await cache.getOrCreateSession(key);
-  const event = { author: 'user', invocationId: crypto.randomUUID(), content: { role: 'user', parts: [{ text }] } }; // prettier-ignore
+  const content = { role: 'user', parts: [{ text }] };
+  const event = { author: 'user', invocationId: crypto.randomUUID(), content };
   // Resolves when the message is stored on this device. It is sent when there is a connection.
   await cache.appendEvent({ session, event });
+  // The service worker sends it if the page is closed before. Only Chromium has this.
+  const { sync } = (await navigator.serviceWorker.ready) as Registration;
+  await sync?.register(userId).catch(() => undefined);
 }
 
 form.addEventListener('submit', (event) => {

@@ -1,15 +1,23 @@
-/** Keeps the files of the offline chat, so that the page opens without a connection. */
+/** Keeps the files of the offline chat, and sends what waits when the connection is back, also without a page. */
+import { CachedSessionService } from 'adk-session-wasm/cache';
+import { RemoteSessionService } from 'adk-session-wasm/remote';
+
 const FILES = ['/', '/page.js'];
 
 /** The part of a service worker's events that is used here. */
 interface WorkerEvent extends Event {
   readonly request: Request;
+  /** The name of a Background Sync: the user whose messages wait. */
+  readonly tag: string;
   waitUntil(work: Promise<unknown>): void;
   respondWith(response: Promise<Response>): void;
 }
 
 const worker = globalThis as unknown as {
-  addEventListener(type: 'install' | 'fetch', listener: (event: WorkerEvent) => void): void;
+  addEventListener(
+    type: 'install' | 'fetch' | 'sync',
+    listener: (event: WorkerEvent) => void,
+  ): void;
 };
 
 worker.addEventListener('install', (event) => {
@@ -26,3 +34,17 @@ worker.addEventListener('fetch', (event) => {
   };
   event.respondWith(respond());
 });
+
+worker.addEventListener('sync', (event) => event.waitUntil(send(event.tag)));
+
+/** If it rejects, the browser tries again later. */
+async function send(userId: string): Promise<void> {
+  const remote = new RemoteSessionService({ url: '/api', headers: { 'x-user': userId } });
+  const cache = new CachedSessionService({ remote, owner: userId });
+  try {
+    await cache.sync();
+  } finally {
+    await cache.close();
+    await remote.close();
+  }
+}

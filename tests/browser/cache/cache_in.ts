@@ -7,11 +7,16 @@ import { type Browser, type BrowserName, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
 import type { Tab } from '../tab.js';
 import { type ChatSite, serveChat } from './chat_site.js';
+import { damage } from './damage.js';
 import type { ChatScenarios } from './page/main.js';
 
 type ChatTab = Tab<ChatScenarios>;
 
 const APP = { appName: 'chat' };
+
+/** The seeds of the simulation: different from those of Node. */
+const FIRST_SEED = 500_000;
+const SEEDS = 20;
 
 export function cacheIn(browserName: BrowserName): void {
   describe(`A cache in ${browserName}`, () => {
@@ -38,7 +43,9 @@ export function cacheIn(browserName: BrowserName): void {
     const writeThere = async (userId: string, sessionId: string, texts: readonly string[]) => {
       const { service } = site.sessions;
       const session = await service.getOrCreateSession({ ...APP, userId, sessionId });
-      const events = texts.map((text) => createEvent({ author: 'bot', invocationId: 'i', content: { parts: [{ text }] } })); // prettier-ignore
+      const events = texts.map((text) =>
+        createEvent({ author: 'bot', invocationId: 'i', content: { parts: [{ text }] } }),
+      );
       await service.appendEvents({ session, events });
     };
 
@@ -155,5 +162,17 @@ export function cacheIn(browserName: BrowserName): void {
         }
         await page.call('close');
       }));
+
+    it(`loses and doubles nothing in ${SEEDS} seeds of the simulation`, () =>
+      inPages(1, async (page) => {
+        const reports = await page.call('simulate', FIRST_SEED, SEEDS);
+        assert.equal(reports.length, SEEDS);
+        for (const { seed, steps, problem } of reports) {
+          assert.equal(problem, undefined, `seed ${seed}`);
+          assert.ok(steps > 0);
+        }
+      }));
+
+    damage({ sessions: () => site.sessions, inPage: (run) => inPages(1, run), stored, writeThere });
   });
 }

@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { startChromium } from '../indexed_db/chromium_process.js';
 import { type ChatSite, serveChat } from './chat_site.js';
 
-const KILLS = Number(process.env.SOAK_CACHE_KILLS ?? 3);
+const KILLS = Number(process.env.SOAK_CACHE_KILLS ?? 10);
 
 interface Report {
   readonly error?: string;

@@ -9,6 +9,10 @@ import { root } from '../../toolchain/environment.mjs';
 import { type Browser, openBrowser } from '../browser.js';
 import { say, shows } from '../chat_page.js';
 
+interface Content {
+  readonly parts?: readonly { readonly text?: string }[];
+}
+
 const PROGRAM = join(root, 'js/examples/offline_chat/server.ts');
 
 /** The messages, then the state. */
@@ -34,7 +38,8 @@ describe('The example of an offline chat', { timeout: 180_000 }, () => {
 
   async function start(): Promise<void> {
     const args = ['--import', 'tsx', PROGRAM, databaseUrl, port];
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] }); // prettier-ignore
+    const stdio = ['ignore', 'pipe', 'inherit'] as const;
+    const child = spawn(process.execPath, args, { cwd: root, stdio: [...stdio] });
     program = child;
     await once(child.stdout, 'data');
   }
@@ -64,5 +69,29 @@ describe('The example of an offline chat', { timeout: 180_000 }, () => {
 
     await start();
     await shows(tab, LINES, [...waiting, 'agent: You said: Are you there?', 'online, 0 waiting']);
+  });
+
+  it('sends from the service worker when the page is closed', async () => {
+    const origin = `http://127.0.0.1:${port}`;
+    const tab = await browser.openTab(`${origin}/?user=eva`);
+    await tab.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
+    await shows(tab, LINES, ['online, 0 waiting']);
+    await stop();
+    await say(tab, 'Hello');
+    await shows(tab, LINES, ['user: Hello', 'offline, 1 waiting']);
+    await tab.close();
+    await start();
+    await browser.debug('ServiceWorker.enable');
+    const event = { origin, registrationId: '0', tag: 'eva', lastChance: false };
+    await browser.debug('ServiceWorker.dispatchSyncEvent', event);
+    const path = '/api/apps/chat/users/eva/sessions/first';
+    const headers = { 'x-user': 'eva' };
+    for (let texts: string[] = []; !texts.includes('Hello');) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const response = await fetch(`${origin}${path}`, { headers });
+      if (!response.ok) continue;
+      const { events } = (await response.json()) as { events: { content?: Content }[] };
+      texts = events.map(({ content }) => content?.parts?.[0]?.text ?? '');
+    }
   });
 });

@@ -92,35 +92,44 @@ it('forget ends what waits in other tabs, and a later tab finds nothing', async 
   await Promise.all([first, second, later].map((cache) => cache.close()));
 });
 
-it('the remote can order to forget', async () => {
+const FORGET = () =>
+  Promise.resolve(Response.json({ code: 'forget', detail: 'Signed out.' }, { status: 410 }));
+
+it('the remote can order to forget, and a tab that opens later finds nothing', async () => {
   const server = new Server();
-  const { cache } = openCache(server);
+  const { cache, local } = openCache(server);
   await cache.createSession(KEY);
   await cache.sync();
-  server.intercept = () =>
-    Promise.resolve(Response.json({ code: 'forget', detail: 'Signed out.' }, { status: 410 }));
+  server.intercept = FORGET;
   await cache.getSession(KEY);
   const config = { reads: 'cache-only' } as const;
   await until(async () => (await cache.getSession({ ...KEY, config })) === undefined);
   await cache.close();
+  server.intercept = undefined;
+  server.isOffline = true;
+  const { cache: later } = openCache(server, { local });
+  assert.equal(await later.getSession({ ...KEY, config }), undefined);
+  assert.deepEqual(await later.outbox.list(), []);
+  await later.close();
 });
 
-it('a copy that was used least recently goes first, never one with unsent changes', async () => {
+it('a tab that opens later gets the order too, before it sends what waits', async () => {
   const server = new Server();
-  let now = 1_700_000_000_000;
-  const { cache, local } = openCache(server, { maxSessions: 2, clock: () => (now += 1000) });
-  for (const sessionId of ['a', 'b', 'c']) await cache.createSession({ ...KEY, sessionId });
-  await cache.sync();
   server.isOffline = true;
-  const session = await cache.getSession({ ...KEY, sessionId: 'a' });
-  await cache.appendEvent({ session: session!, event: event('e1') });
-  const copies = async () =>
-    (await local.listSessions({ appName: JSON.stringify(['ada', 'shop']) })).sessions.map(({ id }) => id).sort(); // prettier-ignore
-  await until(async () => (await copies()).length === 2);
-  assert.deepEqual(await copies(), ['a', 'c']);
-  server.isOffline = false;
-  assert.equal((await cache.getSession({ ...KEY, sessionId: 'b' }))?.id, 'b');
+  const { cache, local } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1') });
   await cache.close();
+  server.isOffline = false;
+  server.intercept = FORGET;
+  const { cache: later } = openCache(server, { local });
+  const config = { reads: 'cache-only' } as const;
+  await until(async () => (await later.getSession({ ...KEY, config })) === undefined);
+  await until(() => later.status.pending.length === 0);
+  server.intercept = undefined;
+  await later.sync();
+  assert.equal(await server.service.getSession(KEY), undefined);
+  await later.close();
 });
 
 it('close settles what is under way, and later calls fail', async () => {
@@ -148,6 +157,7 @@ it('options are checked', () => {
     { remote, owner: 'ada', maxSessions: 0 },
     { remote, owner: 'ada', readTimeoutMs: -1 },
     { remote, owner: 'ada', maxAge: 1.5 },
+    { remote, owner: 'ada', maxBytes: 0 },
     { remote, owner: 'ada', local: {} },
     { remote, owner: 'ada', outbox: true },
   ];

@@ -10,10 +10,14 @@ let cache: CachedSessionService | undefined;
 let userId = '';
 const handles = new Map<string, Session>();
 
-const opened = (): CachedSessionService => {
+export function opened(): CachedSessionService {
   if (cache === undefined) throw new Error('no cache is open');
   return cache;
-};
+}
+
+export function keyOf(sessionId: string) {
+  return { ...APP, userId, sessionId };
+}
 
 /** Opens the cache of an owner, who is the user too, unless another one is given. */
 export function open(server: string, owner: string, user = owner): void {
@@ -30,14 +34,13 @@ export async function list(): Promise<string[]> {
 
 /** The texts of a session; `undefined` if there is no session. */
 export async function read(sessionId: string): Promise<string[] | undefined> {
-  return textsOf(await opened().getSession({ ...APP, userId, sessionId }));
+  return textsOf(await opened().getSession(keyOf(sessionId)));
 }
 
 /** Appends one event after the other. Creates the session if there is none. */
 export async function write(sessionId: string, texts: readonly string[]): Promise<void> {
   const known = handles.get(sessionId);
-  const session =
-    known ?? (await opened().getOrCreateSession({ ...APP, userId, sessionId, state: {} }));
+  const session = known ?? (await opened().getOrCreateSession(keyOf(sessionId)));
   handles.set(sessionId, session);
   for (const text of texts) await opened().appendEvent({ session, event: eventOf(text) });
 }
@@ -66,7 +69,7 @@ export async function untilSent(): Promise<void> {
 
 /** Resolves when the copy of the session has that many events. */
 export async function untilRead(sessionId: string, count: number): Promise<string[]> {
-  const key = { ...APP, userId, sessionId };
+  const key = keyOf(sessionId);
   const notices = opened().watch(key);
   for (;;) {
     const texts = (await read(sessionId)) ?? [];

@@ -1,6 +1,26 @@
 import { exposeScenarios } from '../../expose_scenarios.js';
-import * as chat from './chat.js';
+import {
+  close,
+  forget,
+  list,
+  open,
+  pending,
+  read,
+  sync,
+  untilRead,
+  untilSent,
+  write,
+  writeMany,
+} from './chat.js';
+import * as damage from './damage.js';
+import { simulate } from './simulated.js';
 
-export type ChatScenarios = typeof chat;
+const scenarios = {
+  ...{ close, forget, list, open, pending, read, sync, untilRead, untilSent, write, writeMany },
+  ...damage,
+  simulate,
+};
 
-exposeScenarios({ ...chat });
+export type ChatScenarios = typeof scenarios;
+
+exposeScenarios(scenarios);

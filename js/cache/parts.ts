@@ -1,0 +1,157 @@
+import { Diagnostics } from '../call/diagnostics.js';
+import { knownOf } from '../call/known_options.js';
+import { takeAutoTitle } from '../model/auto_title.js';
+import { newEventId } from '../model/event/create_event.js';
+import { IndexedDbSessionService } from '../service/indexed_db_session_service.js';
+import { CORE, ServiceCore } from '../service/service_core.js';
+import { checkedClock } from '../service/sources.js';
+import { CacheFeed } from './cache_feed.js';
+import { CacheStore } from './cache_store.js';
+import { Bounds } from './copies/bounds.js';
+import { Fetch } from './copies/fetch.js';
+import { Lists } from './copies/lists.js';
+import { LocalCopies } from './copies/local_copies.js';
+import { failureOf, RemoteEnd } from './copies/remote_end.js';
+import { OWN_OPTIONS, type SharedOptions, type TakenOptions } from './options.js';
+import { Outbox } from './outbox.js';
+import { Lease, LEASE_MS } from './records/lease.js';
+import { Pending } from './records/pending.js';
+import { callerOf, Records } from './records/records.js';
+import { keyOfName, nameOf } from './records/session_record.js';
+import { type CacheKey, StatusBoard, type StatusMessage } from './records/status.js';
+import { Requests } from './sending/requests.js';
+import { Sender } from './sending/sender.js';
+import { SessionSending } from './sending/session_sending.js';
+import { Unsent } from './copies/unsent.js';
+
+export type CacheParts = ReturnType<typeof openParts>;
+
+/** Makes the parts of a cache, and connects them. */
+export function openParts(options: TakenOptions) {
+  const { owner, write } = options;
+  const clock = checkedClock(options.clock ?? Date.now);
+  const storage = { kind: 'cache', durable: true };
+  const diagnostics = Diagnostics.of(options, storage);
+  const localService =
+    options.local ?? new IndexedDbSessionService({ name: `adk-session-wasm cache ${owner}` });
+  const localCore: ServiceCore = localService[CORE];
+  storage.durable = localCore.storage.durable;
+  const closing = new AbortController();
+
+  /** Names this tab in messages to the others. */
+  const tab = newEventId();
+  const records = new Records(callerOf(localCore), owner);
+  const cacheFeed = new CacheFeed(localCore.feed.feed, records);
+  const tellTabs = (kind: string, content?: unknown): void => cacheFeed.tell([kind, tab, content]);
+  const tell = (key: CacheKey): void => tellTabs('changed', nameOf(key));
+  const board = new StatusBoard(tab, (message) => tellTabs('status', message));
+  const report = (error: unknown): void => {
+    if (closing.signal.aborted) return;
+    board.set({ lastError: failureOf(error) });
+    diagnostics?.tell('cache', error);
+  };
+
+  const local = new LocalCopies(localCore, records, clock);
+  const pending = new Pending(board);
+  const remoteCore: ServiceCore = options.remote[CORE];
+  const remote = new RemoteEnd(remoteCore, board, closing.signal, () => {
+    void forget().catch(report);
+  });
+  const feed = () => core.feed;
+  const shared = { ...options, local, remote, records, pending, feed, clock, report, tell, board };
+  const bounds = new Bounds(shared);
+  const unsent = new Unsent(shared);
+  const fetch = new Fetch({ ...shared, bounds, unsent });
+  const lists = new Lists({ ...shared, fetch });
+  const lease = new Lease(records);
+  const requests = new Requests(lease, remote, unsent);
+  const autoTitle = takeAutoTitle(options.autoTitle);
+  const sessions = new SessionSending({ ...shared, fetch, requests, unsent, autoTitle });
+  const tellIdle = (): void => tellTabs('idle');
+  const sender = new Sender({ ...shared, fetch, lease, unsent, requests, sessions, tellIdle });
+  const isThrough = write === 'through';
+  const store = new CacheStore({ ...shared, fetch, lists, sender, bounds, isThrough });
+
+  const clear = (): void => {
+    remote.noteErasure();
+    records.forgetOwners();
+    pending.clear();
+    store.forgetCopies();
+  };
+  const forget = async (): Promise<void> => {
+    clear();
+    await records.erase();
+    clear();
+    tellTabs('forget');
+  };
+  /** @param message `undefined`: messages may have been missed, or the browser has lost the database */
+  const onMessage = (message: readonly unknown[] | undefined): void => {
+    if (closing.signal.aborted) return;
+    if (message === undefined) {
+      records.forgetOwners();
+      store.forgetCopies();
+      run(() => unsent.scan()).catch(report);
+      return;
+    }
+    const [kind, from, content] = message;
+    if (from === tab) return;
+    if (kind === 'forget') clear();
+    else if (kind === 'opened') board.share();
+    else if (kind === 'status') board.receive(content as StatusMessage);
+    else if (kind === 'idle' && pending.ready().length > 0) sender.wake();
+    else if (kind === 'changed') {
+      const name = content as string;
+      run(() => unsent.lookAt(keyOfName(name)))
+        .then(() => pending.isReady(name) && sender.wakeLater(LEASE_MS))
+        .catch(report);
+    }
+  };
+  const stopHearing = cacheFeed.hear(onMessage, report);
+  const goOnline = (): void => sender.wake();
+  globalThis.addEventListener?.('online', goOnline);
+
+  const core: ServiceCore = new ServiceCore(
+    {
+      storage,
+      openStore: () => store,
+      parseEvents: store.parse,
+      feed: cacheFeed,
+      closing() {
+        stopHearing();
+        globalThis.removeEventListener?.('online', goOnline);
+        closing.abort();
+      },
+      async closeStorage() {
+        await sender.close();
+        await Promise.all([fetch.turns.idle(), lists.idle(), bounds.close()]);
+        await Promise.allSettled(background);
+        board.close();
+        if (options.local === undefined) await localService.close();
+      },
+    },
+    knownOf<SharedOptions>(options, OWN_OPTIONS),
+  );
+
+  /** Work behind calls. `close` waits for it. */
+  const background = new Set<Promise<unknown>>();
+  function run<T>(work: () => Promise<T>): Promise<T> {
+    const done = (async () => {
+      core.calls.requireOpen();
+      return work();
+    })();
+    background.add(done);
+    const settle = (): void => void background.delete(done);
+    done.then(settle, settle);
+    return done;
+  }
+  const outbox = new Outbox({ ...shared, fetch, lists, sender, unsent, run });
+  // What an earlier visit left.
+  void Promise.resolve()
+    .then(() => tellTabs('opened'))
+    .then(() => run(() => unsent.scan()))
+    .then(() => pending.ready().length > 0 && sender.wake())
+    .catch(report);
+  const remoteService: object = options.remote;
+  const made = { core, remoteService, unsent, fetch, lists, sender, outbox, forget, run };
+  return { ...shared, ...made };
+}

@@ -1,0 +1,176 @@
+import { backoff } from '../../call/backoff.js';
+import { retryAfterOf } from '../../http/http_errors.js';
+import type { Fetch } from '../copies/fetch.js';
+import { closedError } from '../copies/remote_end.js';
+import { type Lease, LEASE_LOST } from '../records/lease.js';
+import { isSession, type Pending } from '../records/pending.js';
+import type { Records } from '../records/records.js';
+import { keyOfName } from '../records/session_record.js';
+import type { CacheKey, StatusBoard } from '../records/status.js';
+import type { Requests } from './requests.js';
+import type { SessionSending } from './session_sending.js';
+import { sendState } from './state_sending.js';
+import type { Unsent } from '../copies/unsent.js';
+import { Waiters } from './waiters.js';
+
+/** The most sessions that are sent at once. */
+const MOST_AT_ONCE = 50;
+/** The first and the longest pause after a failure, in milliseconds. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 30_000;
+
+export interface SenderParts {
+  readonly records: Records;
+  readonly fetch: Fetch;
+  readonly pending: Pending;
+  readonly lease: Lease;
+  readonly board: StatusBoard;
+  readonly unsent: Unsent;
+  readonly requests: Requests;
+  readonly sessions: SessionSending;
+  readonly report: (error: unknown) => void;
+  /** Tells the other tabs that something of this key was sent or set aside. */
+  readonly tell: (key: CacheKey) => void;
+  /** Tells the other tabs that they may send. */
+  readonly tellIdle: () => void;
+}
+
+/** Sends what waits: sessions in parallel, each one's changes in order. */
+export class Sender {
+  readonly #parts: SenderParts;
+  readonly #waiters: Waiters;
+  readonly #inFlight = new Map<string, Promise<void>>();
+  #running: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The number of runs that have begun. */
+  #runs = 0;
+  /** The number of runs that failed, one after the other. */
+  #failures = 0;
+  #failure: unknown;
+  /** Called when there may be more to start. */
+  #onProgress: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+    this.#waiters = new Waiters(parts.pending);
+  }
+
+  /** Starts to send at once, also if it was waiting after a failure. */
+  wake(): void {
+    if (this.#isClosed) return;
+    this.#clearTimer();
+    this.#onProgress?.();
+    const run = (): Promise<void> =>
+      this.#run().catch((error: unknown) => this.#noteFailure(error));
+    this.#running ??= run().then(() => {
+      this.#running = undefined;
+      // Something came after the last look.
+      const isIdle = this.#timer === undefined && this.#failure === undefined;
+      if (isIdle && this.#parts.pending.ready().length > 0) this.wake();
+    });
+  }
+
+  /** Looks again later: the other tab that sends may end. */
+  wakeLater(milliseconds: number): void {
+    if (this.#isClosed || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => this.wake(), milliseconds);
+    // In Node the timer alone does not keep the program running, if no call waits for it.
+    if (this.#waiters.size === 0) (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  /**
+   * Waits until all of these are sent or set aside.
+   *
+   * @throws SessionError the reason why one cannot be sent now
+   */
+  deliver(keys: readonly CacheKey[]): Promise<void> {
+    const done = this.#waiters.wait(keys, this.#runs);
+    if (this.#isClosed) this.#waiters.reject(closedError(), Infinity);
+    this.wake();
+    return done;
+  }
+
+  /** Ends the sending. What is under way settles. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#clearTimer();
+    this.#onProgress?.();
+    await this.#running?.catch(() => undefined);
+    this.#waiters.reject(closedError(), Infinity);
+  }
+
+  #clearTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #run(): Promise<void> {
+    const { lease, board, pending, tellIdle } = this.#parts;
+    this.#failure = undefined;
+    this.#runs += 1;
+    // Changes that are made in the same moment are sent together.
+    await Promise.resolve();
+    if (pending.ready().length === 0) return;
+    try {
+      await this.#sendAll();
+    } catch (error) {
+      this.#noteFailure(error);
+    }
+    await Promise.all(this.#inFlight.values());
+    if (board.status.isSending) board.set({ isSending: false });
+    await lease.release().catch((error: unknown) => this.#noteFailure(error));
+    const failure: unknown = this.#failure;
+    if (failure === undefined) return tellIdle();
+    if (failure === LEASE_LOST) return this.wakeLater(lease.wait + 50 + Math.random() * 200);
+    this.#waiters.reject(failure, this.#runs);
+    if (this.#waiters.size > 0) {
+      this.#failure = undefined;
+      return;
+    }
+    const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);
+    this.#failures = Math.min(this.#failures + 1, 20);
+    this.wakeLater(Math.max(pause, retryAfterOf(failure)));
+  }
+
+  async #sendAll(): Promise<void> {
+    const { pending, lease, board } = this.#parts;
+    await lease.acquire();
+    board.set({ isSending: true });
+    while (!this.#isClosed && this.#failure === undefined) {
+      const names = pending.ready().filter((name) => !this.#inFlight.has(name));
+      if (names.length === 0 && this.#inFlight.size === 0) return;
+      const progress = new Promise<void>((resolve) => (this.#onProgress = resolve));
+      for (const name of names.slice(0, MOST_AT_ONCE - this.#inFlight.size)) {
+        this.#inFlight.set(name, this.#send(name));
+      }
+      await progress;
+    }
+  }
+
+  async #send(name: string): Promise<void> {
+    const { pending, fetch, sessions, unsent, tell } = this.#parts;
+    const key = keyOfName(name);
+    const version = pending.versionOf(name);
+    try {
+      if (isSession(key)) await fetch.turns.run(name, () => sessions.send(key));
+      else await sendState(key, this.#parts);
+      this.#failures = 0;
+      // A change that came meanwhile is looked at again.
+      if (pending.versionOf(name) !== version) await unsent.lookAt(key);
+      else if (pending.isReady(name)) pending.remove(name, version);
+      tell(key);
+    } catch (error) {
+      this.#noteFailure(error);
+    } finally {
+      this.#inFlight.delete(name);
+      this.#onProgress?.();
+    }
+  }
+
+  #noteFailure(error: unknown): void {
+    this.#failure ??= error;
+    if (this.#isClosed || error === LEASE_LOST) return;
+    this.#parts.report(error);
+  }
+}

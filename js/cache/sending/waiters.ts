@@ -1,0 +1,50 @@
+import type { CacheKey } from '../records/status.js';
+import type { Pending } from '../records/pending.js';
+import { nameOf } from '../records/session_record.js';
+
+interface Waiter {
+  /** The number of the run that was under way, whose failure says nothing about a later one. */
+  readonly run: number;
+  readonly names: Set<string>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The calls that wait until something is sent or set aside. */
+export class Waiters {
+  readonly #pending: Pending;
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(pending: Pending) {
+    this.#pending = pending;
+    pending.onChange = () => this.#settle();
+  }
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  /** @param run the number of runs that have begun */
+  wait(keys: readonly CacheKey[], run: number): Promise<void> {
+    const names = new Set(keys.map(nameOf));
+    const done = new Promise<void>((resolve, reject) => {
+      this.#waiters.add({ run, names, resolve, reject });
+    });
+    this.#settle();
+    return done;
+  }
+
+  /** Rejects the calls that have waited since before a run. */
+  reject(error: unknown, before: number): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.run < before && this.#waiters.delete(waiter)) waiter.reject(error);
+    }
+  }
+
+  #settle(): void {
+    for (const waiter of this.#waiters) {
+      for (const name of waiter.names) if (!this.#pending.isReady(name)) waiter.names.delete(name);
+      if (waiter.names.size === 0 && this.#waiters.delete(waiter)) waiter.resolve();
+    }
+  }
+}

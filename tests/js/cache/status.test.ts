@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import type { CacheStatus } from '../../../js/cache/index.js';
+import { event, KEY, openCache, Server, until, untilSent, USER } from './fixture.js';
+
+it('all tabs show the same status, also one that opens later', async () => {
+  const server = new Server();
+  const local = new InMemorySessionService();
+  const { cache: first } = openCache(server, { local });
+  const { cache: second } = openCache(server, { local });
+  const told: CacheStatus[] = [];
+  second.watchStatus((status) => told.push(status));
+  const changes = second.watchStatus();
+  assert.deepEqual((await changes.next()).value, second.status);
+
+  const session = await first.createSession(KEY);
+  await first.sync();
+  await until(() => untilSent(second) && second.status.lastSuccess !== undefined);
+  assert.deepEqual(second.status, first.status);
+  assert.ok(told.some(({ isSending }) => isSending));
+  assert.deepEqual((await changes.next()).value, second.status);
+
+  server.isOffline = true;
+  await first.appendEvent({ session, event: event('e1') });
+  await until(() => !second.status.online && second.status.pending.length === 1);
+  await until(() => !first.status.isSending && !second.status.isSending);
+  assert.equal(second.status.lastError?.code, 'connection_lost');
+  assert.deepEqual(second.status, first.status);
+
+  const { cache: later } = openCache(server, { local });
+  await until(() => !later.status.online && later.status.pending.length === 1);
+  assert.deepEqual(later.status, first.status);
+
+  server.isOffline = false;
+  await later.sync();
+  for (const cache of [first, second, later]) await until(() => untilSent(cache));
+  await until(() => first.status.lastSuccess === later.status.lastSuccess);
+  assert.deepEqual(first.status, later.status);
+  assert.equal(first.status.online, true);
+  assert.equal(first.status.lastError, undefined);
+  await first.close();
+  await second.close();
+  assert.equal((await changes.next()).done, true);
+  await later.close();
+});
+
+it('another owner has a status of its own', async () => {
+  const server = new Server();
+  const local = new InMemorySessionService();
+  const { cache: ada } = openCache(server, { local });
+  const { cache: eva } = openCache(server, { local, owner: 'eva' });
+  await ada.createSession(KEY);
+  await ada.sync();
+  await until(() => ada.status.lastSuccess !== undefined);
+  await eva.listSessions({ ...USER });
+  server.isOffline = true;
+  await assert.rejects(ada.sync());
+  assert.equal(ada.status.online, false);
+  assert.equal(eva.status.online, true);
+  await Promise.all([ada.close(), eva.close()]);
+});
