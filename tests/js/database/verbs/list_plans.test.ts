@@ -102,7 +102,7 @@ it('a page by a label that many sessions have reads the list in its order', asyn
   assert.deepEqual(await find({ kind: 'a', n: '0' }), { ids: ['s0'], isByTerm: true });
   queries.length = 0;
   assert.equal(await service.deleteSessions({ ...user, labels: { n: '0' } }), 1);
-  const lists = queries.filter((query) => /^select\b.*\border by\b/s.test(query));
+  const lists = queries.filter((query) => /^select\b.*\blimit \S+$/s.test(query));
   assert.ok(lists.length > 0);
   for (const query of lists) assert.match(query, /"adk_session_wasm_terms" as "t"/);
   await service.close();
