@@ -175,7 +175,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
         const copies = await local.list(appName, userId);
         await forEachOf(copies, MOST_AT_ONCE, (copy) => fetch.copy({ ...copy, appName }));
       }
-      await lists.fetchState({ appName, userId });
+      await lists.fetchShownState({ appName, userId });
     }
   }
 

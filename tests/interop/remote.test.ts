@@ -6,12 +6,14 @@ import { after, before, describe } from 'node:test';
 import { RemoteSessionService } from '../../js/remote/index.js';
 import { type ApiServer, startApiServer } from './api_server.js';
 import { remoteCalls } from './remote_calls.js';
+import { remoteCopies } from './remote_copies.js';
 import { remoteRuns } from './remote_runs.js';
-import { SHARED_ENGINES } from './shared_databases.js';
+import { newFiles, SHARED_ENGINES } from './shared_databases.js';
 
 for (const [engine, start] of SHARED_ENGINES) {
   describe(`The remote client over adk api_server on ${engine}`, { timeout: 180_000 }, () => {
     const newDatabase = start();
+    const newFile = newFiles();
     let server: ApiServer;
     let remote: RemoteSessionService;
     before(async () => {
@@ -24,11 +26,15 @@ for (const [engine, start] of SHARED_ENGINES) {
     });
 
     const context = {
+      get url() {
+        return server.url;
+      },
       get remote() {
         return remote;
       },
     };
     describe('a call', () => remoteCalls(context));
     describe('a run', () => remoteRuns(context));
+    describe('a cache', () => remoteCopies(context, newFile));
   });
 }

@@ -1,3 +1,4 @@
+import { isSessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { toRecord } from '../../read/listed_records.js';
@@ -49,6 +50,13 @@ export class Lists {
   /** Brings the state of a user or an app up to the remote. */
   fetchState(owner: StateOwner): Promise<void> {
     return this.#once(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
+  }
+
+  /** The same, unless the remote shows states only through sessions, as `adk api_server` does. */
+  async fetchShownState(owner: StateOwner): Promise<void> {
+    await this.fetchState(owner).catch((error: unknown) => {
+      if (!isSessionError(error, 'unsupported')) throw error;
+    });
   }
 
   async hasState(owner: StateOwner): Promise<boolean> {
@@ -138,8 +146,8 @@ export class Lists {
       }
     }
     await forEachOf(changed, MOST_AT_ONCE, (key) => fetch.copy(key));
-    await this.fetchState({ appName });
-    if (userId !== undefined) await this.fetchState({ appName, userId });
+    await this.fetchShownState({ appName });
+    if (userId !== undefined) await this.fetchShownState({ appName, userId });
     await records.write({ appName, userId }, { [LISTED]: clock() });
   }
 
