@@ -2,6 +2,7 @@
 //
 // - the compiled TypeScript, the wasm as text for the inline loader, and the cases of the conformance suite
 // - the same as CommonJS, for hosts that cannot require a module, such as Jest and Node before 20.19
+// - the view library of the inspector, inside the one module that imports it
 // - the slim entry as one file without the wasm, and one file with it for pages without a bundler
 
 import { spawnSync } from 'node:child_process';
@@ -61,6 +62,15 @@ const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'js/tsconf
   stdio: 'inherit',
 });
 if (status !== 0) process.exit(status ?? 1);
+
+const view = join(dist, 'inspector/view/preact.js');
+const license = readFileSync(join(root, 'node_modules/preact/LICENSE'), 'utf8');
+await bundle('inspector/view/preact.js', {
+  outfile: view,
+  allowOverwrite: true,
+  minify: true,
+  banner: { js: `/*! Preact\n\n${license}*/` },
+});
 
 // No host requires the command or the wasm as a module.
 const isOfModules = (/** @type {string} */ file) =>

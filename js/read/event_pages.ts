@@ -11,7 +11,8 @@ import { isId, optionalCount, optionalNumber, requireId } from '../model/ids.js'
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
-import { type CursorKind, cursorText, foreignCursor, readPlace } from './cursor.js';
+import { cursorText, foreignCursor, readPlace } from './cursor.js';
+import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import { readChanges } from './changes_since.js';
 import type { ReaderParts } from './session_reader.js';
 import { sumSession } from './session_info.js';
@@ -19,16 +20,6 @@ import { parseEvents } from './stored_events.js';
 
 /** The most events of a page. */
 const MAX_PAGE = 1000;
-
-/**
- * A place is the revision that created the session, and the id of an event. An event keeps its place when it
- * is replaced, so its id is all that a storage needs.
- */
-const CURSOR: CursorKind = {
-  version: 'e1',
-  owner: 'session',
-  isPlace: ([created, eventId]) => typeof created === 'number' && typeof eventId === 'string',
-};
 
 /** Reads pages of a session's events. */
 export class EventPages {
@@ -52,17 +43,18 @@ export class EventPages {
     }
     const [name, text] = newer === undefined ? (['before', before] as const) : ['after', newer];
     const key = { appName, userId, sessionId };
-    const owner = [appName, userId, sessionId];
-    const place = text === undefined ? [] : readPlace(name, CURSOR, owner, text);
+    const owner = cursorOwner(key);
+    const place = text === undefined ? [] : readPlace(name, EVENT_CURSOR, owner, text);
     const [wasCreated, eventId] = place as readonly [number?, string?];
     const page = { isForward: forward || newer !== undefined, eventId, limit, withCount };
     return after(this.read(key, page, request), (read) => {
       const [created, fragments, hasOlder, first, last, eventCount] = read;
       if (fragments === undefined || (wasCreated !== undefined && wasCreated !== created)) {
-        throw foreignCursor(name, CURSOR, 'of a deleted session or event');
+        throw foreignCursor(name, EVENT_CURSOR, 'of a deleted session or event');
       }
       const events = this.parse(fragments, sessionId, request.skipCorrupt === true);
-      const cursor = (eventId: string): string => cursorText(CURSOR, owner, [created, eventId]);
+      const cursor = (eventId: string): string =>
+        cursorText(EVENT_CURSOR, owner, [created, eventId]);
       const lastId = last ?? (page.isForward ? eventId : undefined);
       return {
         events,

@@ -70,6 +70,15 @@ export class Tab<S extends Scenarios> {
     return valueOf(report);
   }
 
+  /** Presses keys, one after the other, as a user does: `Key` of selenium-webdriver has the special ones. */
+  async press(...keys: string[]): Promise<void> {
+    await this.#turn();
+    await this.#session
+      .actions()
+      .sendKeys(...keys)
+      .perform();
+  }
+
   /** Evaluates an expression in the page, which exposes nothing for that, and waits for its promise. */
   async evaluate<T>(expression: string): Promise<T> {
     await this.#turn();

@@ -75,6 +75,7 @@ const offered = [
   'cache/index.ts',
   'database/index.ts',
   'files/index.ts',
+  'inspector/index.ts',
   'live/index.ts',
   'react/index.ts',
   'remote/index.ts',
@@ -107,7 +108,7 @@ const nameOf = (number: number): string => `example_${number}.ts`;
 /** What an example needs that this test does not have. */
 const NEEDS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^ *declare /m, "the reader's own code"],
-  [/IndexedDbSessionService|'indexeddb'/, 'a browser'],
+  [/IndexedDbSessionService|'indexeddb'|\bdocument\./, 'a browser'],
   [/\.runAsync\(/, 'a model'],
   [/\bfetch\(|loadWasm\(/, 'a web server'],
   [/\breadFile\(/, 'a file'],

@@ -15,6 +15,7 @@ const ENTRIES = [
   'cache',
   'database',
   'files',
+  'inspector',
   'live',
   'react',
   'remote',

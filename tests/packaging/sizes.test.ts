@@ -126,6 +126,13 @@ it('the adapters for assistant-ui add at most 2 KB to a page, and as much with t
   assert.ok(chunk <= 2, `${chunk} KB`);
 });
 
+it('the inspector adds at most 30 KB to a page with live stores', async (t) => {
+  const size = await sizeBeside('inspector', LIVE, `import 'adk-session-wasm/inspector';`);
+  t.diagnostic(`${size.toFixed(1)} KB`);
+  assert.ok(size > 10, `${size} KB: the import was dropped`);
+  assert.ok(size <= 30, `${size} KB`);
+});
+
 it('the cache adds at most 15 KB to a page with the remote client', async (t) => {
   const remote = `${main('adk-session-wasm')}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const cache = `${remote}\nexport { CachedSessionService } from 'adk-session-wasm/cache';`;

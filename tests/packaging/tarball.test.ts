@@ -134,10 +134,10 @@ describe('the tarball', () => {
     assert.deepEqual(telling, []);
   });
 
-  it('is at most 1,600 KB', (t) => {
+  it('is at most 1,660 KB', (t) => {
     const kilobytes = install().tarball / 1024;
     t.diagnostic(`${kilobytes.toFixed(1)} KB`);
-    assert.ok(kilobytes <= 1600);
+    assert.ok(kilobytes <= 1660);
   });
 
   it('satisfies publint', async () => {

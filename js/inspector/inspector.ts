@@ -1,0 +1,221 @@
+import { type GivenService, type LiveSession, liveSession } from '../live/index.js';
+import type { Event } from '../model/event/event.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import { ImportButton } from './sessions/import_button.js';
+import { SessionDetails } from './sessions/session_details.js';
+import { SessionList } from './sessions/session_list.js';
+import { StateView } from './state/state_view.js';
+import { StorageView } from './storage/storage_view.js';
+import { TemplateEditor } from './template/template_editor.js';
+import { EventDetail } from './timeline/event_detail.js';
+import { EventWindow } from './timeline/event_window.js';
+import { Timeline } from './timeline/timeline.js';
+import { ErrorNote } from './view/parts.js';
+import { h, useCallback, useEffect, useMemo, useRef, useState, type VNode } from './view/preact.js';
+import { panelOf, type Tab, TabList } from './view/tabs.js';
+
+/** What the inspector shows: an app, a user or all (`''`), and a session or none. */
+export interface Selection {
+  readonly appName: string;
+  readonly userId: string;
+  readonly session: CompositeSessionKey | undefined;
+}
+
+interface InspectorProps {
+  service: GivenService;
+  /** What the page selects. A new object selects again. */
+  given: Selection;
+  onSelection: (selection: Selection) => void;
+}
+
+/** The width in CSS pixels below which one view is shown at a time. */
+const NARROW = 720;
+
+const LISTS = [
+  { id: 'sessions', label: 'Sessions' },
+  { id: 'timeline', label: 'Events' },
+] as const satisfies readonly Tab[];
+const PANES = [
+  { id: 'event', label: 'Event' },
+  { id: 'state', label: 'State' },
+  { id: 'template', label: 'Template' },
+  { id: 'session', label: 'Session' },
+  { id: 'storage', label: 'Storage' },
+] as const satisfies readonly Tab[];
+
+type ViewId = (typeof LISTS)[number]['id'] | (typeof PANES)[number]['id'];
+
+/** Sessions, the events of one, and a pane about what is selected. */
+export function Inspector({ service, given, onSelection }: InspectorProps): VNode {
+  const [selection, setSelection] = useState(given);
+  // Services have no list of their apps: those that were opened are offered.
+  const [apps, setApps] = useState<readonly string[]>([]);
+  const [view, setView] = useState<ViewId>('sessions');
+  const [pane, setPane] = useState<ViewId>('event');
+  const [template, setTemplate] = useState('');
+  const [dropped, setDropped] = useState<readonly File[]>([]);
+  const root = useRef<HTMLDivElement>(null);
+  const isNarrow = useNarrow(root);
+  useEffect(() => setSelection(given), [given]);
+
+  const select = (changed: Selection): void => {
+    setSelection(changed);
+    onSelection(changed);
+  };
+  const selectSession = (session: CompositeSessionKey): void => {
+    const { appName, userId } = selection;
+    const isListed = appName === session.appName && (userId === '' || userId === session.userId);
+    select(isListed ? { appName, userId, session } : { ...session, session });
+    setApps((known) => [...new Set([...known, session.appName])]);
+    setView('timeline');
+  };
+  const show = (id: ViewId): void => {
+    setView(id);
+    if (PANES.some((tab) => tab.id === id)) setPane(id);
+  };
+  const shown = isNarrow ? view : pane;
+  const { appName, userId, session } = selection;
+  const sessions = h(
+    SessionList,
+    {
+      service,
+      appName,
+      userId,
+      apps,
+      selected: session,
+      onApp: (appName) => select({ appName, userId, session: undefined }),
+      onUser: (userId) => select({ appName, userId, session: undefined }),
+      onSelect: selectSession,
+    },
+    h(ImportButton, { service, dropped, onImported: selectSession }),
+  );
+  const onDrop = (event: DragEvent): void => {
+    event.preventDefault();
+    setDropped([...(event.dataTransfer?.files ?? [])]);
+  };
+  return h(
+    'section',
+    {
+      class: isNarrow ? 'inspector narrow' : 'inspector',
+      'aria-label': 'Session inspector',
+      ref: root,
+      onDragOver: (event) => event.preventDefault(),
+      onDrop,
+    },
+    [
+      isNarrow &&
+        h(TabList<ViewId>, {
+          label: 'Views',
+          tabs: [...LISTS, ...PANES],
+          selected: shown,
+          onSelect: show,
+        }),
+      (!isNarrow || shown === 'sessions') &&
+        h('div', { class: 'column', ...(isNarrow && panelOf('sessions')) }, sessions),
+      h(OpenSession, {
+        key: JSON.stringify(session),
+        service,
+        session,
+        shown,
+        isNarrow,
+        template,
+        onTemplate: setTemplate,
+        onShow: show,
+      }),
+    ],
+  );
+}
+
+interface OpenSessionProps {
+  service: GivenService;
+  session: CompositeSessionKey | undefined;
+  shown: ViewId;
+  isNarrow: boolean;
+  template: string;
+  onTemplate: (text: string) => void;
+  onShow: (id: ViewId) => void;
+}
+
+interface Opened {
+  readonly live: LiveSession;
+  readonly events: EventWindow;
+}
+
+/** The events and the pane of one session. */
+function OpenSession(props: OpenSessionProps): VNode {
+  const { service, session, shown, isNarrow, onShow } = props;
+  const [event, setEvent] = useState<Event | undefined>(undefined);
+  const [shownKey, setShownKey] = useState<string | undefined>(undefined);
+  const { opened, error } = useMemo(() => open(service, session), [service]);
+  useEffect(() => void opened?.events.open('newest'), [opened]);
+  const selectEvent = useCallback((selected: Event): void => setEvent(selected), []);
+  const showKey = (key: string | undefined): void => {
+    setShownKey(key);
+    if (key !== undefined) onShow('state');
+  };
+  const showEvent = (eventId: string): void => {
+    void opened?.events.open({ eventId }).then(() => {
+      const found = opened.events.getSnapshot().events.find(({ id }) => id === eventId);
+      if (found !== undefined) setEvent(found);
+      onShow('event');
+    });
+  };
+  const none = (what: string): VNode => h('p', { class: 'muted' }, what);
+  const paneView = (): VNode => {
+    if (shown === 'storage') return h(StorageView, { service });
+    if (opened === undefined) return none('Select a session.');
+    const { live } = opened;
+    if (shown === 'state') {
+      return h(StateView, { service, live, shownKey, onShowKey: showKey, onShowEvent: showEvent });
+    }
+    if (shown === 'template') {
+      return h(TemplateEditor, { live, text: props.template, onText: props.onTemplate });
+    }
+    if (shown === 'session') return h(SessionDetails, { service, live });
+    return event === undefined
+      ? none('Select an event.')
+      : h(EventDetail, { key: event.id, event, onShowKey: showKey });
+  };
+  const timeline = (): VNode =>
+    opened === undefined
+      ? none(session === undefined ? 'Select a session.' : 'The session cannot be shown.')
+      : h(Timeline, { ...opened, selected: event, onSelect: selectEvent });
+  const isPane = PANES.some(({ id }) => id === shown);
+  return h('div', { class: 'open-session' }, [
+    h(ErrorNote, { error }),
+    (!isNarrow || shown === 'timeline') &&
+      h('div', { class: 'column', ...(isNarrow && panelOf('timeline')) }, timeline()),
+    isPane &&
+      h('div', { class: 'column pane' }, [
+        !isNarrow &&
+          h(TabList<ViewId>, { label: 'Details', tabs: PANES, selected: shown, onSelect: onShow }),
+        h('div', { class: 'panel', key: shown, ...panelOf(shown) }, paneView()),
+      ]),
+  ]);
+}
+
+function open(
+  service: GivenService,
+  session: CompositeSessionKey | undefined,
+): { opened?: Opened; error?: unknown } {
+  if (session === undefined) return {};
+  try {
+    return {
+      opened: { live: liveSession(service, session), events: new EventWindow(service, session) },
+    };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function useNarrow(root: { readonly current: HTMLElement | null }): boolean {
+  const [isNarrow, setNarrow] = useState(false);
+  useEffect(() => {
+    const element = root.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setNarrow(element.clientWidth < NARROW));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return isNarrow;
+}

@@ -1,0 +1,62 @@
+import { isSessionError } from '../../errors/errors.js';
+import { importSession, importSessions } from '../../files/index.js';
+import type { LiveService } from '../../live/index.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import { errorText } from '../view/text.js';
+
+/** What became of the files. */
+export interface ImportReport {
+  readonly imported: readonly CompositeSessionKey[];
+  /** A sentence for each file or line that was not imported. */
+  readonly problems: readonly string[];
+  /** The texts of the session files whose session exists already. */
+  readonly existing: readonly string[];
+}
+
+/** Imports files: each one session, or the JSON Lines of `exportSessions`. */
+export async function importFiles(
+  service: LiveService,
+  files: Iterable<Pick<File, 'name' | 'text'>>,
+): Promise<ImportReport> {
+  const imported: CompositeSessionKey[] = [];
+  const problems: string[] = [];
+  const existing: string[] = [];
+  for (const file of files) {
+    let text = '';
+    try {
+      text = await file.text();
+      if (isStream(file.name, text)) {
+        for await (const { line, error, appName, userId, sessionId } of importSessions(
+          service,
+          text,
+        )) {
+          if (error !== undefined) problems.push(`${file.name}, line ${line}: ${error.message}`);
+          else if (appName !== undefined && userId !== undefined && sessionId !== undefined) {
+            imported.push({ appName, userId, sessionId });
+          }
+        }
+      } else {
+        const { appName, userId, id } = await importSession(service, text);
+        imported.push({ appName, userId, sessionId: id });
+      }
+    } catch (error) {
+      problems.push(`${file.name}: ${errorText(error)}`);
+      if (isSessionError(error, 'already_exists')) existing.push(text);
+    }
+  }
+  return { imported, problems, existing };
+}
+
+/** Imports the session of a file beside the one with its id, under a new id. */
+export async function importCopy(service: LiveService, text: string): Promise<CompositeSessionKey> {
+  const sessionId = crypto.randomUUID();
+  const { appName, userId } = await importSession(service, text, {
+    sessionId,
+    sharedState: 'keep',
+  });
+  return { appName, userId, sessionId };
+}
+
+function isStream(name: string, text: string): boolean {
+  return /\.(jsonl|ndjson)$/i.test(name) || /^\s*\{[^\n]*"format"\s*:\s*"adk-sessions"/.test(text);
+}

@@ -1,0 +1,89 @@
+import { exportSession } from '../../files/index.js';
+import type { GivenService, LiveSession } from '../../live/index.js';
+import type { SessionInfo } from '../../model/session_info.js';
+import { useAction, useStore } from '../view/hooks.js';
+import { ConfirmButton, ErrorNote, Field, JsonText } from '../view/parts.js';
+import { h, useState, type VNode } from '../view/preact.js';
+import { bytesText, timeText, visibleText } from '../view/text.js';
+import { download, safeName } from './download.js';
+import { labelsText, parseLabels } from './session_filter.js';
+
+/** The forms of a session file, by what reads it. */
+const DIALECTS = {
+  JavaScript: { casing: 'camel', timeUnit: 'milliseconds' },
+  Python: { casing: 'snake', timeUnit: 'seconds' },
+} as const;
+
+/** A session's title, labels and times, and what can be done with the whole session. */
+export function SessionDetails(props: { service: GivenService; live: LiveSession }): VNode {
+  const { service, live } = props;
+  const { key } = live;
+  const { status, title = '', labels, lastUpdateTime } = useStore(live);
+  const { run, isBusy, error } = useAction();
+  // What the user has typed and not saved.
+  const [typedTitle, setTitle] = useState<string | undefined>(undefined);
+  const [typedLabels, setLabels] = useState<string | undefined>(undefined);
+  const newTitle = typedTitle ?? title;
+  const newLabels = typedLabels ?? labelsText(labels);
+  const [info, setInfo] = useState<SessionInfo | undefined>(undefined);
+  const save = (event: Event): void => {
+    event.preventDefault();
+    void run(async () => {
+      const parsed = parseLabels(newLabels);
+      const changes = { title: newTitle === '' ? null : newTitle, labels: Object.keys(parsed).length === 0 ? null : parsed }; // prettier-ignore
+      await (await service).updateSession(key, changes);
+      await live.reload();
+      setTitle(undefined);
+      setLabels(undefined);
+    });
+  };
+  const exportAs = (name: keyof typeof DIALECTS): void =>
+    void run(async () => {
+      const file = await exportSession(await service, key, DIALECTS[name]);
+      download(`${safeName(key.sessionId)}.session.json`, JSON.stringify(file, undefined, 2));
+    });
+  const count = (): void => void run(async () => setInfo(await (await service).sessionInfo(key)));
+  const isReady = status === 'ready' && !isBusy;
+  return h('div', null, [
+    h('dl', { class: 'facts' }, [
+      Object.entries(key).map(([name, id]) => h('div', { key: name }, [h('dt', null, name), h('dd', null, h('bdi', null, visibleText(String(id))))])), // prettier-ignore
+      h('div', null, [h('dt', null, 'Updated'), h('dd', null, timeText(lastUpdateTime))]),
+    ]),
+    h('form', { onSubmit: save, 'aria-label': 'Title and labels' }, [
+      h(Field, { label: 'Title of the session', value: newTitle, onValue: setTitle }),
+      h(Field, {
+        label: 'Labels of the session',
+        value: newLabels,
+        onValue: setLabels,
+        hint: 'key=value',
+      }),
+      h('button', { type: 'submit', disabled: !isReady }, 'Save'),
+    ]),
+    h('div', { class: 'row' }, [
+      Object.keys(DIALECTS).map(
+        (name) =>
+        h('button', { key: name, type: 'button', disabled: !isReady, onClick: () => exportAs(name as keyof typeof DIALECTS) }, `Export for ${name}`), // prettier-ignore
+      ),
+      h(
+        'button',
+        { type: 'button', disabled: !isReady, onClick: count },
+        'Count events and tokens',
+      ),
+      h(ConfirmButton, {
+        label: 'Delete session',
+        question: 'Delete this session?',
+        isDisabled: !isReady,
+        onConfirm: () => void run(() => live.remove()),
+      }),
+    ]),
+    h(ErrorNote, { error }),
+    info !== undefined && [
+      h(
+        'p',
+        { role: 'status' },
+        `${info.eventCount.toLocaleString('en')} events, ${bytesText(info.bytes)}`,
+      ),
+      h(JsonText, { value: info.usage }),
+    ],
+  ]);
+}

@@ -1,0 +1,80 @@
+import type { LiveService, LiveSessionsRequest } from '../../live/index.js';
+import type { Session } from '../../model/session.js';
+
+/** What a user types to find sessions. */
+export interface SessionFilter {
+  readonly title: string;
+  /** `pinned=yes topic=tea` */
+  readonly labels: string;
+  /** A part of the id. */
+  readonly id: string;
+}
+
+/** Sessions that are read at first, and by each further step. */
+export const SESSION_PAGE = 50;
+
+/**
+ * Reads labels as a user types them: `key=value`, separated by spaces or commas.
+ *
+ * @throws SyntaxError if one has no `=`
+ */
+export function parseLabels(text: string): Record<string, string> {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '');
+  const entries = words.map((word): [string, string] => {
+    const [key = '', ...value] = word.split('=');
+    if (value.length === 0) throw new SyntaxError('Labels are written as key=value.');
+    return [key, value.join('=')];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Writes labels as {@link parseLabels} reads them. */
+export function labelsText(labels: Readonly<Record<string, string>> = {}): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(' ');
+}
+
+/** Returns the request of the list. @throws SyntaxError as `parseLabels` */
+export function listRequest(
+  appName: string,
+  userId: string,
+  { title, labels }: SessionFilter,
+): LiveSessionsRequest {
+  const parsed = parseLabels(labels);
+  return {
+    appName,
+    limit: SESSION_PAGE,
+    stateKeys: [],
+    ...(userId !== '' && { userId }),
+    ...(title.trim() !== '' && { title }),
+    ...(Object.keys(parsed).length > 0 && { labels: parsed }),
+  };
+}
+
+/**
+ * Goes through a list from the newest session on, and returns those with `part` in their id: at most 50. Storages have
+ * no index for parts of an id.
+ */
+export async function searchIds(
+  service: Pick<LiveService, 'listSessions'>,
+  request: LiveSessionsRequest,
+  part: string,
+  signal: AbortSignal,
+): Promise<Session[]> {
+  const found: Session[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await service.listSessions({
+      ...request,
+      order: 'desc',
+      limit: 500,
+      cursor,
+      withTotal: false,
+      signal,
+    });
+    found.push(...page.sessions.filter(({ id }) => id.includes(part)));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && found.length < SESSION_PAGE);
+  return found.slice(0, SESSION_PAGE);
+}

@@ -1,0 +1,77 @@
+import type { GivenService } from '../../live/index.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import { isShared } from '../../state/scope.js';
+import { useAction } from '../view/hooks.js';
+import { ErrorNote, JsonText } from '../view/parts.js';
+import { h, useEffect, useState, type VNode } from '../view/preact.js';
+import { clip, timeText } from '../view/text.js';
+import { type KeyChange, type KeyHistory, readHistory } from './state_history.js';
+
+interface HistoryViewProps {
+  service: GivenService;
+  sessionKey: CompositeSessionKey;
+  stateKey: string;
+  /** The value now. A new one begins the history again. */
+  value: unknown;
+  onShowEvent: (eventId: string) => void;
+}
+
+/** Which events changed a key of the state, and from which value to which. */
+export function HistoryView(props: HistoryViewProps): VNode {
+  const { service, sessionKey, stateKey, value, onShowEvent } = props;
+  const { appName, userId, sessionId } = sessionKey;
+  const [history, setHistory] = useState<KeyHistory | undefined>(undefined);
+  const { run, isBusy, error } = useAction();
+  useEffect(() => {
+    let isCurrent = true;
+    void run(async () => {
+      const read = await readHistory(await service, sessionKey, stateKey);
+      if (isCurrent) setHistory(read);
+    });
+    return () => (isCurrent = false);
+  }, [service, appName, userId, sessionId, stateKey, value]);
+  const readMore = (): void =>
+    void run(async () =>
+      setHistory(await readHistory(await service, sessionKey, stateKey, history)),
+    );
+  return h('div', { class: 'history' }, [
+    h('h3', null, 'History'),
+    h(ErrorNote, { error }),
+    h(
+      'ol',
+      { class: 'items' },
+      history?.changes.map((change) => h(Change, { key: change.event.id, change, onShowEvent })),
+    ),
+    history !== undefined &&
+      h('p', { class: 'muted', role: 'status' }, countText(history, stateKey)),
+    history?.before !== undefined &&
+      h('button', { type: 'button', disabled: isBusy, onClick: readMore }, 'Read older events'),
+  ]);
+}
+
+function Change(props: { change: KeyChange; onShowEvent: (eventId: string) => void }): VNode {
+  const { event, before, isBeforeKnown, after } = props.change;
+  return h('li', null, [
+    h('div', { class: 'row' }, [
+      h('bdi', { class: 'author' }, clip(event.author ?? 'unknown', 60)),
+      h('time', null, timeText(event.timestamp)),
+      h('button', { type: 'button', onClick: () => props.onShowEvent(event.id) }, 'Show event'),
+    ]),
+    h('h4', null, 'Before'),
+    isBeforeKnown
+      ? h(ValueOrNothing, { value: before, nothing: 'nothing' })
+      : h('p', { class: 'muted' }, 'not known'),
+    h('h4', null, 'After'),
+    h(ValueOrNothing, { value: after, nothing: 'removed' }),
+  ]);
+}
+
+function ValueOrNothing({ value, nothing }: { value: unknown; nothing: string }): VNode {
+  return value === undefined ? h('p', { class: 'muted' }, nothing) : h(JsonText, { value });
+}
+
+function countText({ changes, readCount, before }: KeyHistory, stateKey: string): string {
+  const where = before === undefined ? 'all' : 'the newest';
+  const others = isShared(stateKey) ? ' Other sessions can change this key too.' : '';
+  return `${changes.length} changes in ${where} ${readCount.toLocaleString('en')} events.${others}`;
+}

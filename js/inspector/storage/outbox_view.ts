@@ -1,0 +1,67 @@
+import type { CachedSessionService, OutboxEntry } from '../../cache/index.js';
+import { useAction } from '../view/hooks.js';
+import { ConfirmButton, ErrorNote, Items } from '../view/parts.js';
+import { h, useEffect, useState, type VNode } from '../view/preact.js';
+import { clip, timeText, visibleText } from '../view/text.js';
+
+/** What a cache has not sent yet, and what its remote refused. */
+export function OutboxView(props: {
+  service: Pick<CachedSessionService, 'status' | 'watchStatus' | 'outbox'>;
+}): VNode {
+  const { service } = props;
+  const [status, setStatus] = useState(service.status);
+  const [entries, setEntries] = useState<readonly OutboxEntry[]>([]);
+  const { run, isBusy, error } = useAction();
+  useEffect(() => {
+    setStatus(service.status);
+    return service.watchStatus((status) => setStatus(status));
+  }, [service]);
+  // To list the outbox makes a new status, with the same values unless something has changed.
+  const { online, isSending, lastSuccess, lastError, pending } = status;
+  const values = JSON.stringify([online, pending, lastError]);
+  useEffect(() => {
+    let isCurrent = true;
+    service.outbox.list().then(
+      (listed) => {
+        if (isCurrent) setEntries(listed);
+      },
+      // The next change lists it again; a closed service tells in its own calls.
+      () => undefined,
+    );
+    return () => (isCurrent = false);
+  }, [service, values]);
+  return h('section', { 'aria-label': 'Outbox' }, [
+    h('h2', null, 'Outbox'),
+    h('p', { role: 'status' }, [
+      online ? 'Online' : 'Offline',
+      isSending ? ', sending' : '',
+      `, ${entries.length} waiting`,
+      lastSuccess === undefined ? '' : `, last reached ${timeText(lastSuccess)}`,
+    ]),
+    lastError !== undefined && h('p', { class: 'error' }, visibleText(lastError.message)),
+    h(ErrorNote, { error }),
+    h(Items<OutboxEntry>, {
+      items: entries,
+      children: ({ key, events, error }) =>
+        h('li', { key: JSON.stringify(key) }, [
+          h(
+            'bdi',
+            null,
+            clip([key.appName, key.userId, key.sessionId].filter(Boolean).join(' / '), 200),
+          ),
+          ` ${events.length} events `,
+          error !== undefined && h('p', { class: 'error' }, visibleText(error.message)),
+          h('div', { class: 'row' }, [
+            error !== undefined &&
+              h('button', { type: 'button', disabled: isBusy, onClick: () => void run(() => service.outbox.retry(key)) }, 'Send again'), // prettier-ignore
+            h(ConfirmButton, {
+              label: 'Give up',
+              question: 'Give up what was not sent?',
+              isDisabled: isBusy,
+              onConfirm: () => void run(() => service.outbox.drop(key)),
+            }),
+          ]),
+        ]),
+    }),
+  ]);
+}

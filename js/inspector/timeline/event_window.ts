@@ -1,0 +1,224 @@
+import type { GivenService } from '../../live/index.js';
+import type { Event } from '../../model/event/event.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import { cursorAt } from '../../read/event_cursor.js';
+
+/** The events of a read, and the most events that are held. */
+const PAGE = 200;
+const MOST = 1000;
+
+/** Where a jump leads: to an end of the session, or to an event. */
+export type Place = 'oldest' | 'newest' | { readonly eventId: string };
+
+/** The events that are held now. Snapshots are never changed. */
+export interface WindowSnapshot {
+  readonly status: 'loading' | 'ready' | 'failed';
+  /** Why the last read failed. */
+  readonly error: unknown;
+  /** Neighbours in append order, at most 1,000. */
+  readonly events: readonly Event[];
+  readonly hasOlder: boolean;
+  readonly hasNewer: boolean;
+  /** Counts the jumps. A view scrolls to the place after each. */
+  readonly jump: number;
+  readonly place: Place;
+  /** The place of the first event among all since the jump: one less for each event that came before it. */
+  readonly origin: number;
+  /** The number of the first event in the session, from 1, if it is known. */
+  readonly firstNumber: number | undefined;
+  /** The number of all events of the session, if the storage counts them. */
+  readonly eventCount: number | undefined;
+}
+
+const EMPTY: WindowSnapshot = {
+  status: 'loading',
+  error: undefined,
+  events: [],
+  hasOlder: false,
+  hasNewer: false,
+  jump: 0,
+  place: 'newest',
+  origin: 0,
+  firstNumber: undefined,
+  eventCount: undefined,
+};
+
+/** Events of a session around the place that is shown. Those far away from it are dropped. */
+export class EventWindow {
+  readonly #service: GivenService;
+  readonly #key: CompositeSessionKey;
+  readonly #listeners = new Set<(snapshot: WindowSnapshot) => void>();
+  #snapshot = EMPTY;
+  /** A cursor of any event of the session. */
+  #cursor = '';
+  /** The last event of the session, as far as it is known. */
+  #newestId = '';
+  #isExtending = false;
+
+  constructor(service: GivenService, key: CompositeSessionKey) {
+    this.#service = service;
+    this.#key = key;
+  }
+
+  readonly getSnapshot = (): WindowSnapshot => this.#snapshot;
+
+  readonly subscribe = (listener: (snapshot: WindowSnapshot) => void): (() => void) => {
+    this.#listeners.add(listener);
+    listener(this.#snapshot);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  /** Shows another place. Never rejects. */
+  async open(place: Place): Promise<void> {
+    const jump = this.#snapshot.jump + 1;
+    this.#set({ status: 'loading', jump });
+    try {
+      const read = await this.#readPlace(place);
+      // A later jump has its own events.
+      if (this.#snapshot.jump !== jump) return;
+      this.#set({ ...read, status: 'ready', error: undefined, jump: jump + 1, place, origin: 0 });
+    } catch (error) {
+      if (this.#snapshot.jump === jump) this.#set({ status: 'failed', error });
+    }
+  }
+
+  /** Puts older events before the first, and drops the newest of too many. */
+  loadOlder(): Promise<void> {
+    return this.#extend('hasOlder', async (events) => {
+      const before = this.#cursorAt(events[0]);
+      const page = await this.#list({ before, withCount: false });
+      const known = new Set(events.map(({ id }) => id));
+      const older = page.events.filter(({ id }) => !known.has(id));
+      const { origin, firstNumber, hasNewer } = this.#snapshot;
+      const all = [...older, ...this.#snapshot.events];
+      return {
+        events: all.slice(0, MOST),
+        hasOlder: page.before !== undefined,
+        hasNewer: hasNewer || all.length > MOST,
+        origin: origin - older.length,
+        firstNumber: firstNumber === undefined ? undefined : firstNumber - older.length,
+      };
+    });
+  }
+
+  /** Puts newer events after the last, and drops the oldest of too many. */
+  loadNewer(): Promise<void> {
+    return this.#extend('hasNewer', async (events) => {
+      const after = this.#cursorAt(events.at(-1));
+      const page = await this.#list({ after, withCount: false });
+      return { ...this.#withNewer(page.events), hasNewer: page.events.length === PAGE };
+    });
+  }
+
+  /**
+   * Takes over what has changed in the last events of the session.
+   *
+   * @param recent the last events, in append order
+   */
+  follow(recent: readonly Event[]): void {
+    const { events, hasNewer, status, eventCount } = this.#snapshot;
+    if (status === 'failed') return void this.open('newest');
+    const newest = recent.at(-1);
+    if (newest === undefined || status === 'loading') return;
+    const position = recent.findIndex(({ id }) => id === events.at(-1)?.id);
+    if (position < 0 && !hasNewer) return void this.open('newest');
+    const changed = new Map(recent.map((event) => [event.id, event]));
+    const current = events.map((event) => changed.get(event.id) ?? event);
+    const isSame = current.every((event, at) => event === events[at]);
+    if (isSame && newest.id === this.#newestId) return;
+    const seen = recent.findIndex(({ id }) => id === this.#newestId);
+    const added = recent.length - 1 - seen;
+    this.#newestId = newest.id;
+    this.#set({
+      events: current,
+      eventCount: eventCount === undefined || seen < 0 ? undefined : eventCount + added,
+    });
+    if (!hasNewer) this.#set(this.#withNewer(recent.slice(position + 1)));
+  }
+
+  async #readPlace(place: Place): Promise<Partial<WindowSnapshot>> {
+    const newest = await this.#list({ limit: place === 'newest' ? PAGE : 1 });
+    const { eventCount } = newest;
+    this.#cursor = newest.after ?? '';
+    this.#newestId = newest.events.at(-1)?.id ?? '';
+    if (place === 'newest' || newest.events.length === 0) {
+      const { events } = newest;
+      const firstNumber = eventCount === undefined ? undefined : eventCount - events.length + 1;
+      const hasOlder = newest.before !== undefined;
+      return { events, hasOlder, hasNewer: false, firstNumber, eventCount };
+    }
+    if (place === 'oldest') {
+      const events: Event[] = [];
+      const service = await this.#service;
+      for await (const event of service.events({ ...this.#key, order: 'asc', limit: PAGE })) {
+        if (events.push(event) === PAGE) break;
+      }
+      const hasNewer = events.length === PAGE;
+      return { events, hasOlder: false, hasNewer, firstNumber: 1, eventCount };
+    }
+    const cursor = cursorAt(this.#key, this.#cursor, place.eventId);
+    const limit = PAGE / 2;
+    const newer = await this.#list({ after: cursor, limit, withCount: false });
+    const first = newer.events[0]?.id;
+    // The page before the first newer event has the event itself.
+    const before = first === undefined ? undefined : cursorAt(this.#key, this.#cursor, first);
+    const older = await this.#list({ before, limit, withCount: false });
+    return {
+      events: [...older.events, ...newer.events],
+      hasOlder: older.before !== undefined,
+      hasNewer: newer.events.length === limit,
+      firstNumber: undefined,
+      eventCount,
+    };
+  }
+
+  /** Adds newer events and drops the oldest of too many. */
+  #withNewer(given: readonly Event[]): Partial<WindowSnapshot> {
+    const { events, origin, firstNumber, hasOlder } = this.#snapshot;
+    const known = new Set(events.map(({ id }) => id));
+    const all = [...events, ...given.filter(({ id }) => !known.has(id))];
+    const dropped = Math.max(0, all.length - MOST);
+    return {
+      events: all.slice(dropped),
+      hasOlder: hasOlder || dropped > 0,
+      origin: origin + dropped,
+      firstNumber: firstNumber === undefined ? undefined : firstNumber + dropped,
+    };
+  }
+
+  async #extend(
+    side: 'hasOlder' | 'hasNewer',
+    read: (events: readonly Event[]) => Promise<Partial<WindowSnapshot>>,
+  ): Promise<void> {
+    const { events, status, jump } = this.#snapshot;
+    if (!this.#snapshot[side] || status !== 'ready' || this.#isExtending) return;
+    this.#isExtending = true;
+    try {
+      const changes = await read(events);
+      if (this.#snapshot.jump === jump) this.#set({ ...changes, error: undefined });
+    } catch (error) {
+      if (this.#snapshot.jump === jump) this.#set({ error });
+    } finally {
+      this.#isExtending = false;
+    }
+  }
+
+  #cursorAt(event: Event | undefined): string {
+    return cursorAt(this.#key, this.#cursor, event?.id ?? '');
+  }
+
+  async #list(page: {
+    before?: string | undefined;
+    after?: string | undefined;
+    limit?: number;
+    withCount?: boolean;
+  }) {
+    const service = await this.#service;
+    return service.listEvents({ ...this.#key, limit: PAGE, ...page });
+  }
+
+  #set(changes: Partial<WindowSnapshot>): void {
+    this.#snapshot = { ...this.#snapshot, ...changes };
+    for (const listener of this.#listeners) listener(this.#snapshot);
+  }
+}

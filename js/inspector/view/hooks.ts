@@ -1,0 +1,50 @@
+import type { LiveStore } from '../../live/index.js';
+import { useCallback, useEffect, useRef, useState } from './preact.js';
+
+/** What a component reads of a store. */
+type Readable<Snapshot> = Pick<LiveStore<Snapshot>, 'subscribe' | 'getSnapshot'>;
+
+/** Returns the snapshot of a store, and renders again when it changes. */
+export function useStore<Snapshot>(store: Readable<Snapshot>): Snapshot {
+  const [last, setLast] = useState({ store, snapshot: store.getSnapshot() });
+  useEffect(() => store.subscribe((snapshot) => setLast({ store, snapshot })), [store]);
+  return last.store === store ? last.snapshot : store.getSnapshot();
+}
+
+/** Something that a button starts. */
+export interface Action {
+  readonly isBusy: boolean;
+  /** What the last run threw. */
+  readonly error: unknown;
+  readonly run: (work: () => unknown) => Promise<void>;
+}
+
+/** Returns an action: one run at a time, with its error. */
+export function useAction(): Action {
+  const [state, setState] = useState<Omit<Action, 'run'>>({ isBusy: false, error: undefined });
+  const isBusy = useRef(false);
+  const run = useCallback(async (work: () => unknown): Promise<void> => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    setState({ isBusy: true, error: undefined });
+    let error: unknown;
+    try {
+      await work();
+    } catch (reason) {
+      error = reason;
+    }
+    isBusy.current = false;
+    setState({ isBusy: false, error });
+  }, []);
+  return { ...state, run };
+}
+
+/** Returns the value once it has stayed the same for a moment, so that a text that is being typed is not searched for. */
+export function useSettled<Value>(value: Value, milliseconds = 200): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(() => value), milliseconds);
+    return () => clearTimeout(timer);
+  }, [value, milliseconds]);
+  return settled;
+}

@@ -1,0 +1,102 @@
+import { type ComponentChildren, h, useState, type VNode } from './preact.js';
+import { errorText, jsonText, visibleText } from './text.js';
+
+/** The characters of a long text that are shown at first, and the factor by which each step shows more. */
+const FIRST_LENGTH = 2000;
+const MORE = 10;
+
+/** A stored text. A long one is shown in steps. */
+export function LongText({ text }: { text: string }): VNode {
+  const [length, setLength] = useState(FIRST_LENGTH);
+  const isCut = text.length > length;
+  return h('div', null, [
+    h('pre', { class: 'text', dir: 'auto' }, visibleText(isCut ? text.slice(0, length) : text)),
+    isCut &&
+      h(
+        'button',
+        { type: 'button', onClick: () => setLength(length * MORE) },
+        `Show more of ${text.length.toLocaleString('en')} characters`,
+      ),
+  ]);
+}
+
+/** A stored value as JSON. */
+export function JsonText({ value }: { value: unknown }): VNode {
+  return h(LongText, { text: jsonText(value, 2) });
+}
+
+/** An error, told to screen readers at once; nothing without one. */
+export function ErrorNote({ error }: { error: unknown }): VNode | null {
+  return error === undefined
+    ? null
+    : h('p', { class: 'error', role: 'alert' }, visibleText(errorText(error)));
+}
+
+/** A labelled input of one line. */
+export function Field(props: {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  hint?: string;
+  list?: readonly string[];
+}): VNode {
+  const { label, value, onValue, hint, list } = props;
+  const listId = `list-${label.replace(/\W+/g, '-')}`;
+  return h('label', { class: 'field' }, [
+    h('span', null, label),
+    h('input', {
+      type: 'text',
+      value,
+      placeholder: hint,
+      autocomplete: 'off',
+      spellcheck: false,
+      list: list === undefined ? undefined : listId,
+      onInput: (event) => onValue(event.currentTarget.value),
+    }),
+    list !== undefined && h('datalist', { id: listId }, list.map((option) => h('option', { key: option, value: option }))), // prettier-ignore
+  ]);
+}
+
+/** A button that asks once more before it does anything. */
+export function ConfirmButton(props: {
+  label: string;
+  question: string;
+  isDisabled?: boolean;
+  onConfirm: () => void;
+}): VNode {
+  const { label, question, isDisabled = false, onConfirm } = props;
+  const [isAsking, setAsking] = useState(false);
+  if (!isAsking) {
+    const onClick = (): void => setAsking(true);
+    return h('button', { type: 'button', class: 'danger', disabled: isDisabled, onClick }, label);
+  }
+  return h('span', { role: 'group', 'aria-label': question, class: 'row' }, [
+    h('span', null, question),
+    h('button', { type: 'button', class: 'danger', ref: focus, onClick: onConfirm }, label),
+    h('button', { type: 'button', onClick: () => setAsking(false) }, 'Cancel'),
+  ]);
+}
+
+/** Moves the focus to an element that takes the place of the focused one, and selects its text. */
+export function focus(element: HTMLElement | null): void {
+  element?.focus();
+  if (element instanceof HTMLTextAreaElement) element.select();
+}
+
+/** The first items of a long list, and a button for more. */
+export function Items<Item>(props: {
+  items: readonly Item[];
+  children: (item: Item) => ComponentChildren;
+}): VNode {
+  const [count, setCount] = useState(100);
+  const { items, children } = props;
+  return h('div', null, [
+    h('ul', { class: 'items' }, items.slice(0, count).map(children)),
+    items.length > count &&
+      h(
+        'button',
+        { type: 'button', onClick: () => setCount(count * 2) },
+        `Show more of ${items.length}`,
+      ),
+  ]);
+}

@@ -1,0 +1,3 @@
+import { inspectorIn } from './inspector_in.js';
+
+inspectorIn('firefox');

@@ -1,0 +1,384 @@
+// The inspector in real pages of one of the browsers.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Key } from 'selenium-webdriver';
+
+import { root } from '../../toolchain/environment.mjs';
+import { type Browser, type BrowserName, openBrowser } from '../browser.js';
+import { serveSessions, type SessionServer } from '../cache/session_server.js';
+import { inTabs } from '../in_tabs.js';
+import type { Server } from '../server.js';
+import type { Tab } from '../tab.js';
+import { serveInspector } from './inspector_site.js';
+import type { InspectorScenarios } from './page/main.js';
+
+type Page = Tab<InspectorScenarios>;
+
+const PICTURES = join(root, 'target', 'inspector');
+
+export function inspectorIn(name: BrowserName): void {
+  describe(`The inspector in ${name}`, () => {
+    let site: Server;
+    let sessions: SessionServer;
+    let browser: Browser;
+    before(async () => {
+      mkdirSync(PICTURES, { recursive: true });
+      site = await serveInspector();
+      sessions = await serveSessions(site.origin, true);
+      browser = await openBrowser(name);
+    });
+    after(async () => {
+      await browser.close();
+      await sessions.stop();
+      await site.close();
+    });
+    const inPages = (paths: string[], run: (...pages: Page[]) => Promise<void>) =>
+      inTabs<InspectorScenarios>(browser, paths.map((path) => `${site.origin}${path}`), (tabs) => run(...tabs)); // prettier-ignore
+    const inPage = (run: (page: Page) => Promise<void>) => inPages(['/'], run);
+    const picture = async (page: Page, view: string): Promise<void> =>
+      writeFileSync(join(PICTURES, `${name}_${view}.png`), await page.picture());
+
+    it('lists sessions, the newest first, in pages', () =>
+      inPage(async (page) => {
+        await page.call('openShop', false);
+        const listed = await page.call('options', 'Sessions');
+        assert.equal(listed.length, 50);
+        assert.match(listed[0] ?? '', /^Tea/);
+        assert.match(listed[1] ?? '', /^Order 60/);
+        await page.call('click', 'Load more');
+        await page.call('see', '61 sessions');
+        assert.equal((await page.call('options', 'Sessions')).length, 61);
+        await page.call('type', 'User', 'ada');
+        await page.call('seeNot', 'Order 60');
+        assert.equal((await page.call('options', 'Sessions')).length, 1);
+      }));
+
+    it('filters sessions by title, label and id', () =>
+      inPage(async (page) => {
+        await page.call('openShop', false);
+        await page.call('click', 'Filter');
+        for (const [field, text, count, found] of [
+          ['Title', 'order', '30 sessions', 'Order 60'],
+          ['Labels', 'pinned=yes', '1 sessions', 'Question 7'],
+          ['Id', 's59', '1 sessions', 'Question 59'],
+        ] as const) {
+          await page.call('type', field, text);
+          await page.call('see', count);
+          assert.match((await page.call('options', 'Sessions'))[0] ?? '', new RegExp(found));
+          await page.call('type', field, '');
+          await page.call('see', 'The newest 50');
+        }
+      }));
+
+    it('shows who said what, which tools ran, and what each event changed', () =>
+      inPage(async (page) => {
+        await page.call('openShop', false);
+        await page.call('choose', 'Sessions', 'Tea');
+        await page.call('see', 'Thank you!');
+        assert.deepEqual(await page.call('selected'), ['tea-talk']);
+        assert.deepEqual(await page.call('properties'), ['shop', 'ada', 'tea-talk']);
+        assert.deepEqual(await page.call('options', 'Events'), [
+          'user changed keys: 1 Which tea do you have?',
+          'guide calls find_tea Let me look.',
+          'guide result of find_tea',
+          'guide changed keys: 4 Sencha and matcha.',
+          'user changed keys: 1 Thank you!',
+        ]);
+        await page.call('choose', 'Events', 'calls find_tea');
+        await page.call('see', '"kind": "green"');
+        await page.call('choose', 'Events', 'result of find_tea');
+        await page.call('see', '"matcha"');
+        await page.call('choose', 'Events', 'Sencha and matcha');
+        await page.call('see', 'App state');
+        assert.deepEqual(await page.call('text', '.changes h4'), [
+          'Session state',
+          'User state',
+          'App state',
+        ]);
+        await picture(page, 'events');
+      }));
+
+    it('shows the history of a key, and the event that set it', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('see', 'Thank you!');
+        await page.call('click', 'State');
+        await page.call('click', 'History of topic');
+        await page.call('see', '2 changes in all 5 events');
+        const values = await page.call('text', '.history pre');
+        assert.deepEqual(values, ['"tea"', '"green tea"', '"nothing"', '"tea"']);
+        await picture(page, 'state');
+        await page.call('click', 'Show event');
+        await page.call('see', 'Changes');
+        assert.match((await page.call('text', '.panel'))[0] ?? '', /Sencha and matcha\./);
+      }));
+
+    it('changes the state by events', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('click', 'State');
+        await page.call('click', 'Edit topic');
+        await page.call('type', 'Value of topic as JSON', '{"kind": white}');
+        await page.call('click', 'Save');
+        await page.call('see', 'The value is not JSON.');
+        await page.call('type', 'Value of topic as JSON', '{"kind": "white"}');
+        await page.call('click', 'Save');
+        await page.call('see', '"kind": "white"');
+        await page.call('type', 'Name of the new key', '__proto__');
+        await page.call('type', 'Value of the new key as JSON', '[1]');
+        await page.call('click', 'Add');
+        await page.call('see', 'Session (2)');
+        await page.call('click', 'Edit user:name');
+        await page.call('type', 'Value of user:name as JSON', '"Eva"');
+        await page.call('click', 'Save');
+        await page.call('see', '"Eva"');
+        const stored = await page.call('stored');
+        const state = JSON.stringify(stored?.state);
+        assert.match(state, /"topic":\{"kind":"white"\}/);
+        assert.match(state, /"user:name":"Eva"/);
+        await page.call('see', 'Events 1 to 8 of 8');
+      }));
+
+    it('renames, labels and deletes a session', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('click', 'Session');
+        await page.call('type', 'Title of the session', 'Green tea');
+        await page.call('type', 'Labels of the session', 'pinned=yes kind=tea');
+        await page.call('click', 'Save');
+        await page.call('see', 'kind=tea');
+        const { title, labels } = (await page.call('stored')) ?? {};
+        assert.deepEqual([title, labels], ['Green tea', { pinned: 'yes', kind: 'tea' }]);
+        await page.call('click', 'Count events and tokens');
+        await page.call('see', '5 events');
+        await page.call('click', 'Delete session');
+        assert.ok(await page.call('stored'));
+        await page.call('click', 'Delete session');
+        await page.call('see', 'The session was deleted.');
+        assert.equal((await page.call('stored')) ?? undefined, undefined);
+      }));
+
+    it('exports a session, and imports it by button and by drop', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('click', 'Session');
+        await page.call('click', 'Export for Python');
+        const [[fileName = '', text = ''] = []] = await page.call('savedFiles');
+        assert.equal(fileName, 'tea-talk.session.json');
+        const file = JSON.parse(text) as { app_name: string; events: unknown[]; id: string };
+        assert.deepEqual([file.app_name, file.events.length], ['shop', 5]);
+        await page.call('drop', 'again.json', text);
+        await page.call('see', 'already exists');
+        await page.call('click', 'Import as a copy');
+        await page.call('seeNot', 'already exists');
+        assert.match((await page.call('selected')).at(-1) ?? '', /^[\da-f-]{36}$/);
+        await page.call('drop', 'new.json', JSON.stringify({ ...file, id: 'dropped' }));
+        await page.call('see', 'Thank you!');
+        const lines = ['picked-1', 'picked-2'].map((id) => JSON.stringify({ ...file, id }));
+        await page.call('pick', 'many.jsonl', lines.join('\n'));
+        await page.call('see', '2 sessions imported');
+        assert.deepEqual(await page.call('selected'), ['dropped', 'picked-2']);
+        assert.match(await page.call('exported', 'dropped'), /Thank you!/);
+        await page.call('drop', 'broken.json', '{"id": 7');
+        await page.call('see', 'broken.json:');
+      }));
+
+    it('marks the placeholders of a template, and renders it', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('click', 'Template');
+        const template = 'Greet {user:name}, offer {topic}, not {price} {mood?} {{x}}.';
+        await page.call('type', 'Instruction template', template);
+        await page.call('see', 'price has no value: an error');
+        assert.deepEqual(await page.call('marks'), [
+          'set {user:name}',
+          'set {topic}',
+          'missing {price}',
+          'empty {mood?}',
+        ]);
+        await page.call('seeTexts', '[aria-label="Missing names"] li', ['price']);
+        await page.call('type', 'Instruction template', 'Greet {user:name}, offer {topic}{mood?}.');
+        await page.call('see', 'Greet Ada, offer green tea.');
+        await page.call('append', 'e6', 'More', { topic: 'black tea' });
+        await page.call('see', 'Greet Ada, offer black tea.');
+        await picture(page, 'template');
+      }));
+
+    it('shows what another tab writes', () =>
+      inPages(['/', '/'], async (first, second) => {
+        const database = `inspector-${name}`;
+        await first.call('openStored', database);
+        await second.call('openStored', database);
+        await second.call('append', 'e1', 'from the other tab', { topic: 'tea' });
+        await first.call('see', 'from the other tab');
+        await first.call('click', 'State');
+        await first.call('see', '"tea"');
+        await first.call('click', 'Storage');
+        await first.call('see', 'indexeddb');
+        // WebKitGTK does not estimate it.
+        if (name !== 'webkit') await first.call('see', 'Used by this site');
+      }));
+
+    it('shows what a cache has not sent, and that it is sent', () =>
+      inPage(async (page) => {
+        await page.call('openCache', sessions.url);
+        await page.call('click', 'Storage');
+        await page.call('see', 'Online, 0 waiting');
+        await sessions.stop();
+        try {
+          await page.call('append', 'e1', 'written offline');
+          await page.call('see', 'written offline');
+          await page.call('see', 'Offline');
+          await page.call('see', '1 waiting');
+          assert.deepEqual(await page.call('options', 'Events'), ['user waiting written offline']);
+          await page.call('see', 'tea-talk');
+        } finally {
+          await sessions.start();
+        }
+        await page.call('click', 'Refresh');
+        await page.call('see', '0 waiting');
+      }));
+
+    it('works with the keyboard alone', () =>
+      inPage(async (page) => {
+        await page.call('openShop', false);
+        const tabTo = async (what: string): Promise<string> => {
+          for (let presses = 0; presses < 60; presses += 1) {
+            await page.press(Key.TAB);
+            const focused = await page.call('focused');
+            if (focused.startsWith(what)) return focused;
+          }
+          throw new Error(`no way to ${what}`);
+        };
+        await tabTo('listbox Sessions');
+        await page.press(Key.ARROW_DOWN);
+        await page.call('see', 'Thank you!');
+        await page.call('seeFocus', 'listbox Sessions: Tea');
+        await tabTo('listbox Events');
+        await page.press(Key.END);
+        await page.call('seeFocus', 'listbox Events: user changed keys: 1 Thank you!');
+        await page.press(Key.ARROW_UP);
+        await page.call('seeFocus', 'listbox Events: guide changed keys: 4 Sencha');
+        await page.press(Key.ARROW_UP);
+        await page.call('seeFocus', 'listbox Events: guide result of find_tea');
+        await page.call('see', '"matcha"');
+        await page.press(Key.HOME);
+        await page.call('seeFocus', 'listbox Events: user changed keys: 1 Which tea do you have');
+        await tabTo('tab Event');
+        await page.press(Key.ARROW_RIGHT);
+        await page.call('seeFocus', 'tab State');
+        await tabTo('button Edit topic');
+        await page.press(Key.ENTER);
+        await page.call('seeFocus', 'textarea Value of topic as JSON');
+        await page.press('"oolong"', Key.TAB);
+        await page.call('seeFocus', 'button Save');
+        await page.press(Key.ENTER);
+        await page.call('see', '"oolong"');
+      }));
+
+    it('runs nothing that users stored, under a policy with Trusted Types', () =>
+      inPage(async (page) => {
+        await page.call('openHostile');
+        const rows = await page.call('options', 'Events');
+        assert.equal(rows.length, 5);
+        for (const row of rows) {
+          await page.call('choose', 'Events', row.slice(0, 40));
+          await page.call('click', 'Whole event as JSON');
+        }
+        await page.call('choose', 'Events', 'and \\u0000 and');
+        await page.call('see', '\\u202etxet desrever');
+        await page.call('click', 'Show more of 1,000,026 characters');
+        for (const tab of ['State', 'Template', 'Session', 'Storage'])
+          await page.call('click', tab);
+        await page.call('click', 'State');
+        await page.call('click', 'History of __proto__');
+        await page.call('see', '1 changes in all 5 events');
+        await page.call('click', 'Template');
+        await page.call(
+          'type',
+          'Instruction template',
+          '{user:\u202Eeman} {constructor} {__proto__} {<b>}',
+        );
+        await page.call('see', '{"polluted":true}');
+        await page.call('drop', '<img src=x onerror=pwned=1>.json', '<script>pwned = 1</script>');
+        await page.call('see', '<img src=x onerror=pwned=1>.json');
+        const { isEnforced, ...security } = await page.call('security');
+        assert.deepEqual(security, { violations: [], isRun: false, isPolluted: false, scripts: 0 });
+        if (name === 'chromium') assert.ok(isEnforced, 'the page has no Trusted Types');
+        // The styles came in under the policy.
+        assert.equal(await page.call('style', '.events', 'overflow-y'), 'auto');
+      }));
+
+    it('shows 100,000 events with few nodes, to the oldest and back', () =>
+      inPage(async (page) => {
+        await page.call('openLong', 100_000);
+        await page.call('see', 'Events 99,801 to 100,000 of 100,000');
+        for (let step = 1; step <= 8; step += 1) {
+          const { row, height, nodes } = await page.call('scrollToOlder');
+          // 40 rows below the first one held, whatever came before it meanwhile.
+          assert.deepEqual(row, [`message ${100_000 - 200 * step + 41}`, 0]);
+          assert.ok(height <= 1000 * 64, `${height} pixels`);
+          assert.ok(nodes < 900, `${nodes} nodes`);
+        }
+        await page.call('click', 'Oldest');
+        await page.call('see', 'Events 1 to 200 of 100,000');
+        assert.match((await page.call('options', 'Events'))[0] ?? '', /message 1$/);
+        await page.call('append', 'new', 'the newest of all');
+        await page.call('see', 'of 100,001');
+        await page.call('click', 'Newest');
+        await page.call('see', 'the newest of all');
+        await page.call('append', 'newer', 'even newer');
+        await page.call('see', 'even newer');
+        assert.ok((await page.call('nodes')) < 900);
+      }));
+
+    it('is told what to show by attributes, and can be removed from the page and put back', () =>
+      inPage(async (page) => {
+        await page.call('openByAttributes');
+        await page.call('leave');
+        await page.call('append', 'e6', 'still live');
+        await page.call('see', 'still live');
+      }));
+
+    it('needs one import and no bundler', async () => {
+      const shown = await browser.value<string[]>(`${site.origin}/plain`);
+      assert.deepEqual(shown, ['s1']);
+    });
+
+    it('has no fault that axe-core finds, light and narrow', () =>
+      inPages(['/axe'], async (page) => {
+        await page.call('openShop', true);
+        await page.call('choose', 'Events', 'Sencha and matcha');
+        assert.deepEqual(await page.call('axe'), []);
+        for (const tab of ['State', 'Template', 'Session', 'Storage']) {
+          await page.call('click', tab);
+          if (tab === 'State') await page.call('click', 'History of topic');
+          if (tab === 'Template')
+            await page.call('type', 'Instruction template', '{topic} {x} {y?}');
+          assert.deepEqual(await page.call('axe'), [], tab);
+        }
+        await page.call('width', 375);
+        for (const tab of ['Sessions', 'Events', 'Event', 'State']) {
+          await page.call('click', tab);
+          assert.deepEqual(await page.call('axe'), [], `narrow ${tab}`);
+          await picture(page, `phone_${tab.toLowerCase()}`);
+        }
+      }));
+
+    if (name === 'chromium') {
+      it('is readable on a dark page', () =>
+        inPages(['/axe'], async (page) => {
+          await page.call('openShop', true);
+          const features = [{ name: 'prefers-color-scheme', value: 'dark' }];
+          await browser.debug('Emulation.setEmulatedMedia', { features });
+          await page.call('choose', 'Events', 'Sencha and matcha');
+          assert.equal(await page.call('style', '.inspector', 'color'), 'rgb(230, 237, 243)');
+          assert.deepEqual(await page.call('axe'), []);
+          await picture(page, 'dark');
+        }));
+    }
+  });
+}
