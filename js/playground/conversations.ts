@@ -4,6 +4,7 @@ import { importSession } from 'adk-session-wasm/files';
 import { liveSessions } from 'adk-session-wasm/live';
 import { showChat } from './chat.js';
 import { element, pageElement } from './element.js';
+import { inspect } from './inspector.js';
 import { sessions, USER } from './sessions.js';
 
 const list = liveSessions(sessions, { ...USER, limit: 50 });
@@ -33,6 +34,7 @@ export function startConversations(): void {
   const open = (): void => {
     problem.textContent = '';
     showChat(currentSession());
+    inspect(currentSession());
     show();
   };
   list.subscribe(show);

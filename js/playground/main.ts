@@ -2,11 +2,13 @@
 import { startChat } from './chat.js';
 import { startConversations } from './conversations.js';
 import { pageElement } from './element.js';
+import { startInspector } from './inspector.js';
 import { sessions } from './sessions.js';
 import { startSettings } from './settings.js';
 
 startSettings();
 startChat();
+startInspector();
 startConversations();
 
 // Vite defines `env`; its development server sends modules that no worker should keep.

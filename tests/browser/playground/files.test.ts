@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { root } from '../../toolchain/environment.mjs';
+import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { openBrowser } from '../browser.js';
 import { say, until } from '../chat_page.js';
 import { serve } from '../server.js';
 import { builtPlayground } from './build.js';
+import { openEvents } from './inspector.js';
 
 const gzipped = (file: string): number => gzipSync(readFileSync(file), { level: 9 }).length / 1024;
 
@@ -31,7 +33,18 @@ it('all files of the playground but the framework have at most 250 KB', async (t
   assert.doesNotMatch(page, /framework-/, 'the page does not load the framework by itself');
 });
 
-it('the picture of the playground has at most 200 KB', async () => {
+/** An expression whose promise has what axe-core finds in the page. */
+function axeRun(): string {
+  const folder = installPackages('axe_core', { 'axe-core': '4.14.1' });
+  const axe = readFileSync(join(folder, 'node_modules/axe-core/axe.min.js'), 'utf8');
+  return `(async () => {
+    ${axe}
+    const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+    return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+  })()`;
+}
+
+it('the page of the playground is accessible, and its picture has at most 200 KB', async () => {
   const server = await serve({ '/': await builtPlayground() });
   const browser = await openBrowser('chromium', { arguments: ['--window-size=1280,800'] });
   try {
@@ -40,6 +53,8 @@ it('the picture of the playground has at most 200 KB', async () => {
     await say(page, 'I would like something mild');
     await until(page, `document.querySelectorAll('#messages .stored').length === 5`);
     await until(page, `document.querySelector('.draft') === null`);
+    assert.deepEqual(await page.evaluate(axeRun()), []);
+    await openEvents(page);
     const picture = await page.picture();
     const folder = join(root, 'target/pictures');
     mkdirSync(folder, { recursive: true });

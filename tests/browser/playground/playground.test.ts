@@ -11,6 +11,7 @@ import { assertStreamed, click, record, say, shows, until } from '../chat_page.j
 import { serve, type Server } from '../server.js';
 import type { Scenarios, Tab } from '../tab.js';
 import { builtPlayground } from './build.js';
+import { INSPECTOR, openEvents } from './inspector.js';
 
 /** The turn of the tea shop, as the page shows it. */
 const TURN = [
@@ -55,6 +56,17 @@ for (const name of BROWSERS) {
         `document.querySelector('#messages').textContent.includes('likes it strong')`,
       );
       await other.leave();
+    });
+
+    it('shows the conversation in the inspector too, and opens what is selected there', async () => {
+      await until(page, `${INSPECTOR}.sessionId === location.hash.slice(1)`);
+      await openEvents(page);
+      await page.evaluate(`${INSPECTOR}.dispatchEvent(new CustomEvent('sessionselect', {
+        detail: { appName: 'tea_house', userId: 'guest', sessionId: 'other' },
+      }))`);
+      await shows(page, '#messages li', []);
+      await page.evaluate(`history.back()`);
+      await until(page, `document.querySelectorAll('#messages li').length === 10`);
     });
 
     it('renames a conversation, and shows it after a reload', async () => {
