@@ -140,6 +140,7 @@ export interface HandleSnapshot extends Session {
   readonly given: Session;
   /** The id of the last event. It tells how current a handle is that we did not give out. */
   readonly lastEventId: string | undefined;
+  readonly hasTitle: boolean;
 }
 
 /**
@@ -154,7 +155,6 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
     if (session instanceof Promise) throw noSession(); // without `await`
     const given = session as Session;
     const { id, appName, userId, state, events } = given;
-    const title = memberOf(given, 'title');
     requireSessionKey(id, appName, userId);
     if (typeof state !== 'object' || (state as unknown) === null || !Object.isExtensible(state)) {
       throw invalid(
@@ -171,8 +171,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
     if (Object.isFrozen(session)) {
       throw invalid('session', 'is frozen, but an append changes it; append through a copy');
     }
-    const lastEventId = idOfLastEvent(events);
-    const snapshot = {
+    return {
       id,
       appName,
       userId,
@@ -180,9 +179,9 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
       events,
       lastUpdateTime: NaN,
       given,
-      lastEventId,
+      lastEventId: idOfLastEvent(events),
+      hasTitle: memberOf(given, 'title') !== undefined,
     };
-    return title === undefined ? snapshot : { ...snapshot, title };
   } catch (error) {
     if (isSessionError(error)) throw error;
     throw invalid('session', 'cannot be read: its own code threw');
