@@ -53,6 +53,7 @@ export function inspectorIn(name: BrowserName): void {
         assert.equal((await page.call('options', 'Sessions')).length, 61);
         await page.call('type', 'User', 'ada');
         await page.call('seeNot', 'Order 60');
+        await page.call('see', '1 sessions');
         assert.equal((await page.call('options', 'Sessions')).length, 1);
       }));
 
