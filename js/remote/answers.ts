@@ -1,7 +1,7 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
-import type { ChangesSince } from '../model/changes_since.js';
+import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import { isTime } from '../model/event/snapshot.js';
@@ -78,8 +78,7 @@ export function appendAnswerIn(json: unknown): AppendAnswer | undefined {
 
 export function changesIn(json: unknown): ChangesSince | undefined {
   if (!isPlainObject(json)) return undefined;
-  const { title, labels, ...changes } = json;
-  const { created, revision, lastUpdateTime, isRecreated, events, state } = changes;
+  const { created, revision, lastUpdateTime, isRecreated, title, labels, events, state } = json;
   const isAnswer =
     isRevision(created) &&
     isRevision(revision) &&
@@ -88,7 +87,15 @@ export function changesIn(json: unknown): ChangesSince | undefined {
     (state === undefined || isPlainObject(state)) &&
     isListOf(events, isChanged);
   if (!isAnswer) return undefined;
-  return setDescription(changes as unknown as ChangesSince, title, JSON.stringify(labels));
+  const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
+  // A later version of the server may send more.
+  if (events !== undefined) {
+    changes.events = (events as ChangedEvent[]).map(({ seq, revision, event }) => {
+      return { seq, revision, event };
+    });
+  }
+  if (state !== undefined) changes.state = state;
+  return setDescription(changes, title, JSON.stringify(labels));
 }
 
 const isChanged = (item: unknown): boolean =>

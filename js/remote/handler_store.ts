@@ -124,9 +124,9 @@ export class HandlerStore implements ServerStore {
         order,
         orderBy,
         limit,
+        withTotal: withTotal && isFirst,
         offset,
         cursor,
-        withTotal: withTotal && isFirst,
       };
       const chunk = (await this.#get(path, query, call, (json) => listedIn(json, list)))!;
       if (isFirst) total = chunk.total;
