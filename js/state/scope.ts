@@ -83,7 +83,12 @@ export function isTemp(key: string): boolean {
   return key.startsWith(TEMP_PREFIX);
 }
 
+/** Returns the scope whose state stores `key`. A `temp:` key is never stored: ask {@link isTemp} first. */
+export function storedScopeOf(key: string): StoredScope {
+  return SHARED_SCOPES.find((scope) => key.startsWith(SHARED_PREFIXES[scope])) ?? 'session';
+}
+
 /** Returns whether `key` outlives its session: it belongs to the user or the app. */
 export function isShared(key: string): boolean {
-  return SHARED_SCOPES.some((scope) => key.startsWith(SHARED_PREFIXES[scope]));
+  return storedScopeOf(key) !== 'session';
 }

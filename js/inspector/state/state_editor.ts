@@ -1,4 +1,4 @@
-import { SHARED_PREFIXES, SHARED_SCOPES } from '../../state/scope.js';
+import { STORED_PREFIXES } from '../../state/scope.js';
 import { useAction } from '../view/hooks.js';
 import { ErrorNote, focus } from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
@@ -45,10 +45,7 @@ export function ValueEditor(props: {
   ]);
 }
 
-const PREFIXES = new Map<string, string>([
-  ['session', ''],
-  ...SHARED_SCOPES.map((scope): [string, string] => [scope, SHARED_PREFIXES[scope]]),
-]);
+const PREFIXES = new Map<string, string>(STORED_PREFIXES);
 
 /** A form for a new key. */
 export function NewKey({

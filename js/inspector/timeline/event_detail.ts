@@ -1,5 +1,5 @@
 import type { Event } from '../../model/event/event.js';
-import { isTemp, REMOVED, SHARED_PREFIXES, SHARED_SCOPES } from '../../state/scope.js';
+import { isTemp, REMOVED, storedScopeOf } from '../../state/scope.js';
 import { Items, JsonText, LongText } from '../view/parts.js';
 import { type ComponentChildren, h, useState, type VNode } from '../view/preact.js';
 import { clip, timeText, visibleText } from '../view/text.js';
@@ -71,12 +71,12 @@ function Changes(props: {
   onShowKey: (key: string) => void;
 }): VNode | null {
   const { delta, onShowKey } = props;
-  const keys = Object.keys(delta);
+  const keys = Object.keys(delta).filter((key) => !isTemp(key));
   if (keys.length === 0) return null;
   const scopes = Object.entries({
-    'Session state': keys.filter((key) => scopeOf(key) === 'session'),
-    'User state': keys.filter((key) => scopeOf(key) === 'user'),
-    'App state': keys.filter((key) => scopeOf(key) === 'app'),
+    'Session state': keys.filter((key) => storedScopeOf(key) === 'session'),
+    'User state': keys.filter((key) => storedScopeOf(key) === 'user'),
+    'App state': keys.filter((key) => storedScopeOf(key) === 'app'),
   });
   return h('div', { class: 'changes' }, [
     h('h3', null, 'Changes'),
@@ -101,9 +101,4 @@ function Changes(props: {
         ]),
       ),
   ]);
-}
-
-function scopeOf(key: string): string {
-  if (isTemp(key)) return 'temp';
-  return SHARED_SCOPES.find((scope) => key.startsWith(SHARED_PREFIXES[scope])) ?? 'session';
 }

@@ -25,7 +25,10 @@ export function summaryOf(event: Partial<Event>): EventSummary {
   let length = 0;
   for (const part of parts) {
     const text = partText(part);
-    if (length <= LENGTH && text !== undefined) length += texts.push(text.slice(0, LENGTH + 1)) && text.length; // prettier-ignore
+    if (length <= LENGTH && text !== undefined) {
+      texts.push(text.slice(0, LENGTH + 1));
+      length += text.length;
+    }
     if (part.functionCall) tools.push({ kind: 'call', name: nameOf(part.functionCall) });
     if (part.functionResponse) tools.push({ kind: 'result', name: nameOf(part.functionResponse) });
   }

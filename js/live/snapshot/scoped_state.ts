@@ -1,5 +1,5 @@
 import { defineMember } from '../../members/member.js';
-import { type SharedScope, SHARED_PREFIXES, SHARED_SCOPES } from '../../state/scope.js';
+import { type SharedScope, storedScopeOf } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { keepEqual } from './keep_equal.js';
 
@@ -33,8 +33,7 @@ export function splitState<S extends object>(
 ): ScopedState<S> {
   const split = { session: {}, user: {}, app: {} };
   for (const key of Object.keys(state)) {
-    const scope = SHARED_SCOPES.find((scope) => key.startsWith(SHARED_PREFIXES[scope]));
-    defineMember(split[scope ?? 'session'], key, state[key as keyof S]);
+    defineMember(split[storedScopeOf(key)], key, state[key as keyof S]);
   }
   return keepEqual(last, split as ScopedState<S>);
 }
