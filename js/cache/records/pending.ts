@@ -36,7 +36,7 @@ export class Pending {
   readonly #collectors = new Set<Collector>();
   readonly #board: StatusBoard;
   #versions = 0;
-  /** Called after each change. */
+  /** Called after each change that the status or a waiting call sees. */
   onChange: (() => void) | undefined;
 
   constructor(board: StatusBoard) {
@@ -71,14 +71,15 @@ export class Pending {
     this.set(key, (entry?.events ?? 0) + events, all, entry?.isRefused ?? false);
   }
 
-  /** Sets what waits, as it was read from the local storage. */
+  /** Sets what waits, as it was read from the local storage. The status is new only if what it shows has changed. */
   set(key: CacheKey, events: number, keys: ReadonlySet<string>, isRefused: boolean): void {
     this.#versions += 1;
     const name = nameOf(key);
+    const last = this.#entries.get(name);
     const entry = { key: keyOfName(name), events, keys, isRefused, version: this.#versions };
     this.#entries.set(name, entry);
     for (const collector of this.#collectors) collect(collector, name, entry);
-    this.#publish();
+    if (last?.events !== events || last.isRefused !== isRefused) this.#publish();
   }
 
   /** Removes an entry, unless it has changed since that version. */

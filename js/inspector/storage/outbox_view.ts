@@ -16,9 +16,7 @@ export function OutboxView(props: {
     setStatus(service.status);
     return service.watchStatus((status) => setStatus(status));
   }, [service]);
-  // To list the outbox makes a new status, with the same values unless something has changed.
   const { online, isSending, lastSuccess, lastError, pending } = status;
-  const values = JSON.stringify([online, pending, lastError]);
   useEffect(() => {
     let isCurrent = true;
     service.outbox.list().then(
@@ -29,7 +27,7 @@ export function OutboxView(props: {
       () => undefined,
     );
     return () => (isCurrent = false);
-  }, [service, values]);
+  }, [service, pending]);
   return h('section', { 'aria-label': 'Outbox' }, [
     h('h2', null, 'Outbox'),
     h('p', { role: 'status' }, [

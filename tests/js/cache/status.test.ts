@@ -61,3 +61,16 @@ it('another owner has a status of its own', async () => {
   assert.equal(eva.status.online, true);
   await Promise.all([ada.close(), eva.close()]);
 });
+
+it('a look at the outbox is no change of the status', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.isOffline = true;
+  await cache.createSession(KEY);
+  await until(() => cache.status.pending.length === 1 && !cache.status.isSending);
+  const { pending } = cache.status;
+  assert.equal((await cache.outbox.list()).length, 1);
+  assert.equal((await cache.outbox.list(KEY)).length, 1);
+  assert.equal(cache.status.pending, pending);
+  await cache.close();
+});
