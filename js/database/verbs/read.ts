@@ -56,9 +56,13 @@ export function readStatements(database: Database, engine: Engine, { service }: 
     selectEvents(database, engine, isOfSession(value));
   const page = (direction: 'before' | 'after', isAtEvent: boolean) =>
     new Prepared<PageValues, EventColumns>((value) => {
-      const rows = selectRows(value);
+      const order = direction === 'after' ? 'asc' : 'desc';
+      const isRange = isAtEvent && engine.kind === 'mysql';
+      const rows = isRange
+        ? inIndexOrder(selectEvents(database, engine, isRangeOfSession(value)), order)
+        : selectRows(value);
       const beside = isAtEvent ? rows.where(isBeside(engine, direction, value)) : rows;
-      return inOrder(engine, beside, direction === 'after' ? 'asc' : 'desc').limit(value('limit'));
+      return inOrder(engine, beside, order).limit(value('limit'));
     });
   const pages = (isAtEvent: boolean) => ({
     before: page('before', isAtEvent),
@@ -98,6 +102,33 @@ function isBeside(
   // The first condition alone is a range of the index.
   return sql`${first} ${comparison}= ${place}
     and (${first} ${comparison} ${place} or ${second} ${comparison} ${value('event')})`;
+}
+
+const SESSION_COLUMNS = { app_name: 'app', user_id: 'user', session_id: 'session' } as const;
+const SESSION_KEY = Object.keys(SESSION_COLUMNS) as (keyof typeof SESSION_COLUMNS)[];
+
+/**
+ * The condition that an event belongs to the session, without `=`. With `=` MariaDB reads the session from its
+ * end, and skips all events up to the place of a page.
+ */
+function isRangeOfSession(value: (name: keyof Key) => unknown): RawBuilder<boolean> {
+  const conditions = SESSION_KEY.map((column) => {
+    const part = value(SESSION_COLUMNS[column]);
+    return sql`${sql.ref(column)} >= ${part} and ${sql.ref(column)} <= ${part}`;
+  });
+  return sql`${sql.join(conditions, sql` and `)}`;
+}
+
+/**
+ * Orders events by the columns of their index that precede those of {@link inOrder}. For MariaDB they are not
+ * constant without `=`. The index ascends in these columns and descends in the others.
+ */
+function inIndexOrder<Columns>(
+  rows: SelectQueryBuilder<Tables, 'events', Columns>,
+  order: 'asc' | 'desc',
+): SelectQueryBuilder<Tables, 'events', Columns> {
+  const opposite = order === 'asc' ? 'desc' : 'asc';
+  return SESSION_KEY.reduce((query, column) => query.orderBy(column, opposite), rows);
 }
 
 interface WindowStatements<Columns> {
