@@ -28,6 +28,7 @@ import { terms } from './terms.js';
 import { truncations } from './truncations.js';
 import { upgrade } from './upgrade.js';
 import { twoPages } from './two_pages.js';
+import { walks } from './walks.js';
 
 const GROUPS = {
   'two pages': twoPages,
@@ -41,6 +42,7 @@ const GROUPS = {
   'versions and other tabs': schema,
   'databases of version 1': upgrade,
   'lists by title and labels': terms,
+  'walks through what others write': walks,
   'where it works': realms,
   'where it does not': fallback,
   'lost connections': connections,

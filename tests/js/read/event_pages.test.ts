@@ -13,6 +13,7 @@ import {
   type StoredSessionService,
 } from '../../../js/index.js';
 import { cutPage } from '../../../js/storage/cut_page.js';
+import { findLostEvent } from './walk_model.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const ids = (events: readonly Event[]) => events.map(({ id }) => id);
@@ -315,52 +316,11 @@ describe('walks against a model', () => {
   };
   for (const [name, storage] of Object.entries(storages)) {
     it(`sees each event once and in order while others append and replace: ${name}`, async () => {
-      for (let seed = 1; seed <= 60; seed += 1) await walkAgainstModel(storage(), seed);
+      for (let seed = 1; seed <= 60; seed += 1) {
+        const service = await openSessionService({ storage: storage() });
+        assert.equal(await findLostEvent([service], seed), undefined, `seed ${seed}`);
+        await service.close();
+      }
     });
   }
 });
-
-/** Walks in both directions, and appends or replaces events between the steps. */
-async function walkAgainstModel(storage: 'memory' | StorageAdapter, seed: number): Promise<void> {
-  const random = randomFrom(seed);
-  const service = await openSessionService({ storage });
-  const model = named(1, random(40));
-  const session = await withEvents(service, model.length);
-  for (const order of ['asc', 'desc'] as const) {
-    const stored = [...model];
-    const found: string[] = [];
-    const walk = service.events({ ...key, order, limit: 1 + random(7) });
-    for (;;) {
-      const step = await walk.next();
-      if (step.done === true) break;
-      found.push(step.value.id);
-      const action = random(6);
-      if (action === 0 && model.length < 120) {
-        model.push(`e${model.length + 1}`);
-        await service.appendEvent({ session, event: { invocationId: 'i', id: model.at(-1)! } });
-      } else if (action === 1 && model.length > 0) {
-        const event = {
-          invocationId: 'i',
-          id: model[random(model.length)]!,
-          author: `replaced ${seed}`,
-        };
-        await service.appendEvent({ session, event });
-      }
-    }
-    const expected = order === 'asc' ? model : stored.reverse();
-    // Events that are appended during a forward walk come too, unless its last page was read before.
-    const appended = order === 'asc' ? found.length - stored.length : 0;
-    assert.ok(appended >= 0, `seed ${seed}`);
-    assert.deepEqual(found, expected.slice(0, stored.length + appended), `seed ${seed}, ${order}`);
-  }
-  await service.close();
-}
-
-/** Returns a function that gives whole numbers from 0 to below its argument. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}

@@ -20,7 +20,8 @@ import {
 } from '../../../js/index.js';
 import Sqlite from 'better-sqlite3';
 import { sortList } from '../../../js/storage/list_place.js';
-import { findDifference, randomNumbers } from './list_model.js';
+import { findDifference } from './list_model.js';
+import { findLostSession, type Walked } from './walk_model.js';
 
 const shop = { appName: 'shop' };
 const ids = (sessions: readonly Session[]) => sessions.map(({ id }) => id);
@@ -252,10 +253,8 @@ describe('A list by title and labels', () => {
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-lists-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A service, and a program beside it that sets the time of a session by a clock of its own. */
-interface Opened {
+interface Opened extends Pick<Walked, 'setTime'> {
   readonly service: StoredSessionService;
-  readonly setTime?: (session: Session, time: number) => unknown;
 }
 type Open = (options: SessionServiceOptions) => Opened | Promise<Opened>;
 
@@ -304,65 +303,10 @@ for (const [title, seeds, open] of SERVICES) {
   describe(`A walk through sessions ${title}`, () => {
     it('gives each session that stays exactly once, while others create, append, rename and delete, one by a clock behind', async () => {
       for (let seed = 0; seed < seeds; seed += 1) {
-        const random = randomNumbers(seed);
-        let now = 1_700_000_000_000;
-        const { service, setTime } = await open({ clock: () => now });
-        const present = new Map<string, Session>();
-        let created = 0;
-        const create = async () => {
-          const sessionId = `s${(created += 1)}`;
-          const userId = random(3) === 0 ? 'bob' : 'ada';
-          present.set(sessionId, await service.createSession({ ...shop, userId, sessionId }));
-        };
-        const act = async (staying: Set<string>) => {
-          now += random(3) * 0.5;
-          const [id, session] = [...present][random(present.size)] ?? [];
-          const step = random(5);
-          if (step === 0 || session === undefined || id === undefined) return create();
-          if (step === 1) {
-            staying.delete(id);
-            present.delete(id);
-            return service.deleteSession({ ...shop, userId: session.userId, sessionId: id });
-          }
-          const key = { ...shop, userId: session.userId, sessionId: id };
-          if (step === 2) return service.updateSession(key, { title: `Title ${now}` });
-          const timestamp = now - random(4) * 1000;
-          return service.appendEvent({ session, event: { invocationId: 'i', timestamp } });
-        };
-        for (let count = random(30); count >= 0; count -= 1) {
-          now += random(2) * random(30_000);
-          await create();
-        }
-        const userId = random(2) === 0 ? 'ada' : undefined;
-        const order = random(2) === 0 ? 'asc' : 'desc';
-        const staying = new Set(
-          [...present]
-            .filter(([, { userId: owner }]) => (userId ?? owner) === owner)
-            .map(([id]) => id),
-        );
-        const given: string[] = [];
-        const orderBy = random(3) === 0 ? 'createTime' : 'lastUpdateTime';
-        const request = { ...shop, userId, order, orderBy, limit: 1 + random(5) } as const;
-        let isBehind = setTime !== undefined;
-        for await (const session of service.sessions(request)) {
-          given.push(session.id);
-          // The walk ends although others go on: they are slower than it.
-          if (given.length < 60)
-            for (let steps = random(4); steps > 0; steps -= 1) await act(staying);
-          // A session that moves back while the last pass runs may be missed.
-          const [id] = [...staying].filter((id) => !given.includes(id)).slice(-1);
-          if (
-            isBehind &&
-            id !== undefined &&
-            (order === 'asc' ? random(4) : given.length - 1) === 0
-          ) {
-            isBehind = false;
-            await setTime?.(present.get(id)!, now - random(9_000));
-          }
-        }
-        const message = `seed ${seed}, ${orderBy} ${order}: ${given.join(' ')}`;
-        assert.equal(new Set(given).size, given.length, message);
-        for (const id of staying) assert.ok(given.includes(id), `${id} is missing; ${message}`);
+        const clock = { now: 1_700_000_000_000 };
+        const { service, setTime } = await open({ clock: () => clock.now });
+        const fault = await findLostSession({ services: [service], setTime }, seed, clock);
+        assert.equal(fault, undefined, `seed ${seed}`);
         await service.close();
       }
     });

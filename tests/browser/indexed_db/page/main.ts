@@ -28,6 +28,7 @@ import { replaceAnEnd } from './truncations.js';
 import * as upgrade from './upgrade.js';
 import * as sizes from './sizes.js';
 import { countBesideAnother, workBesideAnother } from './two_pages.js';
+import { findLost } from './walks.js';
 
 const scenarios = {
   burst,
@@ -39,6 +40,7 @@ const scenarios = {
   dropServices,
   failInBatch,
   failInGroup,
+  findLost,
   interrupt,
   openAuto,
   openExplicitly,

@@ -1,0 +1,133 @@
+// Walks through sessions and events against models, while others write. They need no host, so pages of browsers run them too.
+
+import type { Session, StoredSessionService } from '../../../js/index.js';
+import { randomNumbers } from './list_model.js';
+
+const SHOP = { appName: 'shop' };
+const KEY = { ...SHOP, userId: 'ada', sessionId: 'walked' };
+
+/** What the models need of a service. */
+export type WalkedService = Pick<
+  StoredSessionService,
+  | 'createSession'
+  | 'deleteSession'
+  | 'appendEvent'
+  | 'appendEvents'
+  | 'updateSession'
+  | 'sessions'
+  | 'events'
+>;
+
+/** Services over one storage, and a program beside them that sets the time of a session by a clock of its own. */
+export interface Walked {
+  readonly services: readonly WalkedService[];
+  readonly setTime?: ((session: Session, time: number) => unknown) | undefined;
+}
+
+/**
+ * Walks through sessions, while the services create, append, rename and delete between the steps.
+ *
+ * @param clock the time of the services, which passes
+ * @returns what is wrong: a session that stays must be given exactly once
+ */
+export async function findLostSession(
+  { services, setTime }: Walked,
+  seed: number,
+  clock: { now: number },
+): Promise<string | undefined> {
+  const random = randomNumbers(seed);
+  const present = new Map<string, [Session, WalkedService]>();
+  let created = 0;
+  const create = async () => {
+    const sessionId = `s${(created += 1)}`;
+    const userId = random(3) === 0 ? 'bob' : 'ada';
+    const service = services[random(services.length)]!;
+    const session = await service.createSession({ ...SHOP, userId, sessionId });
+    present.set(sessionId, [session, service]);
+  };
+  const act = async (staying: Set<string>) => {
+    clock.now += random(3) * 0.5;
+    const [id, found] = [...present][random(present.size)] ?? [];
+    const step = random(5);
+    if (step === 0 || found === undefined || id === undefined) return create();
+    const [session, service] = found;
+    const key = { ...SHOP, userId: session.userId, sessionId: id };
+    if (step === 1) {
+      staying.delete(id);
+      present.delete(id);
+      return service.deleteSession(key);
+    }
+    if (step === 2) return service.updateSession(key, { title: `Title ${clock.now}` });
+    const timestamp = clock.now - random(4) * 1000;
+    return service.appendEvent({ session, event: { invocationId: 'i', timestamp } });
+  };
+  for (let count = random(30); count >= 0; count -= 1) {
+    clock.now += random(2) * random(30_000);
+    await create();
+  }
+  const userId = random(2) === 0 ? 'ada' : undefined;
+  const order = random(2) === 0 ? 'asc' : 'desc';
+  const staying = new Set(
+    [...present].filter(([, [{ userId: owner }]]) => (userId ?? owner) === owner).map(([id]) => id),
+  );
+  const given: string[] = [];
+  const orderBy = random(3) === 0 ? 'createTime' : 'lastUpdateTime';
+  const request = { ...SHOP, userId, order, orderBy, limit: 1 + random(5) } as const;
+  let isBehind = setTime !== undefined;
+  for await (const session of services.at(-1)!.sessions(request)) {
+    given.push(session.id);
+    // The walk ends although others go on: they are slower than it.
+    if (given.length < 60) for (let steps = random(4); steps > 0; steps -= 1) await act(staying);
+    // A session that moves back while the last pass runs may be missed.
+    const [id] = [...staying].filter((id) => !given.includes(id)).slice(-1);
+    if (isBehind && id !== undefined && (order === 'asc' ? random(4) : given.length - 1) === 0) {
+      isBehind = false;
+      await setTime?.(present.get(id)![0], clock.now - random(9_000));
+    }
+  }
+  const walk = `${orderBy} ${order}: ${given.join(' ')}`;
+  if (new Set(given).size !== given.length) return `a session comes twice; ${walk}`;
+  const lost = [...staying].filter((id) => !given.includes(id));
+  return lost.length > 0 ? `${lost.join(' ')} missing; ${walk}` : undefined;
+}
+
+/**
+ * Walks through the events of a session in both directions, while the first service appends and replaces
+ * events between the steps. The last service walks.
+ *
+ * @returns what is wrong: each event must come once and in order
+ */
+export async function findLostEvent(
+  services: readonly Pick<
+    WalkedService,
+    'createSession' | 'appendEvent' | 'appendEvents' | 'events'
+  >[],
+  seed: number,
+): Promise<string | undefined> {
+  const random = randomNumbers(seed);
+  const writer = services[0]!;
+  const model = Array.from({ length: random(40) }, (_, number) => `e${number + 1}`);
+  const session = await writer.createSession(KEY);
+  const events = model.map((id) => ({ id, invocationId: 'i', timestamp: 1000 }));
+  await writer.appendEvents({ session, events });
+  for (const order of ['asc', 'desc'] as const) {
+    const stored = [...model];
+    const found: string[] = [];
+    for await (const { id } of services.at(-1)!.events({ ...KEY, order, limit: 1 + random(7) })) {
+      found.push(id);
+      const action = random(6);
+      if (action === 0 && model.length < 120) {
+        model.push(`e${model.length + 1}`);
+        await writer.appendEvent({ session, event: { invocationId: 'i', id: model.at(-1)! } });
+      } else if (action === 1) {
+        const replaced = { invocationId: 'i', id: model[random(model.length)]! };
+        await writer.appendEvent({ session, event: { ...replaced, author: `replaced ${seed}` } });
+      }
+    }
+    const expected = order === 'asc' ? model : stored.reverse();
+    // Events that are appended during a forward walk come too, unless its last page was read before.
+    const end = order === 'asc' ? Math.max(found.length, stored.length) : stored.length;
+    if (found.join() !== expected.slice(0, end).join()) return `${order}: ${found.join(' ')}`;
+  }
+  return undefined;
+}
