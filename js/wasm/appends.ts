@@ -69,7 +69,7 @@ export interface PackedAppends {
    */
   readonly packed: string;
   /** For each append its numbers, then those of each event. */
-  readonly numbers: Float64Array;
+  readonly numbers: number[];
   /**
    * For each event its JSON text, and the text with superseded keys, if any. Absent if the texts
    * are packed.
@@ -125,5 +125,5 @@ export function packAppends(
       numbers.push(id.length, deltaText.length, text.length, whole.length, timestamp);
     }
   }
-  return { packed, numbers: new Float64Array(numbers), texts };
+  return { packed, numbers, texts };
 }
