@@ -17,7 +17,7 @@ import { type Begins, serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from '../tables/tables.js';
-import { retried, type Runner } from '../transactions/transaction.js';
+import { Attempts, type Runner } from '../transactions/transaction.js';
 
 /** Options for a database that we open ourselves. */
 export interface ConnectOptions {
@@ -100,11 +100,11 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
   };
   return {
     database,
-    run: sqliteRunner(file, ENGINES.sqlite),
+    run: sqliteRunner(file, ENGINES.sqlite, waits),
     lastWrites: new LastWrites(),
     ...(path !== IN_MEMORY && {
       // The file may be busy.
-      useWriteAheadLog: async () => retried(ENGINES.sqlite, toLog, waits),
+      useWriteAheadLog: () => new Attempts(ENGINES.sqlite, waits).until(toLog),
     }),
   };
 }

@@ -31,7 +31,7 @@ interface NodeStatement {
 /**
  * Opens a SQLite file with `better-sqlite3`, or with Node's built-in `node:sqlite` if that is not installed.
  *
- * Neither driver waits for a lock. That would block the thread; see `retried`.
+ * Neither driver waits for a lock. That would block the thread; see `Attempts`.
  *
  * @param options passed to the driver
  * @param isReadOnly whether the file is opened for reading only; a missing file is then not created

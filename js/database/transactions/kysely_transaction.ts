@@ -2,10 +2,10 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
-import { type Mode, retried } from './transaction.js';
+import { Attempts, type Mode } from './transaction.js';
 import { Waits } from './waits.js';
 
-/** Runs `work` in one transaction on a connection of its own. See {@link retried}. */
+/** Runs `work` in one transaction on a connection of its own. Retries it as {@link Attempts} says. */
 export async function inKyselyTransaction<Tables, T>(
   database: Kysely<Tables>,
   engine: Engine,
@@ -28,7 +28,7 @@ export async function inKyselyTransaction<Tables, T>(
       throw mode === 'write' && isCommitSent ? commitFailure(engine, error) : error;
     }
   };
-  return retried(engine, () => database.connection().execute(attempt), waits);
+  return new Attempts(engine, waits).until(() => database.connection().execute(attempt));
 }
 
 const statements = new Map<string, CompiledQuery>();

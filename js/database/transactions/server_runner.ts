@@ -3,7 +3,7 @@ import type { StorageCall } from '../../model/diagnostic.js';
 import type { Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
 import type { Steps } from './prepared.js';
-import type { Mode, Runner } from './transaction.js';
+import { Attempts, type Mode, type Runner } from './transaction.js';
 import { Lease, type ServerPool } from './lease.js';
 import type { Waits } from './waits.js';
 
@@ -23,12 +23,14 @@ export function serverRunner(
   return async function run<T>(
     mode: Mode,
     work: () => Steps<T>,
-    call: StorageCall = {},
+    call: StorageCall,
+    attempts = new Attempts(engine, waits, call),
   ): Promise<T> {
     const { signal, onRetry } = call;
-    const lease = await Lease.open(pool, engine, waits, signal);
+    let lease: Lease | undefined;
     let result: T;
     try {
+      lease = await Lease.open(pool, engine, waits, signal);
       let begin = begins[mode];
       let isEnded = true;
       const steps = work();
@@ -45,13 +47,11 @@ export function serverRunner(
       if (!isEnded) await lease.send(COMMIT, { signal });
       result = step.value;
     } catch (error) {
-      const isInDoubt = mode === 'write' && lease.isCommitSent;
-      await lease.rollBack();
-      if (lease.fallsBack(error)) {
-        onRetry?.();
-        return run(mode, work, call);
-      }
-      throw isInDoubt ? commitFailure(engine, error) : error;
+      const isInDoubt = mode === 'write' && lease?.isCommitSent === true;
+      await lease?.rollBack();
+      if (lease?.fallsBack(error) === true) onRetry?.();
+      else await attempts.pause(isInDoubt ? commitFailure(engine, error) : error);
+      return run(mode, work, call, attempts);
     }
     lease.release();
     return result;

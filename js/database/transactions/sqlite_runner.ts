@@ -5,7 +5,8 @@ import { memberOf } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
 import { failureKind } from '../engines/failure.js';
 import type { Query, Statement } from './prepared.js';
-import type { Runner } from './transaction.js';
+import { Attempts, type Runner } from './transaction.js';
+import type { Waits } from './waits.js';
 
 /** The parts of a statement that are used. Only better-sqlite3 has `raw` and `columns`. */
 type PreparedStatement = SqliteStatement & {
@@ -20,7 +21,7 @@ type Run = (query: Query) => readonly unknown[];
  * Runs verbs on a SQLite connection that nobody else uses. Each transaction runs synchronously from begin to
  * commit, so no verb waits for the connection.
  */
-export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
+export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
   const prepared = new Map<Statement, Run>();
   const begins = {
     write: engine.beginWrite.map((statement) => database.prepare(statement)),
@@ -55,7 +56,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
    */
   const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
 
-  return (mode, work, { onRetry } = {}) => {
+  const run: Runner = (mode, work, call, attempts = new Attempts(engine, waits, call)) => {
     for (let isAgain = false; ; isAgain = true) {
       try {
         for (const begin of begins[mode]) begin.run(NONE);
@@ -75,11 +76,14 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine): Runner {
         // Fails if there is no transaction: SQLite itself ends one if the disk is full or broken.
         succeeds(() => rollback.run(NONE));
         const isFull = !isSessionError(error) && failureKind(engine, error) === 'full';
-        if (isAgain || !isFull || !succeeds(checkpoint)) throw error;
-        onRetry?.();
+        if (isAgain || !isFull || !succeeds(checkpoint)) {
+          return attempts.pause(error).then(() => run(mode, work, call, attempts));
+        }
+        call.onRetry?.();
       }
     }
   };
+  return run;
 }
 
 const NONE: readonly unknown[] = [];

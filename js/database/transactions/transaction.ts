@@ -16,52 +16,72 @@ const LONGEST_PAUSE = 50;
 /** Whether a transaction will write. Decides how the transaction begins. */
 export type Mode = 'write' | 'read';
 
-/** Runs a verb in one transaction, once. */
-export type Runner = <T>(mode: Mode, work: () => Steps<T>, call?: StorageCall) => T | Promise<T>;
+/**
+ * Runs a verb in one transaction, and retries it as {@link Attempts} says. The result of a connection that needs
+ * no waiting comes without a promise.
+ *
+ * @throws SessionError what `work` threw, or what the driver's error means
+ */
+export type Runner = <T>(
+  mode: Mode,
+  work: () => Steps<T>,
+  call: StorageCall,
+  attempts?: Attempts,
+) => T | Promise<T>;
 
 /**
- * Runs a transaction, and retries it with backoff while others are in its way: SQLite is busy, a server
- * reports a deadlock or a serialization failure, or the row to insert exists by now.
+ * The attempts of one transaction. It is retried with backoff while others are in its way: SQLite is busy, a
+ * server reports a deadlock or a serialization failure, or the row to insert exists by now.
  *
  * The pauses leave the thread and the connection to others. SQLite's own waiting would block both. Another
  * service in this program that holds the lock could then never release it.
- *
- * @param attempt runs the transaction once; a result without a promise is returned without one
- * @param waits how long conflicts are retried, counted from the begin of the first attempt
- * @param call its signal ends the retries
- * @throws SessionError what `attempt` threw, or what the driver's error means
  */
-export function retried<T>(
-  engine: Engine,
-  attempt: () => T | Promise<T>,
-  waits: Waits,
-  { signal, onRetry }: StorageCall = {},
-): T | Promise<T> {
-  const start = performance.now();
-  const again = async (failed: unknown): Promise<T> => {
-    let error = failed;
-    for (let attempts = 0; ; attempts += 1) {
-      const failure = isSessionError(error) ? 'other' : failureKind(engine, error);
-      // The next attempt finds the row of a duplicate key, so its retries are counted and not timed.
-      const mayPass =
-        failure === 'duplicate'
-          ? attempts < MAX_DUPLICATES
-          : failure === 'conflict' && !waits.isOver(start);
-      if (!mayPass) throw databaseError(engine, error);
-      await new Promise((done) => setTimeout(done, backoff(attempts, FIRST_PAUSE, LONGEST_PAUSE)));
-      requireNotAborted(signal);
-      onRetry?.();
+export class Attempts {
+  readonly #engine: Engine;
+  readonly #waits: Waits;
+  readonly #call: StorageCall;
+  readonly #start = performance.now();
+  #failed = 0;
+
+  /**
+   * @param waits how long conflicts are retried, counted from the begin of the first attempt
+   * @param call its signal ends the retries
+   */
+  constructor(engine: Engine, waits: Waits, call: StorageCall = {}) {
+    this.#engine = engine;
+    this.#waits = waits;
+    this.#call = call;
+  }
+
+  /**
+   * Waits after a failed attempt until the next one may begin.
+   *
+   * @throws SessionError (as a rejection) what the error means, if another attempt would fail too
+   */
+  async pause(error: unknown): Promise<void> {
+    const { signal, onRetry } = this.#call;
+    const failure = isSessionError(error) ? 'other' : failureKind(this.#engine, error);
+    // The next attempt finds the row of a duplicate key, so its retries are counted and not timed.
+    const mayPass =
+      failure === 'duplicate'
+        ? this.#failed < MAX_DUPLICATES
+        : failure === 'conflict' && !this.#waits.isOver(this.#start);
+    if (!mayPass) throw databaseError(this.#engine, error);
+    const milliseconds = backoff(this.#failed, FIRST_PAUSE, LONGEST_PAUSE);
+    this.#failed += 1;
+    await new Promise((done) => setTimeout(done, milliseconds));
+    requireNotAborted(signal);
+    onRetry?.();
+  }
+
+  /** Runs something asynchronous until an attempt succeeds. */
+  async until<T>(attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
       try {
         return await attempt();
-      } catch (thrown) {
-        error = thrown;
+      } catch (error) {
+        await this.pause(error);
       }
     }
-  };
-  try {
-    const result = attempt();
-    return result instanceof Promise ? result.catch(again) : result;
-  } catch (error) {
-    return again(error);
   }
 }

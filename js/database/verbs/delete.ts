@@ -99,7 +99,8 @@ interface DeleteContext extends WriteContext {
  * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
  */
 export function* remove(context: DeleteContext, request: StorageDeleteRequest): Steps<Deleted> {
-  const { layout, statements } = context;
+  const { lastWrites, layout, statements } = context;
+  lastWrites?.clear();
   const deleted: number[] = [];
   const key = keyOf(request.key);
   switch (request.what) {
@@ -130,7 +131,8 @@ export function* removeUnchanged(
   context: DeleteContext & { readonly statements: ReturnType<typeof describeStatements> },
   { key, revision, labels }: StorageDeleteUnchangedRequest,
 ): Steps<Deleted | false> {
-  const { statements } = context;
+  const { lastWrites, statements } = context;
+  lastWrites?.clear();
   const session = keyOf(key);
   // The details are read once the session is locked: whoever changes them locks it first.
   const [rows, [details]] = yield* together([

@@ -4,7 +4,7 @@ import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
 import { termInserts } from './terms.js';
 import { detailsColumns, IS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
-import type { Statements } from './write_context.js';
+import type { Statements, WriteContext } from './write_context.js';
 
 /** The details of a session. Their key is `null` if the session has none. */
 interface DetailsColumns {
@@ -27,14 +27,19 @@ export function describeStatements(database: Database, engine: Engine) {
   };
 }
 
+type DescribeStatements = Statements & ReturnType<typeof describeStatements>;
+
+interface DescribeContext extends WriteContext {
+  readonly statements: DescribeStatements;
+}
+
 /** Changes the title and the labels of a session, in our own tables alone. Returns whether the session exists. */
 export function* describe(
-  { locksRows }: Engine,
-  statements: Statements & ReturnType<typeof describeStatements>,
+  { engine, statements }: DescribeContext,
   { key, title, labels }: StorageDescribeRequest,
 ): Steps<boolean> {
   const session = keyOf(key);
-  if (locksRows) yield* statements.locks.session.one.run(session);
+  if (engine.locksRows) yield* statements.locks.session.one.run(session);
   const [stored] = yield* statements.details.run(session);
   if (stored === undefined) return false;
   const { deleteDetails, deleteTerms, insertMissingDetails, updateDetails } = statements;
@@ -52,4 +57,17 @@ export function* describe(
   ];
   yield* together(queries, true);
   return true;
+}
+
+/** Stores the terms of sessions that an earlier version of this package has described. */
+export function* addTerms(
+  { locksRows }: Engine,
+  statements: DescribeStatements,
+  keys: readonly Key[],
+): Steps<void> {
+  for (const key of keys) {
+    if (locksRows) yield* statements.locks.session.one.run(key);
+    const [stored] = yield* statements.details.run(key);
+    if (stored) yield* together(termInserts(statements, key, stored.title, stored.labels));
+  }
 }

@@ -137,12 +137,14 @@ interface WindowStatements<Columns> {
   since: Prepared<Key & { seconds: number }, Columns>;
 }
 
-type ReadStatements = ReturnType<typeof readStatements>;
+interface ReadingContext {
+  readonly revisions: Revisions;
+  readonly statements: SessionStatements & ReturnType<typeof readStatements>;
+}
 
 /** Reads a session with a window of its events, or the states of a user and an app. */
 export function* read(
-  statements: SessionStatements & ReadStatements,
-  revisions: Revisions,
+  { revisions, statements }: ReadingContext,
   { key, window }: StorageReadRequest,
 ): Steps<Rows> {
   const { appName, userId = '', sessionId } = key;
@@ -159,8 +161,7 @@ export function* read(
 
 /** Reads a page of a session's events. */
 export function* readPage(
-  statements: SessionStatements & ReadStatements,
-  revisions: Revisions,
+  { revisions, statements }: ReadingContext,
   { key, direction, eventId, limit, withCount }: StoragePageRequest,
 ): Steps<PageRows> {
   const values = keyOf(key);
@@ -196,8 +197,7 @@ export function* readPage(
  * @returns `undefined` if an event cannot be parsed; {@link read} then reports why
  */
 export function* readParsed(
-  statements: SessionStatements & ReadStatements,
-  revisions: Revisions,
+  { revisions, statements }: ReadingContext,
   { key, window }: StorageReadRequest,
 ): Steps<OwnRows | undefined> {
   const { appName, userId = '', sessionId } = key;

@@ -5,10 +5,8 @@ import type { Engine, EngineKind } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { COMPLETE, type Database, METADATA } from '../tables/tables.js';
 import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
-import type { describeStatements } from './describe.js';
 import type { Key } from './session_statements.js';
 import { cached, exactChunks } from './statement_sizes.js';
-import type { Statements } from './write_context.js';
 
 /** The most terms in one statement. */
 const MAX_ROWS = 64;
@@ -108,19 +106,6 @@ export function termInserts(
   const { app, user, session } = key;
   const rows = termsOf(title, labels).map((term) => ({ app, user, session, term }));
   return exactChunks(rows, MAX_ROWS).map((some) => insertTerms(some.length).of(...some));
-}
-
-/** Stores the terms of sessions that an earlier version of this package has described. */
-export function* addTerms(
-  { locksRows }: Engine,
-  statements: Statements & ReturnType<typeof describeStatements>,
-  keys: readonly Key[],
-): Steps<void> {
-  for (const key of keys) {
-    if (locksRows) yield* statements.locks.session.one.run(key);
-    const [stored] = yield* statements.details.run(key);
-    if (stored) yield* together(termInserts(statements, key, stored.title, stored.labels));
-  }
 }
 
 /** Makes the statement that counts the entries of one term, up to one more than {@link MAX_MATCHING}. */

@@ -1,0 +1,221 @@
+/** Connects to a database and opens its tables at the first transaction. */
+import { isSessionError, type SessionError } from '../errors/errors.js';
+import { ownMembers } from '../members/own.js';
+import { requireNotAborted } from '../call/call.js';
+import type { HostAbortSignal } from '../model/host.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import type { Connected } from './connections/connect.js';
+import { addTerms, describeStatements } from './verbs/describe.js';
+import { deleteStatements } from './verbs/delete.js';
+import type { Engine } from './engines/engine.js';
+import { databaseError, KnownFailure } from './engines/failure.js';
+import { readFloor } from './verbs/current_rows.js';
+import { currentRowsStatements } from './verbs/current_rows_statements.js';
+import type { Layout } from './tables/layout.js';
+import { listStatements } from './verbs/list.js';
+import type { OpenedTables } from './tables/opening.js';
+import { readStatements } from './verbs/read.js';
+import { Revisions } from './tables/revisions.js';
+import type { Waits } from './transactions/waits.js';
+import { type Key, sessionStatements } from './verbs/session_statements.js';
+import { termStatements } from './verbs/terms.js';
+import type { Database } from './tables/tables.js';
+import type { Runner } from './transactions/transaction.js';
+import type { WriteContext } from './verbs/write_context.js';
+import { writeStatements } from './verbs/write_statements.js';
+
+/** The parts that a database is opened with. */
+export interface DatabaseParts {
+  readonly engine: Engine;
+  readonly durable: boolean;
+  /** Connects, or makes the pool that will connect. Called again after a failure. */
+  readonly connect: (onLost: (error: unknown) => void) => Promise<Connected>;
+  /** Checks and creates the tables of the connected database. */
+  readonly openTables: (database: Database, engine: Engine) => Promise<OpenedTables>;
+  /** Whether closing the adapter closes the connection. */
+  readonly owns: boolean;
+  readonly clock: () => number;
+  readonly waits: Waits;
+}
+
+/** A connected database whose tables were accepted. The verbs work with it. */
+interface OpenedDatabase extends WriteContext {
+  readonly statements: AllStatements;
+  /** Whether all titles and labels have their terms. */
+  hasTerms: boolean;
+}
+
+/** The sessions that get their terms in one transaction, so that writers wait for few. */
+const TERMS_AT_ONCE = 50;
+
+type AllStatements = WriteContext['statements'] &
+  ReturnType<typeof readStatements> &
+  ReturnType<typeof deleteStatements> &
+  ReturnType<typeof listStatements> &
+  ReturnType<typeof describeStatements>;
+
+function allStatements(database: Database, usual: Engine, layout: Layout): AllStatements {
+  const engine = layout.engineOf(usual);
+  return {
+    ...sessionStatements(database, engine, layout),
+    ...currentRowsStatements(database, engine, layout),
+    ...readStatements(database, engine, layout),
+    ...writeStatements(database, engine),
+    ...deleteStatements(database, engine, layout),
+    ...listStatements(database, engine),
+    ...describeStatements(database, engine),
+    ...termStatements(database, engine, layout),
+  };
+}
+
+/** A database that is opened when it is needed. */
+export class LazyDatabase {
+  readonly revisions = new Revisions();
+  readonly #parts: DatabaseParts;
+  readonly #onLost: (error: unknown) => void;
+  #connected: Promise<Connected> | undefined;
+  #opening: Promise<void> | undefined;
+  #building: Promise<void> | undefined;
+  #opened: OpenedDatabase | undefined;
+  /** The reason why the database can only be read; `undefined` if it can be written. */
+  #refusal: SessionError | undefined;
+  #isClosing = false;
+
+  /** @param onLost called if a pool loses a connection that no call uses */
+  constructor(parts: DatabaseParts, onLost: (error: unknown) => void) {
+    this.#parts = parts;
+    this.#onLost = onLost;
+  }
+
+  /** Runs verbs. Opens the database first. Once it is open, this is the connection's own runner. */
+  run: Runner = (mode, work, call) =>
+    this.#untilOpened(call.signal).then(() => this.run(mode, work, call));
+
+  /** What the verbs work with. Only for the work of {@link LazyDatabase.run}. */
+  get opened(): OpenedDatabase {
+    return this.#opened!;
+  }
+
+  /** Opens the database now. If it is open already, asks whether it answers. */
+  async open(call: StorageCall): Promise<void> {
+    const wasOpened = this.#opened !== undefined;
+    await this.#untilOpened(call.signal);
+    if (!wasOpened) return;
+    // The server may have stopped since, or only this connection may be lost.
+    const ask = async () => this.run('read', () => readFloor(this.opened.statements), call);
+    await ask().catch((error: unknown) => {
+      if (!isSessionError(error, 'connection_lost')) throw error;
+      call.onRetry?.();
+      return ask();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    // A failed connection needs no closing.
+    const connected = await this.#connected?.catch(() => undefined);
+    await this.#building;
+    const { owns, waits } = this.#parts;
+    if (!owns || connected === undefined) return;
+    // The drivers also wait for connections that are being made, which may take the whole limit on a frozen
+    // server.
+    const late = new KnownFailure('the connections have not ended', 'lost');
+    await waits
+      .until(connected.database.destroy(), () => late)
+      .catch((error: unknown) => {
+        if (error !== late) throw error;
+      });
+  }
+
+  /**
+   * Waits until the database is opened. Opening continues if this call is aborted, since others may wait for
+   * it.
+   */
+  async #untilOpened(signal: HostAbortSignal | undefined): Promise<void> {
+    const { engine, waits } = this.#parts;
+    requireNotAborted(signal);
+    try {
+      await waits.until(
+        this.#open(),
+        (ms) => new KnownFailure(`it was not opened within ${ms} ms`, 'unreachable'),
+        // Each statement has the same limit. Its error comes first and says more.
+        { signal, factor: 2 },
+      );
+    } catch (error) {
+      throw databaseError(engine, error);
+    }
+  }
+
+  /** Opens tables again that could only be read, since missing tables may exist now. */
+  async #openToWrite(signal: HostAbortSignal | undefined): Promise<void> {
+    this.#opening = undefined;
+    await this.#untilOpened(signal);
+    if (this.#refusal !== undefined) throw this.#refusal;
+  }
+
+  /** Opens the database once. A failure is not kept: the server may be back at the next call. */
+  #open(): Promise<void> {
+    this.#opening ??= this.#openNow().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw databaseError(this.#parts.engine, error);
+    });
+    return this.#opening;
+  }
+
+  async #openNow(): Promise<void> {
+    const { connect, engine, clock } = this.#parts;
+    this.#connected ??= connect(this.#onLost).catch((error: unknown) => {
+      this.#connected = undefined;
+      throw error;
+    });
+    const { database, run, lastWrites, useWriteAheadLog } = ownMembers(await this.#connected);
+    const tables = await this.#parts.openTables(database, engine);
+    const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
+    if (refusal === undefined) await useWriteAheadLog?.();
+    const statements = allStatements(tables.database, engine, layout);
+    const { revisions } = this;
+    this.#opened = { engine, clock, lastWrites, layout, revisions, statements, hasTerms };
+    this.#refusal = refusal;
+    this.run =
+      refusal === undefined
+        ? run
+        : (mode, work, call) =>
+            mode === 'read'
+              ? run(mode, work, call)
+              : this.#openToWrite(call.signal).then(() => this.run(mode, work, call));
+    // Only `close` waits for this, since it may take minutes.
+    this.#building ??= this.#complete(this.#opened, run, buildIndices);
+  }
+
+  /**
+   * Builds missing indices, and stores the terms of sessions that an earlier version of this package has
+   * described. Never rejects: until that succeeds, lists are correct but slower.
+   */
+  async #complete(
+    opened: OpenedDatabase,
+    run: Runner,
+    buildIndices: OpenedTables['buildIndices'],
+  ): Promise<void> {
+    await buildIndices?.();
+    if (opened.hasTerms || this.#refusal !== undefined) return;
+    try {
+      await this.#completeTerms(opened, run);
+    } catch {
+      // The next opening tries again.
+    }
+  }
+
+  async #completeTerms(opened: OpenedDatabase, run: Runner): Promise<void> {
+    const { engine, statements } = opened;
+    let last: Key | undefined = { app: '', user: '', session: '' };
+    while (last !== undefined) {
+      if (this.#isClosing) return;
+      const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
+      const keys: readonly Key[] = await run('read', () => statements.described.run(next), {});
+      await run('write', () => addTerms(engine, statements, keys), {});
+      last = keys.at(-1);
+    }
+    await run('write', () => statements.noteTerms.run({}), {});
+    opened.hasTerms = true;
+  }
+}
