@@ -4,17 +4,18 @@ import { isSessionError, type SessionError } from '../errors/errors.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { AppendAnswer } from '../wasm/protocol.js';
-import type { AppendRules } from './append_rules.js';
-import type { EventToStore } from './event_to_store.js';
-import { abortedError, after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { after, type MaybePromise } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
-import { onAbort } from '../call/on_abort.js';
-
-/**
- * The most events in a write that combines calls, and in a group of several writes. If a group fails, each of
- * its calls is stored once more.
- */
-const LIMIT = 128;
+import {
+  appendOf,
+  type HandleAppend,
+  type HandleQueue,
+  type HandleWrite,
+  MOST_EVENTS,
+  resolveCalls,
+  takeWrite,
+  enqueue,
+} from './waiting_calls.js';
 
 /** The most groups under way at once. Appends that wait meanwhile make the next group larger. */
 const MAX_GROUPS = 2;
@@ -23,46 +24,6 @@ const MAX_GROUPS = 2;
 const SLOW_GROUP = 100;
 
 const soon = Promise.resolve();
-
-const NOTHING = (): void => undefined;
-
-/** One waiting call of `appendEvent` or `appendEvents`. */
-interface WaitingCall {
-  readonly append: HandleAppend;
-  /**
-   * Stops listening to the signal when the call's turn comes. Until then the signal ends the wait
-   * at once.
-   */
-  stopWaiting: () => void;
-  readonly resolve: (groupSize: number) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-/** The waiting calls of one handle. */
-interface HandleQueue {
-  readonly calls: WaitingCall[];
-  /** Whether the handle has appends waiting or under way. */
-  isActive: boolean;
-}
-
-/** Calls through one handle that are stored in one write. */
-interface HandleWrite {
-  readonly queue: HandleQueue;
-  readonly calls: readonly WaitingCall[];
-}
-
-/** Events to store through a handle, all or none. */
-export interface HandleAppend {
-  readonly session: HandleSnapshot;
-  readonly record: HandleRecord;
-  readonly rules: AppendRules;
-  readonly events: readonly EventToStore[];
-  /** The revision that the session must have. */
-  readonly expectedRevision?: number | undefined;
-  readonly signal: AbortSignal | undefined;
-  /** Counts a retry for the call; see {@link StorageCall}. */
-  readonly onRetry: (() => void) | undefined;
-}
 
 /** A request to append, and what follows its commit. */
 export interface PreparedAppend {
@@ -114,24 +75,16 @@ export class AppendGroups {
    * @returns the number of calls that were stored in the same transaction
    */
   add(append: HandleAppend): Promise<number> {
-    const { record, signal } = append;
-    return new Promise((resolve, reject) => {
-      const call: WaitingCall = { append, stopWaiting: NOTHING, resolve, reject };
-      let queue = this.#queues.get(record);
-      if (queue === undefined) this.#queues.set(record, (queue = { calls: [], isActive: false }));
-      const { calls, isActive } = queue;
-      calls.push(call);
-      if (signal !== undefined) {
-        call.stopWaiting = onAbort(signal, () => {
-          calls.splice(calls.indexOf(call), 1);
-          reject(abortedError(signal));
-        });
-      }
-      if (isActive) return;
+    const { record } = append;
+    let queue = this.#queues.get(record);
+    if (queue === undefined) this.#queues.set(record, (queue = { calls: [], isActive: false }));
+    const stored = enqueue(queue, append);
+    if (!queue.isActive) {
       queue.isActive = true;
       this.#ready.push(queue);
       this.#schedule();
-    });
+    }
+    return stored;
   }
 
   /** Starts all waiting appends that can start, so that the service's next call comes after them. */
@@ -189,7 +142,7 @@ export class AppendGroups {
     }
   }
 
-  /** Takes the next writes, each to another session, with about {@link LIMIT} events in all. */
+  /** Takes the next writes, each to another session, with about {@link MOST_EVENTS} events in all. */
   #takeGroup(): HandleWrite[] {
     const group: HandleWrite[] = [];
     const sessions = new Set<string>();
@@ -198,20 +151,18 @@ export class AppendGroups {
     this.#ready = [];
     for (const queue of ready) {
       const name = sessionName(queue.calls[0]?.append.session);
-      if (size >= LIMIT || sessions.has(name)) {
+      if (size >= MOST_EVENTS || sessions.has(name)) {
         this.#ready.push(queue);
         continue;
       }
-      const taken = takeCalls(queue.calls);
-      for (const { stopWaiting } of taken) stopWaiting();
-      const calls = taken.filter(isWanted);
-      for (const { append } of calls) size += append.events.length;
-      if (calls.length === 0) {
+      const write = takeWrite(queue);
+      if (write === undefined) {
         this.#finish(queue);
-      } else {
-        sessions.add(name);
-        group.push({ queue, calls });
+        continue;
       }
+      for (const { append } of write.calls) size += append.events.length;
+      sessions.add(name);
+      group.push(write);
     }
     return group;
   }
@@ -229,7 +180,7 @@ export class AppendGroups {
     this.#count(Promise.allSettled(stored));
     const size = group.reduce((sum, { calls }) => sum + calls.length, 0);
     for (const [index, write] of group.entries()) {
-      const succeed = (): void => resolve(write, size);
+      const succeed = (): void => resolveCalls(write, size);
       const fail = (error: unknown): Promise<void> => this.#storeEach(write, error);
       void stored[index]
         ?.finally(parts[index]?.stop)
@@ -288,7 +239,7 @@ export class AppendGroups {
     const { append, stop } = appendOf(write);
     const succeed = (): void => {
       stop();
-      resolve(write, write.calls.length);
+      resolveCalls(write, write.calls.length);
     };
     const fail = (error: unknown): MaybePromise<void> => {
       stop();
@@ -321,99 +272,6 @@ export class AppendGroups {
   }
 }
 
-/** Resolves the calls of a write with the number of calls in its transaction. */
-function resolve({ calls }: HandleWrite, groupSize: number): void {
-  for (const { resolve } of calls) resolve(groupSize);
-}
-
-/** @returns the append, and a function that stops listening to the signals of the calls */
-function appendOf({ calls }: HandleWrite): { append: HandleAppend; stop: () => void } {
-  const { append } = calls[0]!;
-  if (calls.length === 1) return { append, stop: NOTHING };
-  const onRetry = append.onRetry && ((): void => calls.forEach(({ append }) => append.onRetry?.()));
-  const { signal, stop } = whenNoneWaits(calls);
-  const events = calls.flatMap(({ append }) => append.events);
-  return { append: { ...append, events, signal, onRetry }, stop };
-}
-
 function sessionName(session: HandleSnapshot | undefined): string {
   return session === undefined ? '' : `${session.appName}\0${session.userId}\0${session.id}`;
-}
-
-/**
- * Removes the calls of the next write from the queue.
- *
- * They all come through the same object with unchanged fields. A copy by spread
- * shares the record, but it may name another session and has a `lastUpdateTime` of its own.
- *
- * An event id that comes a second time ends the write. If the answer of such a write was lost,
- * storing its calls one by one would apply the earlier event again, on top of the later one.
- *
- * A call that expects a revision is stored alone: calls before it in the same write would change the revision.
- */
-function takeCalls(queue: WaitingCall[]): WaitingCall[] {
-  if (queue.length === 1) return queue.splice(0);
-  const [first] = queue;
-  let size = 0;
-  const ids = new Set<string>();
-  const end = queue.findIndex((call, position) => {
-    const { events } = call.append;
-    size += events.length;
-    const { size: before } = ids;
-    for (const { snapshot } of events) ids.add(snapshot.id);
-    const isAgain = ids.size < before + events.length;
-    return position > 0 && (size > LIMIT || isAgain || !canJoin(call, first));
-  });
-  return queue.splice(0, end < 0 ? queue.length : end);
-}
-
-function canJoin(
-  { append: { session: one, rules, expectedRevision } }: WaitingCall,
-  first: WaitingCall | undefined,
-): boolean {
-  const other = first?.append.session;
-  return (
-    rules === first?.append.rules &&
-    (expectedRevision ?? first.append.expectedRevision) === undefined &&
-    one.given === other?.given &&
-    one.appName === other.appName &&
-    one.userId === other.userId &&
-    one.id === other.id &&
-    one.state === other.state &&
-    one.events === other.events
-  );
-}
-
-/**
- * Returns a signal that fires once the signals of all calls have fired: one signal must not abort
- * the others' calls.
- */
-function whenNoneWaits(calls: readonly WaitingCall[]): {
-  signal: AbortSignal | undefined;
-  stop: () => void;
-} {
-  const signals = new Set(calls.map(({ append }) => append.signal));
-  const [first] = signals;
-  if (first === undefined || signals.has(undefined)) return { signal: undefined, stop: NOTHING };
-  if (signals.size === 1) return { signal: first, stop: NOTHING };
-  const controller = new AbortController();
-  const stops = [...signals].flatMap((signal) => {
-    if (signal === undefined) return [];
-    return onAbort(signal, () => {
-      signals.delete(signal);
-      if (signals.size === 0) controller.abort(signal.reason);
-    });
-  });
-  return { signal: controller.signal, stop: () => stops.forEach((each) => each()) };
-}
-
-/** Returns whether a call is still wanted. Rejects it if its signal has fired. */
-function isWanted({ append, reject }: WaitingCall): boolean {
-  try {
-    requireNotAborted(append.signal);
-    return true;
-  } catch (error) {
-    reject(error);
-    return false;
-  }
 }

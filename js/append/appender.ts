@@ -7,7 +7,7 @@ import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { type AppendRules, appendRulesOf } from './append_rules.js';
 import { Computation } from './computation.js';
-import { AppendGroups, type HandleAppend, type PreparedAppend } from './append_groups.js';
+import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
@@ -21,6 +21,7 @@ import type { SessionStore } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
+import type { HandleAppend } from './waiting_calls.js';
 
 /** What a request to append says beside its events. */
 type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision'> & StorageCall;

@@ -1,0 +1,167 @@
+/** The calls that wait on one handle, and the writes that they are combined into. */
+import { abortedError, requireNotAborted } from '../call/call.js';
+import { onAbort } from '../call/on_abort.js';
+import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
+import type { AppendRules } from './append_rules.js';
+import type { EventToStore } from './event_to_store.js';
+
+/**
+ * The most events in a write that combines calls, and in a group of several writes. If a group fails, each of
+ * its calls is stored once more.
+ */
+export const MOST_EVENTS = 128;
+
+const NOTHING = (): void => undefined;
+
+/** One waiting call of `appendEvent` or `appendEvents`. */
+interface WaitingCall {
+  readonly append: HandleAppend;
+  /**
+   * Stops listening to the signal when the call's turn comes. Until then the signal ends the wait
+   * at once.
+   */
+  stopWaiting: () => void;
+  readonly resolve: (groupSize: number) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** The waiting calls of one handle. */
+export interface HandleQueue {
+  readonly calls: WaitingCall[];
+  /** Whether the handle has appends waiting or under way. */
+  isActive: boolean;
+}
+
+/** Calls through one handle that are stored in one write. */
+export interface HandleWrite {
+  readonly queue: HandleQueue;
+  readonly calls: readonly WaitingCall[];
+}
+
+/** Events to store through a handle, all or none. */
+export interface HandleAppend {
+  readonly session: HandleSnapshot;
+  readonly record: HandleRecord;
+  readonly rules: AppendRules;
+  readonly events: readonly EventToStore[];
+  /** The revision that the session must have. */
+  readonly expectedRevision?: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Counts a retry for the call; see {@link StorageCall}. */
+  readonly onRetry: (() => void) | undefined;
+}
+
+/** Adds a call to the queue of its handle. Resolves once it is stored, with the number of calls in its transaction. */
+export function enqueue({ calls }: HandleQueue, append: HandleAppend): Promise<number> {
+  const { signal } = append;
+  return new Promise((resolve, reject) => {
+    const call: WaitingCall = { append, stopWaiting: NOTHING, resolve, reject };
+    calls.push(call);
+    if (signal === undefined) return;
+    call.stopWaiting = onAbort(signal, () => {
+      calls.splice(calls.indexOf(call), 1);
+      reject(abortedError(signal));
+    });
+  });
+}
+
+/** Takes the calls of the next write from a queue; `undefined` if no call of them is still wanted. */
+export function takeWrite(queue: HandleQueue): HandleWrite | undefined {
+  const taken = takeCalls(queue.calls);
+  for (const { stopWaiting } of taken) stopWaiting();
+  const calls = taken.filter(isWanted);
+  return calls.length === 0 ? undefined : { queue, calls };
+}
+
+/** Resolves the calls of a write with the number of calls in its transaction. */
+export function resolveCalls({ calls }: HandleWrite, groupSize: number): void {
+  for (const { resolve } of calls) resolve(groupSize);
+}
+
+/** @returns the append, and a function that stops listening to the signals of the calls */
+export function appendOf({ calls }: HandleWrite): { append: HandleAppend; stop: () => void } {
+  const { append } = calls[0]!;
+  if (calls.length === 1) return { append, stop: NOTHING };
+  const onRetry = append.onRetry && ((): void => calls.forEach(({ append }) => append.onRetry?.()));
+  const { signal, stop } = whenNoneWaits(calls);
+  const events = calls.flatMap(({ append }) => append.events);
+  return { append: { ...append, events, signal, onRetry }, stop };
+}
+
+/**
+ * Removes the calls of the next write from the queue.
+ *
+ * They all come through the same object with unchanged fields. A copy by spread
+ * shares the record, but it may name another session and has a `lastUpdateTime` of its own.
+ *
+ * An event id that comes a second time ends the write. If the answer of such a write was lost,
+ * storing its calls one by one would apply the earlier event again, on top of the later one.
+ *
+ * A call that expects a revision is stored alone: calls before it in the same write would change the revision.
+ */
+function takeCalls(queue: WaitingCall[]): WaitingCall[] {
+  if (queue.length === 1) return queue.splice(0);
+  const [first] = queue;
+  let size = 0;
+  const ids = new Set<string>();
+  const end = queue.findIndex((call, position) => {
+    const { events } = call.append;
+    size += events.length;
+    const { size: before } = ids;
+    for (const { snapshot } of events) ids.add(snapshot.id);
+    const isAgain = ids.size < before + events.length;
+    return position > 0 && (size > MOST_EVENTS || isAgain || !canJoin(call, first));
+  });
+  return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+function canJoin(
+  { append: { session: one, rules, expectedRevision } }: WaitingCall,
+  first: WaitingCall | undefined,
+): boolean {
+  const other = first?.append.session;
+  return (
+    rules === first?.append.rules &&
+    (expectedRevision ?? first.append.expectedRevision) === undefined &&
+    one.given === other?.given &&
+    one.appName === other.appName &&
+    one.userId === other.userId &&
+    one.id === other.id &&
+    one.state === other.state &&
+    one.events === other.events
+  );
+}
+
+/**
+ * Returns a signal that fires once the signals of all calls have fired: one signal must not abort
+ * the others' calls.
+ */
+function whenNoneWaits(calls: readonly WaitingCall[]): {
+  signal: AbortSignal | undefined;
+  stop: () => void;
+} {
+  const signals = new Set(calls.map(({ append }) => append.signal));
+  const [first] = signals;
+  if (first === undefined || signals.has(undefined)) return { signal: undefined, stop: NOTHING };
+  if (signals.size === 1) return { signal: first, stop: NOTHING };
+  const controller = new AbortController();
+  const stops = [...signals].flatMap((signal) => {
+    if (signal === undefined) return [];
+    return onAbort(signal, () => {
+      signals.delete(signal);
+      if (signals.size === 0) controller.abort(signal.reason);
+    });
+  });
+  return { signal: controller.signal, stop: () => stops.forEach((each) => each()) };
+}
+
+/** Returns whether a call is still wanted. Rejects it if its signal has fired. */
+function isWanted({ append, reject }: WaitingCall): boolean {
+  try {
+    requireNotAborted(append.signal);
+    return true;
+  } catch (error) {
+    reject(error);
+    return false;
+  }
+}
