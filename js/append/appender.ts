@@ -23,7 +23,7 @@ import { STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 import type { HandleAppend } from './waiting_calls.js';
 
-/** What a request to append says beside its events. */
+/** The members of a request to append, besides its events. */
 type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision'> & StorageCall;
 
 /** The parts that an {@link Appender} works with. */

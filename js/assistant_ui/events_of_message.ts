@@ -40,7 +40,7 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
   }));
 }
 
-/** A model's calls stand in one content, their results in the next, and what the model said then in a third. */
+/** Returns one content for a model's calls, one for their results, and one for what the model says afterwards. */
 function modelContents(parts: readonly GivenPart[]): Content[] {
   const contents: Content[] = [];
   let said: Part[] = [];
@@ -63,7 +63,7 @@ function modelContents(parts: readonly GivenPart[]): Content[] {
   return contents;
 }
 
-/** What the ADK says of a failure. */
+/** Returns the members with which an event of the ADK reports a failure. */
 function failureOf({ reason, error }: NonNullable<GivenMessage['status']>): Partial<NewEvent> {
   return reason === 'cancelled'
     ? { interrupted: true }

@@ -9,7 +9,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { GivenItem, StoredMessage } from './messages.js';
 
 /**
- * Whose sessions the threads of assistant-ui are.
+ * The service and the user whose sessions are the threads of assistant-ui.
  *
  * @example
  * ```ts

@@ -149,12 +149,12 @@ export interface GivenItem {
   readonly parentId: string | null;
 }
 
-/** What the events of a message say of it, in their `customMetadata.assistantUi`. */
+/** What the events of a message store about it, in their `customMetadata.assistantUi`. */
 export interface MessageMark {
   readonly messageId: string;
   readonly parentId: string | null;
-  /** Of a message that did not end as it should. */
+  /** Only if the message did not complete. */
   readonly status?: MessageStatus;
-  /** The message ends with the parts of these, of which each has `length`. */
+  /** The last parts of the message belong to these attachments, `length` parts to each. */
   readonly attachments?: readonly (AttachmentName & { readonly length: number })[];
 }

@@ -36,7 +36,7 @@ export interface CacheStoreParts extends ReadParts {
   readonly tell: (key: CacheKey) => void;
 }
 
-/** The copies as a store. Reads and writes go to the local storage; what they begin goes on in the background. */
+/** The copies as a store. Reads and writes go to the local storage; they start work in the background. */
 export class CacheStore extends CopyReads implements SessionStore {
   readonly #parts: CacheStoreParts;
   /** Whether the remote is known to have revisions. Then it has a route to append events. */
@@ -58,11 +58,11 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { key, events, state, delta, description, lastUpdateTime, sharesState } = request;
     const create = (): Promise<CreatedSession | undefined> =>
       local.call((store) => store.create({ ...request, key: local.keyOf(key) }, ifAbsent));
-    // It fails, or answers that there is one.
+    // If there is a copy, this fails or returns `undefined`.
     if ((await local.head(key)) !== undefined) return create();
     const made = { state, delta, description, lastUpdateTime, sharesState };
     const operation = noted<Creation>({ ...made, events: events.length });
-    // Before the session: it would look like an unfinished copy.
+    // The record comes before the session: without it, a session would look like an unfinished copy.
     await bounds.write(() =>
       records.change(key, (all) => {
         if (recordOf(all, key.sessionId).create !== undefined) return {};
@@ -130,7 +130,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     return answer;
   }
 
-  /** Nothing that the remote can never take is stored. */
+  /** Refuses events that the remote has no route for. Stored locally, they would wait for ever. */
   async #refuseIfReadOnly(key: CompositeSessionKey, count: number): Promise<void> {
     if (count === 0 || this.#hasRevisions) return;
     const { base } = await this.#parts.records.session(key);
@@ -204,7 +204,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   /**
-   * The copy is gone. A crash before this leaves a session that is fetched again.
+   * Notes a deletion, after the copy is gone. A crash before this leaves a session that is fetched again.
    *
    * @param record what was noted before the deletion; another tab may have created the session again since
    */
@@ -213,12 +213,12 @@ export class CacheStore extends CopyReads implements SessionStore {
     pending.noteDeletion(key);
     const deletion = { delete: noted<true>(true), refused: undefined };
     await records.removeCopy(key, record.base?.copy, record, deletion);
-    // A fetch that was under way may have made a copy before the record stood.
+    // A fetch that was under way may have made a copy before the record was written.
     await local.deleteFetched(key);
     await this.#written(key, 0);
   }
 
-  /** What unsent changes of a session wrote into shared states is sent, although the session is deleted. */
+  /** Keeps the shared keys that unsent changes of a session wrote: they are sent although the session is deleted. */
   async #keepShared(key: CompositeSessionKey): Promise<void> {
     const { local, records, pending } = this.#parts;
     const { head, record, events } = await local.unsent(key);
@@ -241,7 +241,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     // The local service frees its store.
   }
 
-  /** What the local storage has is to be sent. */
+  /** Notes that the local storage has new changes, and sends them. */
   async #written(key: CacheKey, events: number, keys: Iterable<string> = []): Promise<void> {
     const { pending, sender, records, tell, isThrough } = this.#parts;
     pending.add(key, events, keys);

@@ -61,7 +61,7 @@ export interface CachedGetSessionConfig extends GetSessionConfig {
 
 /**
  * A session service that keeps copies of a remote's sessions in a local storage. Reads return the copy at once, writes
- * resolve when they are stored locally, and everything goes on offline. In the background it sends what was written,
+ * resolve when they are stored locally, and both work offline. In the background it sends what was written,
  * in order and once, and fetches what others have written.
  *
  * It begins to send what an earlier visit left as soon as it is constructed. Tabs with the same owner share the copies,

@@ -145,7 +145,7 @@ export function openParts(options: TakenOptions) {
     return done;
   }
   const outbox = new Outbox({ ...shared, fetch, lists, sender, unsent, run });
-  // What an earlier visit left.
+  // Sends what an earlier visit left.
   void Promise.resolve()
     .then(() => tellTabs('opened'))
     .then(() => run(() => unsent.scan()))

@@ -7,7 +7,7 @@
 import { defineMember } from '../members/member.js';
 
 /**
- * Every {@link SessionErrorCode}, in the order of the documentation.
+ * Every {@link SessionErrorCode}.
  *
  * @example
  * ```ts
@@ -21,11 +21,11 @@ export const SESSION_ERROR_CODES = [
   'invalid_argument',
   /** A session with that id exists; it is unchanged. */
   'already_exists',
-  /** The session was deleted or never existed. */
+  /** The session never existed, was deleted, or was created again since the handle was read. */
   'not_found',
   /**
-   * Someone else has appended since the handle was read, and the service's option `stale` is
-   * `'reject'`.
+   * The session has changed since the handle was read. The service's option `stale` is `'reject'`, or the append
+   * has an `expectedRevision`.
    */
   'stale_session',
   /** JSON cannot represent a value; `path` leads to it. */
@@ -38,7 +38,7 @@ export const SESSION_ERROR_CODES = [
   'schema_violation',
   /** A write to the state of a `ReadonlyContext`. */
   'readonly',
-  /** The request matches more than one thing. */
+  /** Several sessions have the bare id that was given; only the Rust API takes one. */
   'ambiguous',
   /** The storage, or the service behind it, does not support the request. */
   'unsupported',
@@ -48,7 +48,7 @@ export const SESSION_ERROR_CODES = [
   'aborted',
   /** A bug of this package. */
   'internal',
-  /** A storage adapter threw, or returned an invalid answer. */
+  /** The storage failed for a reason without a code of its own, or returned an invalid result. */
   'storage_failed',
   /** The wasm module could not be loaded. */
   'wasm_unavailable',

@@ -6,7 +6,7 @@ import type { LiveSession } from './live_session.js';
 import { sharedSession } from './stores.js';
 
 /**
- * What the components of a page use that are given nothing else: a service, and whose sessions it shows.
+ * The defaults for the components of a page: a service, and whose sessions it shows.
  *
  * @example
  * ```ts
@@ -24,7 +24,7 @@ export interface ProvidedSessions<S extends object = StateShape> {
   readonly appName: string;
   /** The user. */
   readonly userId: string;
-  /** The session of components that are given none. */
+  /** The session of components without a `sessionId` of their own. */
   readonly sessionId?: string | undefined;
   /** See `LiveSessionOptions`. */
   readonly window?: number | undefined;

@@ -8,7 +8,7 @@ import { WatchedSessions } from './watched_sessions.js';
 
 /**
  * Returns a store that shows a session as it is now, whoever changes it: this tab, another one, or, where the service
- * tells of it, another client of a server. It reads and watches only while it has subscribers.
+ * reports it, another client of a server. It reads and watches only while it has subscribers.
  *
  * @throws SessionError `invalid_argument`
  *

@@ -246,7 +246,7 @@ export class WatchedSession<S extends object>
     const gone = this.#unsent.setOutbox(entry);
     this.changed();
     if (gone === undefined) return;
-    // It was sent, or given up: `listChanges` does not tell of an event that is removed.
+    // It was sent, or given up: `listChanges` does not report a removed event.
     const shown = this.#list.from(gone);
     const config = { numRecentEvents: shown.length };
     const session = await service.getSession({ ...this.key, config, signal });

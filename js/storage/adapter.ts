@@ -1,6 +1,6 @@
 /**
- * The interface of a storage: five verbs, each of them one transaction, and an optional one for groups of
- * appends. A storage holds no rules.
+ * The interface of a storage: five verbs and five optional ones. Each is one transaction. A storage holds no
+ * rules: `decide` applies them.
  *
  * The rules of an adapter, their numbers and allowed exceptions are in `docs/writing_an_adapter.md`.
  *

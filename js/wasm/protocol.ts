@@ -7,7 +7,7 @@ import type { SharedScope, StoredScope } from '../state/scope.js';
 /** The policies of an append through a stale handle; `policy_of` in `appends.rs`. */
 export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
 
-/** So many changed events tell an append of no events that there may be more; `MOST_CHANGED` in `plan.rs`. */
+/** The most changed events that an append of no events returns. With this many there may be more; `MOST_CHANGED` in `plan.rs`. */
 export const MOST_CHANGED = 1001;
 
 /** The states that a write needs to read, added up; `ScopeSet::bits` in `src/core/write/plan.rs`. */
@@ -19,11 +19,11 @@ export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
-/** The positions in the answer of `AdapterWrite::plan`. */
+/** The positions in the result of `AdapterWrite::plan`. */
 export const PLANNED = { scopes: 0, locates: 1, since: 2 } as const;
 
 /**
- * The positions in the answer of `AdapterWrite::decide`: the new revision of each scope, the session's time, the
+ * The positions in the result of `AdapterWrite::decide`: the new revision of each scope, the session's time, the
  * revision at which it was created, and the first event.
  */
 export const DECIDED = {

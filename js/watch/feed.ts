@@ -19,7 +19,7 @@ export class Feed {
     this.#channel = openChannel?.(this);
   }
 
-  /** Whether anyone may want to know of a change. */
+  /** Whether a change has to be published: someone here watches, or other tabs may. */
   get hasReceivers(): boolean {
     return this.#watchers.size > 0 || this.#channel !== undefined;
   }

@@ -34,7 +34,7 @@ interface Candidate {
   readonly bytes: number;
 }
 
-/** What may stay. */
+/** The limits of what stays. */
 interface Limits {
   readonly sessions?: number;
   readonly bytes?: number | undefined;
@@ -54,7 +54,7 @@ export class Bounds {
     this.#parts = parts;
   }
 
-  /** Notes that a copy was used, and looks soon whether there are too many. */
+  /** Notes that a copy was used, and soon checks whether there are too many. */
   noteUse(key: CompositeSessionKey): void {
     this.#usedAt.set(nameOf(key), this.#parts.clock());
     if (this.#timer !== undefined || this.#isClosed) return;
@@ -105,7 +105,7 @@ export class Bounds {
         if (maxBytes !== undefined) {
           const isKnown = size?.copy === created && size.revision === revision;
           bytes = isKnown ? size.bytes : await local.bytesOf(key);
-          // Noted, so that the next look does not read the session again.
+          // Noted, so that the next check does not read the session again.
           if (!isKnown) sizes.push(ofSession(key, { size: { copy: created, revision, bytes } }));
         }
         const usedAt = this.#lastUse(key, record.base);

@@ -63,7 +63,7 @@ export class Lists {
     return (await this.#parts.records.read(owner))[FETCHED] !== undefined;
   }
 
-  /** Waits until nothing runs. */
+  /** Waits until no work is left. */
   idle(): Promise<void> {
     return this.turns.idle();
   }

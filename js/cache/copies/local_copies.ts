@@ -55,7 +55,7 @@ export interface ListedCopy {
 /** A copy to create, as the remote has the session. */
 export interface NewCopy {
   readonly events: readonly EventSnapshot[];
-  /** A JSON object: what makes the state of an empty one after the events. */
+  /** A JSON object: the delta that turns the state after the events into the remote's. */
   readonly delta: string;
   readonly title: string;
   readonly labels: string;

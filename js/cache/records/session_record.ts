@@ -23,7 +23,7 @@ export interface Base {
   readonly usedAt: number;
 }
 
-/** An operation that is no event. Its id tells whether it is still the one that was sent. */
+/** An operation other than an event. Its id tells whether it is still the one that was sent. */
 export interface Noted<Value> {
   readonly id: string;
   readonly value: Value;

@@ -162,7 +162,7 @@ export class StatusBoard {
 
   #publish(): void {
     const pending = this.#pending;
-    // A tab that ended while it sent says nothing of it.
+    // A tab that ended while it was sending has not reset `isSending`.
     const isSending = this.#shared.isSending && pending.length > 0;
     this.#status = Object.freeze({ ...this.#shared, isSending, pending });
     for (const iterator of this.#iterators) iterator.push(this.#status);

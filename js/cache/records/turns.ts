@@ -18,7 +18,7 @@ export class Turns {
 }
 
 function nothing(): void {
-  // Only that it has settled counts.
+  // The next work only waits until this one has settled.
 }
 
 /** Runs work on all items, on at most so many at once. Rejects with the first failure, when all have settled. */

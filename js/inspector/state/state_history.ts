@@ -18,13 +18,13 @@ export interface KeyChange {
   readonly isBeforeKnown: boolean;
 }
 
-/** What a session's events tell of a key of its state. */
+/** The changes of a key of the state that a session's events show. */
 export interface KeyHistory {
   /** The newest first. */
   readonly changes: readonly KeyChange[];
   /** The number of events that were read. */
   readonly readCount: number;
-  /** The cursor before which there are more events. Absent at the begin of the session. */
+  /** The cursor before which there are more events. Absent at the beginning of the session. */
   readonly before?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface KeyHistory {
  * Reads which events changed a key of the state: from the newest event back, until ten more changes are found, 5,000
  * events are read, or the session begins.
  *
- * @param earlier what was read before: the history goes on from there
+ * @param earlier what was read before: the history continues from there
  */
 export async function readHistory(
   service: Pick<LiveService, 'listEvents' | 'sessionInfo'>,

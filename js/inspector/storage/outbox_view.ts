@@ -23,7 +23,7 @@ export function OutboxView(props: {
       (listed) => {
         if (isCurrent) setEntries(listed);
       },
-      // The next change lists it again; a closed service tells in its own calls.
+      // The next change lists it again. The calls of a closed service report that it is closed.
       () => undefined,
     );
     return () => (isCurrent = false);

@@ -8,11 +8,11 @@ interface EventDetailProps {
   event: Event;
   /** Shows the history of a key of the state. */
   onShowKey: (key: string) => void;
-  /** What can be done with the event. */
+  /** The controls for the event. */
   actions?: ComponentChildren;
 }
 
-/** An event with all that it says, calls, answers and changes. */
+/** An event with all of its parts and changes. */
 export function EventDetail({ event, onShowKey, actions }: EventDetailProps): VNode {
   const [isRaw, setRaw] = useState(false);
   const { author = 'unknown', timestamp, id, invocationId, branch, content } = event;

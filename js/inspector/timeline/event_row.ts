@@ -60,7 +60,7 @@ export function EventRow(props: {
   );
 }
 
-/** A sign for who sees it, a word for who hears it. */
+/** Shows a sign. Screen readers read a word in its place. */
 function Chip(props: { kind: string; sign: string; word: string; text: string }): VNode {
   const { kind, sign, word, text } = props;
   return h('bdi', { class: `chip ${kind}` }, [

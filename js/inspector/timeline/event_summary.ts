@@ -7,7 +7,7 @@ const LENGTH = 300;
 /** What a row of the timeline shows of an event. */
 export interface EventSummary {
   readonly author: string;
-  /** The begin of what was said. */
+  /** The beginning of what was said. */
   readonly text: string;
   /** The functions that were called and that answered. */
   readonly tools: readonly { readonly kind: 'call' | 'result'; readonly name: string }[];

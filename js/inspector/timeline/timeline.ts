@@ -171,7 +171,7 @@ function useScroll(
   }, [jump, status, origin, length]);
 }
 
-/** Scrolls as little as brings a row into sight. */
+/** Scrolls a row into sight, no further than necessary. */
 function bring(box: HTMLElement | null, position: number): void {
   if (box === null) return;
   const top = position * ROW_HEIGHT;

@@ -1,7 +1,7 @@
 import type { LiveStore } from '../../live/index.js';
 import { useCallback, useEffect, useRef, useState } from './preact.js';
 
-/** What a component reads of a store. */
+/** The part of a store that a component uses. */
 type Readable<Snapshot> = Pick<LiveStore<Snapshot>, 'subscribe' | 'getSnapshot'>;
 
 /** Returns the snapshot of a store, and renders again when it changes. */

@@ -59,7 +59,7 @@ export function errorResponse(error: unknown): Response {
   return jsonResponse(errorBody(error, DETAILS[status]), status, headers);
 }
 
-/** Returns whether an error is the server's fault, so that its operator should hear of it. */
+/** Returns whether an error is the server's fault, so that its operator gets it. */
 export function isServerFault(error: unknown): boolean {
   if (error instanceof HttpRefusal) return false;
   return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;

@@ -63,7 +63,7 @@ it('a refused event can be retried and changed', async () => {
   await cache.close();
 });
 
-it('dropping the state of a refused event gives it back to the remote', async () => {
+it('the remote owns the state of a refused event again once the event is dropped', async () => {
   const server = new Server();
   const { cache } = openCache(server);
   const session = await cache.createSession({ ...KEY, state: { note: 'old' } });

@@ -20,7 +20,7 @@ it('a session that was never seen is fetched once, however many ask', async () =
   await cache.close();
 });
 
-it('cache-first returns the copy at once, and watch tells what the remote has changed', async () => {
+it('cache-first returns the copy at once, and watch reports what the remote has changed', async () => {
   const server = new Server();
   const theirs = await stored(server, 1);
   const { cache } = openCache(server);
@@ -86,7 +86,7 @@ it('a long session is fetched with its newest events, and whole when a read need
   await cache.close();
 });
 
-it('offline, a read that needs more gets the events that there are', async () => {
+it('a read that needs more events than the copy has gets those of the copy offline', async () => {
   const server = new Server();
   await stored(server, 300);
   const { cache } = openCache(server);
@@ -128,7 +128,7 @@ it('the states of users and apps come from the remote once, and then from the co
   await cache.close();
 });
 
-it('a session made again on the remote replaces the copy', async () => {
+it('a session that is created again on the remote replaces the copy', async () => {
   const server = new Server();
   await stored(server, 3);
   const { cache } = openCache(server);

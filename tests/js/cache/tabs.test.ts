@@ -49,7 +49,7 @@ it('a tab sends what a closed tab has left', async () => {
   await second.close();
 });
 
-it('another owner sees nothing, and forget erases only what is of its own', async () => {
+it('another owner sees nothing, and forget erases only the data of its own owner', async () => {
   const server = new Server();
   server.isOffline = true;
   const local = new InMemorySessionService();
@@ -146,7 +146,7 @@ it('close settles what is under way, and later calls fail', async () => {
   await assert.rejects(cache.outbox.list(), hasCode('closed'));
 });
 
-it('options are checked', () => {
+it('a cache refuses wrong options', () => {
   const remote = new InMemorySessionService();
   const wrong = [
     { remote },

@@ -81,7 +81,7 @@ it('a tab that was frozen sends nothing of what it read before', async () => {
   await Promise.all([frozen.close(), second.close()]);
 });
 
-it('of two creations in one instant, the remote gets that of the copy', async () => {
+it('the remote gets the creation of the copy if two tabs create one session at once', async () => {
   const server = new Server();
   await loadWasm(true);
   const store = new CoreStore(createMemoryCore(), true);

@@ -67,7 +67,7 @@ it('a creation whose response is lost is one session', async () => {
   await cache.close();
 });
 
-it("the remote's events come first, and ours behind with their deltas on top", async () => {
+it("unsent events follow the remote's, and their deltas change the remote's state", async () => {
   const server = new Server();
   const { cache } = openCache(server);
   const session = await cache.createSession({ ...KEY, state: { a: 0 } });
@@ -95,7 +95,7 @@ it("the remote's events come first, and ours behind with their deltas on top", a
   await cache.close();
 });
 
-it('titles, labels, deletions and states of users and apps travel too', async () => {
+it('titles, labels, deletions and states of users and apps are sent too', async () => {
   const server = new Server();
   const { cache } = openCache(server);
   await cache.createSession(KEY);
@@ -129,7 +129,7 @@ it('more than a thousand unsent events of a session are sent in order', async ()
   await cache.close();
 });
 
-it("with write 'through' an append resolves when the remote has it", async () => {
+it("an append with write 'through' resolves when the remote has it", async () => {
   const server = new Server();
   const { cache } = openCache(server, { write: 'through' });
   const session = await cache.createSession(KEY);

@@ -102,7 +102,7 @@ describe('A window of events', () => {
     assert.deepEqual(held(window), ['e304', 'e503', 200, true, false]);
   });
 
-  it('tells why a session cannot be read, and opens it when it is there', async () => {
+  it('shows why a session cannot be read, and opens it once it exists', async () => {
     const service = new InMemorySessionService();
     const window = new EventWindow(service, KEY);
     await window.open('newest');

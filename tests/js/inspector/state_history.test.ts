@@ -59,7 +59,7 @@ describe('The history of a key', () => {
     assert.deepEqual(await linesOf(service, '__proto__'), ['e2: undefined → 1']);
   });
 
-  it('goes on where it stopped', async () => {
+  it('continues where it stopped', async () => {
     const service = new InMemorySessionService();
     const events = Array.from({ length: 1600 }, (_, at) =>
       set(`e${at}`, at % 100 === 0 ? { topic: at } : {}),

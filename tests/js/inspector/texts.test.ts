@@ -40,7 +40,7 @@ describe('The highlighting of a template', () => {
     );
   });
 
-  it('tells which placeholders have a value', () => {
+  it('shows which placeholders have a value', () => {
     const { placeholders } = new Template('{topic} {mood?} {price} {artifact.list} {toString}');
     assert.deepEqual(
       placeholders.map((placeholder) => kindOf(placeholder, { topic: 'tea' })),
@@ -50,7 +50,7 @@ describe('The highlighting of a template', () => {
 });
 
 describe('The summary of an event', () => {
-  it('has who, what, which tools and which keys', () => {
+  it('has the author, the text, the tools and the changed keys', () => {
     const event = createEvent({
       author: 'guide',
       content: {
@@ -68,7 +68,7 @@ describe('The summary of an event', () => {
     });
   });
 
-  it('bears events that other programs wrote', () => {
+  it('accepts events that other programs wrote', () => {
     assert.equal(summaryOf({}).author, 'unknown');
     const odd = { content: { parts: 'tea' }, errorMessage: 'boom' } as unknown as Parameters<
       typeof summaryOf

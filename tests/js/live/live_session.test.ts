@@ -238,7 +238,7 @@ describe('A live session', () => {
     stop();
   });
 
-  it('follows a session that is deleted and made again', async () => {
+  it('follows a session that is deleted and created again', async () => {
     const { service } = await sessionOf(2);
     const store = liveSession(service, KEY);
     const stop = store.subscribe(() => undefined);
@@ -373,7 +373,7 @@ describe('Subscribers of a live session', () => {
     assert.deepEqual(uncaught.map(String), ['Error: mine']);
   });
 
-  it('let go of the watch and of all timers when the last one leaves', async () => {
+  it('end the watch and all timers when the last one leaves', async () => {
     const { service, session } = await sessionOf(1);
     const store = liveSession(service, KEY);
     const stops = [store.subscribe(() => undefined), store.subscribe(() => undefined)];
