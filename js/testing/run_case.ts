@@ -5,7 +5,6 @@ import {
   type ComputeDelta,
   type CreateSessionRequest,
   type Event,
-  type EventsPage,
   isSessionError,
   openSessionService,
   type PagedEvents,
@@ -108,7 +107,6 @@ class Run {
   readonly #service: Service;
   readonly #clock: { now: number };
   readonly #handles = new Map<string, Session>();
-  readonly #pages = new Map<string, EventsPage>();
   readonly #cursors = new Map<string, string>();
 
   constructor(service: Service, clock: { now: number }) {
@@ -257,11 +255,8 @@ class Run {
 
   /** Lists a page of sessions, whose cursor `as` keeps and later pages take by its name. */
   async #listSessions(call: Call) {
-    const { cursor: name, ...request } = call.with as { cursor?: string };
-    const cursor = name === undefined ? undefined : this.#cursors.get(name);
-    if (name !== undefined && cursor === undefined) {
-      throw new Error(`page ${JSON.stringify(name)} has no cursor`);
-    }
+    const { cursor: given, ...request } = call.with;
+    const cursor = given === undefined ? undefined : this.#cursor(given);
     const page = await this.#service.listSessions({ ...withDefaults(APP, request), cursor });
     const { nextCursor } = page;
     if (call.as !== undefined && nextCursor !== undefined) this.#cursors.set(call.as, nextCursor);
@@ -270,13 +265,17 @@ class Run {
 
   /** Lists a page of events, whose cursors `as` keeps and later pages take by its name. */
   async #listEvents(call: Call) {
-    const { before, after, ...request } = call.with as { before?: string; after?: string };
+    const { before, after, ...request } = call.with;
     const cursors = {
-      ...(before !== undefined && { before: this.#cursor(before, 'before') }),
-      ...(after !== undefined && { after: this.#cursor(after, 'after') }),
+      ...(before !== undefined && { before: this.#cursor(before, '.before') }),
+      ...(after !== undefined && { after: this.#cursor(after, '.after') }),
     };
     const page = await this.#service.listEvents({ ...withDefaults(KEY, request), ...cursors });
-    if (call.as !== undefined) this.#pages.set(call.as, page);
+    if (call.as !== undefined) {
+      const { before, after } = page;
+      if (before !== undefined) this.#cursors.set(`${call.as}.before`, before);
+      if (after !== undefined) this.#cursors.set(`${call.as}.after`, after);
+    }
     const has = { before: page.before !== undefined, after: page.after !== undefined };
     return { value: { ...page, ...has }, compare: expectSession };
   }
@@ -295,9 +294,11 @@ class Run {
     return { value, compare: expectSession };
   }
 
-  #cursor(name: string, end: 'before' | 'after'): string {
-    const cursor = this.#pages.get(name)?.[end];
-    if (cursor === undefined) throw new Error(`page ${JSON.stringify(name)} has no cursor ${end}`);
+  /** Returns the cursor of a page by its name, or one that no page has: `{ text }`. */
+  #cursor(given: unknown, end = ''): string {
+    if (typeof given !== 'string') return (given as { text: string }).text;
+    const cursor = this.#cursors.get(given + end) ?? this.#cursors.get(given);
+    if (cursor === undefined) throw new Error(`page ${JSON.stringify(given)} has no cursor ${end}`);
     return cursor;
   }
 

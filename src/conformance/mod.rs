@@ -54,7 +54,8 @@
 //! order, those of its values may not.
 //!
 //! A case with `"javascript": true` tests what only the API in JavaScript has: the op `sessionInfo`,
-//! and the service's option `"autoTitle": true`.
+//! the service's option `"autoTitle": true`, the limits of titles and labels, and cursors as texts.
+//! There `"cursor": {"text": "…"}` is a cursor that no page has.
 //!
 //! Long values are generated. `{"$text": [n, "ab"]}` repeats a text. `{"$list": [from, to, each]}`
 //! and `{"$members": [from, to, {…}]}` repeat a value with `${i}`. `{"$nest": [n, core]}` puts a

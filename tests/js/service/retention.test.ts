@@ -2,18 +2,22 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 
+import { DatabaseSessionService } from '../../../js/database/index.js';
 import {
   type Diagnostic,
+  IndexedDbSessionService,
   InMemorySessionService,
   isSessionError,
   type RetentionOptions,
   type SessionServiceOptions,
   type StoredSessionService,
 } from '../../../js/index.js';
+import { VertexAiSessionService } from '../../../js/vertex/index.js';
 import { APP, openOver, overStorages, says, USER } from './fixture.js';
 import { gate, MapStorage } from './map_storage.js';
 
 const MINUTE = 60_000;
+const VERTEX = { projectId: 'tea', location: 'europe-west4', agentEngineId: '1' };
 const NOW = 1_700_000_000_000;
 
 async function idsOf(service: StoredSessionService, userId?: string): Promise<string[]> {
@@ -122,6 +126,24 @@ overStorages('The option retention', (open) => {
     });
   }
 });
+
+for (const [storage, open] of [
+  ['IndexedDB', (options) => new IndexedDbSessionService(options)],
+  ['a database', (options) => new DatabaseSessionService('sqlite:', options)],
+  ['Vertex AI', (options) => new VertexAiSessionService({ ...VERTEX, ...options })],
+] as [string, (options: SessionServiceOptions) => StoredSessionService][]) {
+  it(`The option retention over ${storage} refuses limits that would delete what is being written`, () => {
+    for (const [name, limit] of [
+      ['maxAge', MINUTE - 1],
+      ['maxSessions', 0],
+      ['maxBytes', 0],
+    ] as const) {
+      const key = `retention.${name}`;
+      const refused = { name: 'SessionError', code: 'invalid_argument', key };
+      assert.throws(() => open({ retention: { [name]: limit } }), refused);
+    }
+  });
+}
 
 describe('The option retention', () => {
   it('keeps a session that is written while it is applied', async () => {
