@@ -25,7 +25,7 @@ export function takeAutoTitle(autoTitle: unknown): boolean {
 }
 
 /**
- * Returns the title that a stored event gives to its session: the begin of a user's message, cut at a word.
+ * Returns the title that a stored event gives to its session: the beginning of a user's message, cut at a word.
  *
  * @param text JSON text of the event
  * @returns `undefined` if the event is no message of a user, or has no text

@@ -59,11 +59,11 @@ export interface ChangesSince<S extends object = StateShape> {
   title?: string;
   /** Absent without labels. */
   labels?: Record<string, string>;
-  /** Whether the session was deleted since, and made again. */
+  /** Whether the session was deleted since, and created again. */
   isRecreated: boolean;
   /**
    * The events that were appended or replaced since, by `seq`. An event may be there that the caller has already:
-   * put each by its id. Absent if the caller has to read the session as a whole: it was made again, more than 1,000
+   * put each by its id. Absent if the caller has to read the session as a whole: it was created again, more than 1,000
    * events have changed, or `since` is later than its revision.
    */
   events?: ChangedEvent[];

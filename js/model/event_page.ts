@@ -31,7 +31,7 @@ export interface ListEventsRequest extends CompositeSessionKey, Abortable {
 /**
  * A page of a session's events.
  *
- * Its cursors are texts without a meaning of their own. They stay valid while events are appended
+ * Its cursors are opaque texts. They stay valid while events are appended
  * and replaced, and end with their session.
  *
  * @example

@@ -144,7 +144,7 @@ export interface BaseSessionService<S extends object = StateShape> {
   /**
    * Deletes all sessions that fulfil the request, the oldest first, and returns how many that were. Each one is
    * deleted whole, in a transaction of its own, and only if it has not changed since it was found. App and user
-   * state stay. Watchers are told of each.
+   * state stay. Watchers get a notice of each deletion.
    *
    * @throws SessionError `invalid_argument`; `aborted` and the codes of the storage: what is deleted until then
    *   stays deleted; `unsupported` if an adapter has no verb `deleteUnchanged`

@@ -17,7 +17,7 @@ const UNKNOWN_MODEL = 'unknown';
 
 /**
  * Computes what a session holds: reads its events page by page, from the last one back. So events that are
- * appended meanwhile are not counted. If the session is deleted and made again meanwhile, the walk starts over.
+ * appended meanwhile are not counted. If the session is deleted and created again meanwhile, the walk starts over.
  */
 export async function sumSession<S extends object>(
   readPage: ReadPageBefore,

@@ -9,7 +9,7 @@
 //! [`conformance`](crate::conformance) tests them.
 //!
 //! A storage gets the changed keys of a state: [`ScopedState::apply`](crate::core::state::ScopedState)
-//! applies them. Events come as numbers: [`Write::row`] makes the row.
+//! applies them. A change names its event by an index: [`Write::row`] makes the row of it.
 //!
 //! # Example
 //! A storage over `BTreeMap`s, and a session service over it:
@@ -210,7 +210,7 @@ pub use crate::core::write::{
 
 use crate::core::session::{Revision, SessionKey};
 
-/// A deletion. Nothing to delete is no error.
+/// A deletion. If there is nothing to delete, it succeeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deletion {
     /// A session and its events; user and app state stay.

@@ -13,7 +13,7 @@ const { DATABASE_URL = 'postgresql://postgres@localhost/postgres', PORT = '8080'
 const sessions = new DatabaseSessionService(DATABASE_URL, { autoTitle: true });
 const app = new Hono();
 
-/** Whose conversations a request may see. A cookie names the browser; a real server checks a login. */
+/** Returns the owner of the conversations that a request may see. A cookie names the browser; a real server checks a login. */
 function ownerOf(context: Context) {
   const userId = getCookie(context, 'user') ?? crypto.randomUUID();
   setCookie(context, 'user', userId, { httpOnly: true, sameSite: 'Strict', maxAge: 31_536_000 });

@@ -19,7 +19,7 @@ const opening = sessions.then((service) => asAdkService(service));
 export async function answer({ key, text, settings, onPartial }: Turn): Promise<void> {
   const service = await sessions;
   const { state } = await service.getOrCreateSession({ ...key, state: HOUSE });
-  // A session of another program, from a file, lacks some.
+  // A session from a file of another program may lack some of these keys.
   const stateDelta = Object.fromEntries(
     Object.entries(HOUSE).filter(([name]) => !Object.hasOwn(state, name)),
   );

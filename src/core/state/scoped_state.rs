@@ -13,7 +13,7 @@ use crate::room::{has_room, require_room};
 const MAX_SIZE: usize = 128 << 20;
 /// The longest text that every JavaScript engine holds, in characters.
 const MAX_TEXT: usize = (1 << 29) - 25;
-// A session merges its own scope and the shared ones into one text.
+// A session merges its own scope and the shared ones into one text. Another shared scope lowers `MAX_SIZE`.
 const _: () = assert!(MAX_SIZE * (1 + SHARED_SCOPES) <= MAX_TEXT);
 
 /// The state of one session, one user or one app. Names have no prefix. They keep the order in

@@ -341,7 +341,7 @@ impl Append {
     }
 }
 
-/// Finds the events whose id comes a second time.
+/// Finds, for each event, the last one before it with the same id.
 fn earlier_events(events: &[NewEvent]) -> Vec<Option<Earlier>> {
     if events.len() < 2 {
         return Vec::new();

@@ -5,7 +5,7 @@ use std::mem;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, SessionHead};
+use crate::core::session::{Description, Revision, SessionHead};
 use crate::core::state::{Delta, ScopedState, Shared, StateChanges};
 use crate::core::write::changes::{
     Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
@@ -88,9 +88,7 @@ impl Create {
     pub(super) fn created(self) -> Result<Option<Created>, Error> {
         self.created.ok_or_else(never_decided)?
     }
-}
 
-impl Create {
     pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
         self.created = Some(Ok(None));
         if found.session.is_some() {
@@ -147,7 +145,7 @@ fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
 fn change_shared(
     row: Option<&SharedRow>,
     changes: &StateChanges,
-    floor: u64,
+    floor: Revision,
 ) -> (ScopedState, Option<SharedChange>) {
     let mut state = row.map(|row| row.state.clone()).unwrap_or_default();
     state.apply(changes.clone());

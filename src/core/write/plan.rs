@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::session::{NEVER, Revision, SessionKey};
 
-/// The most changed events that an append of no events returns. So many tell that there may be more.
+/// The most changed events that an append of no events returns. With this many there may be more.
 pub const MOST_CHANGED: usize = 1001;
 
 /// Which states a write needs to read.

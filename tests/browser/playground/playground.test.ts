@@ -95,7 +95,7 @@ for (const name of BROWSERS) {
       await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostDone: your order is Rooibos.'`); // prettier-ignore
     });
 
-    it('opens a session file of Python, and goes on where it stopped', async () => {
+    it('opens a session file of Python, and continues where it stopped', async () => {
       await choose(page, { engine: 'adk' });
       await page.evaluate(`(() => {
         const input = document.querySelector('#file');
@@ -144,7 +144,7 @@ for (const name of BROWSERS) {
       }
     });
 
-    it('goes on without its server', async () => {
+    it('works without its server', async () => {
       await until(page, `navigator.serviceWorker.controller !== null`);
       await site.close();
       await page.open('about:blank');
