@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 
 import { Sessions } from '@google-cloud/vertexai/build/src/genai/sessions.js';
-import { VertexAiSessionService } from '@google/adk';
+import { createEvent, VertexAiSessionService } from '@google/adk';
 
 import { ENGINE, LOCATION, PROJECT_ID } from '../vertex_server/server.js';
 
@@ -37,4 +37,15 @@ export function adkVertexService(url: string): VertexAiSessionService {
     agentEngineId: ENGINE,
     sessions: new Sessions(client),
   });
+}
+
+/** An event with a text for the service of @google/adk. */
+export function adkSay(text: string, stateDelta: Record<string, unknown>) {
+  const event = createEvent({
+    author: 'agent',
+    invocationId: 'i',
+    content: { role: 'model', parts: [{ text }] },
+  });
+  event.actions.stateDelta = stateDelta;
+  return event;
 }

@@ -7,6 +7,7 @@ import { createEvent as createAdkEvent } from '@google/adk';
 
 import { type Event, REMOVED, type Session, createEvent } from '../../js/index.js';
 import type { VertexServerOptions } from '../vertex_server/server.js';
+import { adkSay } from './adk_vertex.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';
 import { type PythonSessions, startPythonSessions } from './python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from './shared_session.js';
@@ -359,13 +360,3 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.equal(await engine.service.getSession({ ...owner, sessionId: 's4' }), undefined);
   });
 });
-
-function adkSay(text: string, stateDelta: Record<string, unknown>) {
-  const event = createAdkEvent({
-    author: 'agent',
-    invocationId: 'i',
-    content: { role: 'model', parts: [{ text }] },
-  });
-  event.actions.stateDelta = stateDelta;
-  return event;
-}
