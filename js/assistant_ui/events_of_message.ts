@@ -24,7 +24,10 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
     ...(isIncomplete && { status }),
     ...(attached.length > 0 && {
       attachments: attachments.map(({ id, type, name, contentType }, index) => ({
-        ...{ id, type, name, contentType },
+        id,
+        type,
+        name,
+        contentType,
         length: attached[index]!.length,
       })),
     }),

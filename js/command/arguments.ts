@@ -86,7 +86,7 @@ const MIGRATE_OPTIONS = [
 /** Refuses options of the other command, which would otherwise be ignored. */
 function refuseOtherOptions(values: object, known: readonly string[]): void {
   const other = Object.keys(values).find((name) => !known.includes(name));
-  if (other !== undefined) throw invalid(`--${other}`, `is not for this command; see --help`);
+  if (other !== undefined) throw invalid(`--${other}`, 'is not for this command; see --help');
 }
 
 function parseOptions(args: readonly string[]) {

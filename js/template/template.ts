@@ -23,6 +23,7 @@ import {
 
 /**
  * An instruction with placeholders. It is parsed once and can be rendered many times.
+ *
  * | written | printed |
  * |---|---|
  * | `{name}` `{ name }` | the state's `name`; an error if it is missing |

@@ -13,7 +13,7 @@ const CODES: Readonly<
     'storage_blocked',
     'Nothing was written; others held it, or the server is slow. Try again.',
   ],
-  duplicate: ['storage_failed', 'A row of that key is there which it does not find.'],
+  duplicate: ['storage_failed', 'A row with that key exists, but no query finds it.'],
   full: [
     'quota_exceeded',
     "Nothing was written; make room on the server's disk, or delete sessions, and try again.",

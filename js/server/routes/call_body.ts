@@ -1,6 +1,7 @@
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { NewEvent } from '../../model/event/event.js';
+import { storedScopeOf } from '../../state/scope.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { eventFromJson } from './event_json.js';
 import type { RouteCall } from './route.js';
@@ -15,7 +16,7 @@ import type { RouteCall } from './route.js';
 export function stateIn(call: RouteCall, value: unknown, member: string): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isPlainObject(value)) throw invalidValue(member, 'must be an object', value);
-  if (Object.keys(value).some((key) => key.startsWith('app:'))) requireAppPermission(call);
+  if (Object.keys(value).some((key) => storedScopeOf(key) === 'app')) requireAppPermission(call);
   return value;
 }
 

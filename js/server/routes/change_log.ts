@@ -16,7 +16,7 @@ const MAX_LOGS = 100;
  * session does not fill the log, and a slow feed gets only the newest.
  */
 export class ChangeLog {
-  /** Tells this log from those of other processes and other times. */
+  /** Distinguishes this log from those of other processes and of earlier ones. */
   readonly #id = crypto.randomUUID();
   readonly #notices: Notices;
   readonly #readers = new Set<() => void>();
@@ -139,10 +139,10 @@ export class ChangeLogs {
     if (known?.hasEnded === false) return known;
     const log = new ChangeLog(this.#service.watch({ appName }));
     this.#logs.set(appName, log);
-    for (const [name, { hasReaders }] of this.#logs) {
+    for (const [name, other] of this.#logs) {
       if (this.#logs.size <= MAX_LOGS) break;
-      if (hasReaders || name === appName) continue;
-      this.#logs.get(name)?.end();
+      if (other.hasReaders || name === appName) continue;
+      other.end();
       this.#logs.delete(name);
     }
     return log;

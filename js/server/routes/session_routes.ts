@@ -8,7 +8,7 @@ import { keyOf, type Route, type RouteCall } from './route.js';
 import { sessionToJson } from './event_json.js';
 import { answerSession, revisionsOf } from './served_session.js';
 
-/** Sessions of a page if the request does not say how many, and at most. */
+/** The sessions of a page by default, and the most. */
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 

@@ -56,7 +56,7 @@ export async function createSession(
   if (changes === undefined) return;
   const state = newState(changes);
   const description = descriptionFields(changes.session ?? NO_DESCRIPTION);
-  const target = { sessions, address: address };
+  const target = { sessions, address };
   const outcome = await sendCreate(target, state, description);
   const created = await waitUntilVisible(target);
   const isOurs =
@@ -95,7 +95,7 @@ function decideOnExisting(address: SessionAddress, resource: JsonObject, decide:
  *   `exists`: another request was first
  */
 async function sendCreate(
-  { sessions, address: address }: CreateTarget,
+  { sessions, address }: CreateTarget,
   state: JsonObject,
   description: JsonObject,
 ): Promise<'created' | 'unknown' | 'exists'> {
@@ -130,7 +130,7 @@ async function sendCreate(
  * Reads the created session, polling until the server shows it. The server may show it only when its
  * operation is done, and not every operation can be polled.
  */
-async function waitUntilVisible({ sessions, address: address }: CreateTarget): Promise<JsonObject> {
+async function waitUntilVisible({ sessions, address }: CreateTarget): Promise<JsonObject> {
   const { limit, timeoutMs } = sessions.rest;
   const retries = new Retries(limit, timeoutMs);
   for (;;) {
@@ -145,7 +145,7 @@ async function waitUntilVisible({ sessions, address: address }: CreateTarget): P
  * request created it.
  */
 async function matchesRequest(
-  { sessions, address: address }: CreateTarget,
+  { sessions, address }: CreateTarget,
   created: JsonObject,
   state: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
