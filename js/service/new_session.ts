@@ -12,6 +12,7 @@ import {
   snapshotEvent,
   snapshotState,
 } from '../model/event/snapshot.js';
+import { defineMember } from '../members/member.js';
 import { isShared, REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -59,16 +60,15 @@ export function takeNewSession<S extends object>(
   }
   const last = snapshotDelta(request.stateDelta ?? undefined);
   if (schema !== undefined) validateDelta(schema, last.delta);
-  const description = takeDescription(request);
-  const title = description.title ?? (autoTitle ? firstTitleOf(events) : undefined);
+  const given = takeDescription(request);
   return {
     key: { appName, userId, sessionId: id },
     state: state.text,
     events,
     delta: last.text,
     description: {
-      ...description,
-      title,
+      title: given.title ?? (autoTitle ? firstTitleOf(events) : undefined),
+      labels: given.labels,
       initialState: ownState(state.values),
       expiry: takeExpiry(request, expires),
     },
@@ -82,8 +82,12 @@ export function takeNewSession<S extends object>(
 
 /** Returns the keys of the initial state that are the session's own. */
 function ownState(values: StateShape): string {
-  const own = Object.entries(values).filter(([key, value]) => !isShared(key) && value !== REMOVED);
-  return JSON.stringify(Object.fromEntries(own));
+  const own: StateShape = {};
+  for (const key of Object.keys(values)) {
+    const value = values[key];
+    if (!isShared(key) && value !== REMOVED) defineMember(own, key, value);
+  }
+  return JSON.stringify(own);
 }
 
 function eventsOf({ events }: { events?: unknown }): readonly never[] {
