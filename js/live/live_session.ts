@@ -57,8 +57,8 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   /** The last events in append order, then those that are not stored yet. */
   readonly events: readonly Event[];
   /**
-   * The same events in pages of at most 256. To make the array `events` takes milliseconds for 100,000 events, and
-   * is done only when it is read. A list that shows a part of a long session reads the pages.
+   * The same events in pages of at most 256, for a list that shows a part of a long session. The array `events` of
+   * 100,000 events takes milliseconds to make, so it is made only when it is read.
    */
   readonly pages: readonly (readonly Event[])[];
   /** Whether there are events before the first one. */
