@@ -69,7 +69,6 @@ export class DatabaseAdapter implements OwnAdapter {
   readonly #engine: Engine;
   readonly #waits: Waits;
   readonly #database: LazyDatabase;
-  #canGroup = true;
 
   constructor(parts: DatabaseParts) {
     const { engine, durable, waits } = parts;
@@ -96,22 +95,19 @@ export class DatabaseAdapter implements OwnAdapter {
   }
 
   /** Absent once the server has refused the statements of a group. Each append then runs alone. */
-  get appendMany(): OwnAdapter['appendMany'] {
-    if (!this.#canGroup) return undefined;
-    return (writes) => {
-      const database = this.#database;
-      const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
-      const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
-      const call = isCounted ? { onRetry } : {};
-      const written = database.run('write', () => write(database.opened, writes, false), call);
-      if (!(written instanceof Promise)) return written;
-      return written.catch((error: unknown) => {
-        const { cause } = Object(error) as { cause?: unknown };
-        if (failureKind(this.#engine, cause) === 'unsupported') this.#canGroup = false;
-        throw error;
-      });
-    };
-  }
+  appendMany: OwnAdapter['appendMany'] = (writes) => {
+    const database = this.#database;
+    const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
+    const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
+    const call = isCounted ? { onRetry } : {};
+    const written = database.run('write', () => write(database.opened, writes, false), call);
+    if (!(written instanceof Promise)) return written;
+    return written.catch((error: unknown) => {
+      const { cause } = Object(error) as { cause?: unknown };
+      if (failureKind(this.#engine, cause) === 'unsupported') this.appendMany = undefined;
+      throw error;
+    });
+  };
 
   read(request: StorageReadRequest): Rows | Promise<Rows> {
     const database = this.#database;

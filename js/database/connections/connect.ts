@@ -89,6 +89,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     },
   });
   const { waits } = options;
+  const isShared = path !== IN_MEMORY;
   const database: Database = new Kysely({ dialect });
   const toLog = async (): Promise<void> => {
     try {
@@ -101,8 +102,8 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
   return {
     database,
     run: sqliteRunner(file, ENGINES.sqlite, waits),
-    lastWrites: new LastWrites(),
-    ...(path !== IN_MEMORY && {
+    lastWrites: new LastWrites(isShared),
+    ...(isShared && {
       // The file may be busy.
       useWriteAheadLog: () => new Attempts(ENGINES.sqlite, waits).until(toLog),
     }),

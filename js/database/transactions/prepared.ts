@@ -104,10 +104,11 @@ export class Prepared<Values, Row> implements Statement {
   of(...rows: readonly Values[]): Query<Row> {
     const { parameters } = this.query;
     const size = parameters.length / rows.length;
-    const values = parameters.map((parameter, at) => {
-      const row = rows[Math.floor(at / size)];
-      return parameter instanceof Gap ? row?.[parameter.name as keyof Values] : parameter;
-    });
+    const values = parameters.map((parameter, at) =>
+      parameter instanceof Gap
+        ? rows[Math.floor(at / size)]![parameter.name as keyof Values]
+        : parameter,
+    );
     return { statement: this, values };
   }
 

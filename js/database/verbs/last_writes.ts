@@ -47,6 +47,7 @@ interface LastSession {
 
 /** The rows that one connection wrote last. */
 export class LastWrites {
+  readonly #isShared: boolean;
   /** The version at which the rows are current; `undefined` from a transaction's begin to its commit. */
   #version: number | undefined;
   /** The version that the last transaction read. */
@@ -59,6 +60,11 @@ export class LastWrites {
     user: new Map(),
   };
 
+  /** @param isShared whether other connections may write to the database */
+  constructor(isShared: boolean) {
+    this.#isShared = isShared;
+  }
+
   /**
    * Returns the rows that each write would read, or `undefined` if one of them is not cached. The cache counts as
    * outdated until {@link LastWrites.keep} is called after the commit.
@@ -67,8 +73,11 @@ export class LastWrites {
     requests: readonly StorageWriteRequest[],
     isCreate: boolean,
   ): Steps<readonly (CurrentRows | undefined)[]> {
-    const rows = rowsOf(VERSION_QUERY, yield { queries: VERSION_QUERY, isLast: false });
-    const version = rows[0][0]?.data_version;
+    let version: number | undefined = 0;
+    if (this.#isShared) {
+      const [rows] = rowsOf(VERSION_QUERY, yield { queries: VERSION_QUERY, isLast: false });
+      version = rows[0]?.data_version;
+    }
     if (version === undefined || version !== this.#version) this.clear();
     this.#lastVersion = version;
     this.#version = undefined;

@@ -21,13 +21,14 @@ export async function settled<T>(
   }
 }
 
+export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
 /** A request without prototype: the adapter reads no member that someone put on `Object.prototype`. */
 export function requestOf<Request extends object>(
   given: Request,
   { signal, onRetry }: StorageCall,
 ): Request & StorageCall {
-  const request: Request & { -readonly [Name in keyof StorageCall]: StorageCall[Name] } =
-    ownMembers(given);
+  const request: Request & Mutable<StorageCall> = ownMembers(given);
   if (signal !== undefined) request.signal = signal;
   if (onRetry !== undefined) request.onRetry = onRetry;
   return request;

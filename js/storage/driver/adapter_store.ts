@@ -186,8 +186,10 @@ export class AdapterStore implements SessionStore {
     const writer = group ?? this.#adapter;
     const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
     const creation = undefined;
-    const given = { key, now, events, creation, firstTitle, lastEventId, truncateAfter };
-    const parts = { ...given, writer, signal, onRetry };
+    // prettier-ignore
+    const parts = {
+      writer, key, now, events, creation, firstTitle, lastEventId, truncateAfter, signal, onRetry,
+    };
     const end = () => write.appended() as AppendAnswer;
     return writeThrough('append', this.#adapter, write, parts, end);
   }

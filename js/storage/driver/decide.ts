@@ -5,7 +5,7 @@ import { NO_DESCRIPTION } from '../../model/description.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../../wasm/protocol.js';
 import type { NewSession } from '../../wasm/appends.js';
-import type { Changes, EventRow, Found, SharedRow, StorageKey } from '../rows.js';
+import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
 import {
   type EventTuple,
   eventTuple,
@@ -48,7 +48,7 @@ export function decide(
   );
   const { user, app } = sharedTuples(verb, found);
   const stored = rowsOf(verb, 'events', found.events);
-  const changed = rowsOf(verb, 'changed', found.changed);
+  const missed = rowsOf(verb, 'changed', found.changed);
   const [created, last, time, state, title, labels, createTime, initialState] = session ?? [
     ...([0, ABSENT, 0, '{}'] as const),
     description.title,
@@ -66,7 +66,7 @@ export function decide(
   const numbers = callCore(() => write.decide(
     floor, created, last, time, userRevision, appRevision,
     first + second + third, first.length, second.length,
-    stored.length + changed.length === 0 ? undefined : [stored, changed],
+    stored.length + missed.length === 0 ? undefined : [stored, missed],
   ));
   if (numbers === undefined) return undefined;
   const revision = numbers[DECIDED.session]!;
@@ -79,25 +79,23 @@ export function decide(
   const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
   const lastUpdateTime = numbers[DECIDED.lastUpdateTime]!;
   const { appName, userId = '', sessionId = '' } = key;
+  const row: SessionRow = {
+    appName,
+    userId,
+    sessionId,
+    created: numbers[DECIDED.created]!,
+    revision,
+    lastUpdateTime,
+    // A state without changes keeps its text.
+    state: ofSession === '' ? state : ofSession,
+    title: title === undefined || title === '' ? firstTitle : title,
+    labels,
+    createTime: session === undefined ? lastUpdateTime : createTime,
+    initialState,
+  };
+  if (description.expiry !== undefined) Object.assign(row, { expiry: description.expiry });
   return {
-    session:
-      revision === 0
-        ? undefined
-        : {
-            appName,
-            userId,
-            sessionId,
-            created: numbers[DECIDED.created]!,
-            revision,
-            lastUpdateTime,
-            // A state without changes keeps its text.
-            state: ofSession === '' ? state : ofSession,
-            title: title === undefined || title === '' ? firstTitle : title,
-            labels,
-            createTime: session === undefined ? lastUpdateTime : createTime,
-            initialState,
-            ...(description.expiry !== undefined && { expiry: description.expiry }),
-          },
+    session: revision === 0 ? undefined : row,
     user: changedState(ofUser, userText),
     app: changedState(ofApp, appText),
     events: eventRows(numbers, events),

@@ -5,10 +5,11 @@ import type { StorageCall } from '../../model/diagnostic.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { NewSession } from '../../wasm/appends.js';
 import { MOST_CHANGED, PLANNED } from '../../wasm/protocol.js';
-import type { StorageAdapter, StorageWriteRequest } from '../adapter.js';
-import { adapterError, requestOf } from './adapter_calls.js';
+import type { StorageAdapter } from '../adapter.js';
+import { adapterError, type Mutable, requestOf } from './adapter_calls.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide } from './decide.js';
+import type { OwnWriteRequest } from '../own_adapter.js';
 import type { Found, StorageKey } from '../rows.js';
 import { scopesOf, storageKey } from '../scopes.js';
 
@@ -96,7 +97,7 @@ function writeRequest<Verb extends WriteVerb>(
   verb: Verb,
   plan: Float64Array,
   parts: WriteParts<Verb>,
-): StorageWriteRequest {
+): OwnWriteRequest {
   const { key, events, now, lastEventId, creation, truncateAfter } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
@@ -107,16 +108,13 @@ function writeRequest<Verb extends WriteVerb>(
   const eventIds = isLocating ? [] : events.map(({ id }) => id);
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
   const since = plan[PLANNED.since]!;
-  const isTruncating = truncateAfter !== undefined;
-  const isRead = eventIds.length === 0 && since < Number.MAX_SAFE_INTEGER && !isTruncating;
-  const request = {
-    key: storageKey(key),
-    scopes: scopesOf(plan[PLANNED.scopes]!),
-    eventIds,
-    since,
-    lastUpdateTime,
-    ...(isRead && { changedLimit: MOST_CHANGED }),
-    ...(isTruncating && { truncateAfter }),
-  };
-  return requestOf(request, parts);
+  const scopes = scopesOf(plan[PLANNED.scopes]!);
+  const request: Mutable<OwnWriteRequest> = requestOf(
+    { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
+    parts,
+  );
+  const isRead = eventIds.length === 0 && since < Number.MAX_SAFE_INTEGER;
+  if (truncateAfter !== undefined) request.truncateAfter = truncateAfter;
+  else if (isRead) request.changedLimit = MOST_CHANGED;
+  return request;
 }
