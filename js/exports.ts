@@ -104,7 +104,14 @@ export type {
   DeleteSessionsRequest,
   RetentionOptions,
 } from './model/deletion.js';
-export type { ComputeDelta, StateDelta, StateShape } from './state/state_shape.js';
+export type {
+  ComputeDelta,
+  StateChanges,
+  StateDelta,
+  StateKey,
+  StateShape,
+  StateValue,
+} from './state/state_shape.js';
 export type {
   BaseSessionService,
   CloseOptions,
@@ -119,8 +126,7 @@ export type {
   StorageCall,
   StorageDiagnostic,
 } from './model/diagnostic.js';
-export { State } from './state/state.js';
-export type { ReadableState, StateChanges, StateKey, StateValue } from './state/state.js';
+export { type ReadableState, State } from './state/state.js';
 export type {
   InferState,
   SchemaIssue,

@@ -1,10 +1,11 @@
+import { tryDefineMember } from '../members/member.js';
 import { SessionError } from '../errors/errors.js';
 import type { Content, Part } from '../model/event/content.js';
 import { createEventActions } from '../model/event/create_event.js';
 import type { EventActions } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { tryDefineMember, type ReadableState, type State, watchValues } from '../state/state.js';
+import { type ReadableState, type State, watchValues } from '../state/state.js';
 import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import { ReadonlyState, TrackedState } from './context_state.js';

@@ -1,3 +1,4 @@
+import { tryDefineMember } from '../members/member.js';
 import { invalid } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
 import type { Content } from '../model/event/content.js';
@@ -17,7 +18,6 @@ import type { StateShape } from '../state/state_shape.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireService } from '../call/require_service.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
-import { tryDefineMember } from '../state/state.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { carryStamps, dropStamp } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';

@@ -34,3 +34,16 @@ export function defineMember(target: object, key: string, value: unknown): boole
     configurable: true,
   });
 }
+
+/**
+ * Like {@link defineMember}, but never throws.
+ *
+ * @returns whether the member could be written
+ */
+export function tryDefineMember(target: object, key: string, value: unknown): boolean {
+  try {
+    return defineMember(target, key, value);
+  } catch {
+    return false;
+  }
+}

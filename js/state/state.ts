@@ -1,61 +1,17 @@
 import { SessionError } from '../errors/errors.js';
-import { checkState } from '../json/check.js';
-import { defineMember } from '../members/member.js';
-import { unserializable } from '../json/rules.js';
-import { isWellFormed } from '../json/text.js';
-import { tooLargeProblem, writeJson } from '../json/write.js';
+import { tryDefineMember } from '../members/member.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
-import type { StateDelta, StateShape } from './state_shape.js';
+import type {
+  NamedKey,
+  StateChanges,
+  StateKey,
+  StateShape,
+  StateValue,
+  Widened,
+} from './state_shape.js';
+import { copyPlain, jsonText, requireJson } from './state_value.js';
 import { type StateSchema, validateDelta, validateEntry } from './state_schema.js';
 import { isStamped, stampWrite } from './write_order.js';
-
-/**
- * The keys of `S`, for an editor to suggest. Any other key is allowed too.
- *
- * @example
- * ```ts
- * import type { StateKey } from 'adk-session-wasm';
- *
- * const keys: StateKey<{ topic: string }>[] = ['topic', 'user:name'];
- * ```
- */
-export type StateKey<S> = (keyof S & string) | (string & {});
-
-/**
- * The type of a key's value in `S`; `unknown` for a key that `S` does not name.
- *
- * @example
- * ```ts
- * import type { StateValue } from 'adk-session-wasm';
- *
- * const topic: StateValue<{ topic: string }, 'topic'> = 'tea';
- * ```
- */
-export type StateValue<S, K extends string> = (S & StateShape)[K];
-
-/**
- * The changes for {@link State.update}: `undefined` or {@link State.REMOVED} removes a key.
- *
- * @example
- * ```ts
- * import type { StateChanges } from 'adk-session-wasm';
- *
- * const changes: StateChanges<{ topic: string }> = { topic: undefined, 'user:name': 'Ada' };
- * ```
- */
-export type StateChanges<S> = StateDelta<S> & StateShape;
-
-/** The keys that `S` names; none for a state of any shape. */
-type NamedKey<S> = string extends keyof S ? never : keyof S & string;
-
-/** Widens a literal default: `0` stands for any number. */
-type Widened<D> = D extends string
-  ? string
-  : D extends number
-    ? number
-    : D extends boolean
-      ? boolean
-      : D;
 
 /**
  * The reading methods of {@link State}.
@@ -354,52 +310,4 @@ export class State<S extends object = StateShape> {
     }
     stampWrite(this.#value, this.#delta, key);
   }
-}
-
-/**
- * Like {@link defineMember}, but never throws.
- *
- * @returns whether the member could be written
- * @internal
- */
-export function tryDefineMember(target: object, key: string, value: unknown): boolean {
-  try {
-    return defineMember(target, key, value);
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Refuses a value that JSON cannot represent. Checked at the write, so that the stack shows the
- * line that writes it.
- *
- * @throws SessionError `unserializable`
- */
-function requireJson(key: string, value: unknown): void {
-  if (isTemp(key)) return;
-  if (!isWellFormed(key)) throw unserializable([key], 'is a key with half of a surrogate pair');
-  const verdict = value === undefined ? 'plain' : checkState(value);
-  if (verdict === 'too large') throw unserializable([key], tooLargeProblem);
-  if (verdict === 'special') writeJson(value, { rules: 'state', path: [key] });
-}
-
-/** Returns the JSON text for comparing a value; `undefined` if JSON cannot represent it. */
-function jsonText(value: object): string | undefined {
-  try {
-    return checkState(value) === 'plain'
-      ? JSON.stringify(value)
-      : writeJson(value, { rules: 'state' });
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Returns a copy of a JSON value. Returns anything else unchanged: it was written just now and not
- * refused yet.
- */
-function copyPlain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || checkState(value) !== 'plain') return value;
-  return JSON.parse(JSON.stringify(value));
 }

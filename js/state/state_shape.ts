@@ -42,3 +42,51 @@ export type ComputeDelta<S extends object = StateShape> = {
   /** A method and no function type: a service of shape `S` then fits where a service of any shape is expected. */
   compute(state: Partial<S>): StateDelta<S>;
 }['compute'];
+
+/**
+ * The keys of `S`, for an editor to suggest. Any other key is allowed too.
+ *
+ * @example
+ * ```ts
+ * import type { StateKey } from 'adk-session-wasm';
+ *
+ * const keys: StateKey<{ topic: string }>[] = ['topic', 'user:name'];
+ * ```
+ */
+export type StateKey<S> = (keyof S & string) | (string & {});
+
+/**
+ * The type of a key's value in `S`; `unknown` for a key that `S` does not name.
+ *
+ * @example
+ * ```ts
+ * import type { StateValue } from 'adk-session-wasm';
+ *
+ * const topic: StateValue<{ topic: string }, 'topic'> = 'tea';
+ * ```
+ */
+export type StateValue<S, K extends string> = (S & StateShape)[K];
+
+/**
+ * The changes for `State.update`: `undefined` or `State.REMOVED` removes a key.
+ *
+ * @example
+ * ```ts
+ * import type { StateChanges } from 'adk-session-wasm';
+ *
+ * const changes: StateChanges<{ topic: string }> = { topic: undefined, 'user:name': 'Ada' };
+ * ```
+ */
+export type StateChanges<S> = StateDelta<S> & StateShape;
+
+/** The keys that `S` names; none for a state of any shape. */
+export type NamedKey<S> = string extends keyof S ? never : keyof S & string;
+
+/** Widens a literal default: `0` stands for any number. */
+export type Widened<D> = D extends string
+  ? string
+  : D extends number
+    ? number
+    : D extends boolean
+      ? boolean
+      : D;

@@ -3,23 +3,28 @@
  * `verbs.rs`. Their changes are made by hand, so that texts and revisions are other ones than the
  * service writes.
  */
-import type {
-  Decide,
-  StorageAdapter,
-  StorageWrite,
-  StorageWriteRequest,
-} from '../storage/adapter.js';
-import type {
-  Changes,
-  EventRow,
-  Found,
-  SessionRow,
-  SharedRow,
-  StorageKey,
-} from '../storage/rows.js';
+import type { StorageAdapter } from '../storage/adapter.js';
 import { SHARED_SCOPES } from '../state/scope.js';
-import { NO_SHARED_ROWS } from '../storage/own_adapter.js';
 import { expectEqual } from './expect.js';
+import { deletesUnchanged, listsAfterPlaces, readsPages, storesGroups } from './optional_verbs.js';
+import {
+  USER,
+  KEY,
+  NEVER,
+  STATE,
+  changing,
+  eventRow,
+  sessionRow,
+  filled,
+  RecordedWrite,
+  create,
+  findRows,
+  read,
+  head,
+  revisions,
+  expectAbsent,
+  expectFloor,
+} from './verb_rows.js';
 
 /** A test of an adapter without a service. */
 export interface VerbCase {
@@ -27,87 +32,6 @@ export interface VerbCase {
   /** The rule of `docs/writing_an_adapter.md` that it shows. */
   readonly rule: number;
   run(adapter: StorageAdapter): Promise<void>;
-}
-
-const USER = { appName: 'app', userId: 'user' };
-const KEY = { ...USER, sessionId: 'session' };
-const NEVER = Number.MAX_SAFE_INTEGER;
-/** Numbers and a key that an adapter loses if it parses the text. */
-const STATE = '{"z":1.50,"__proto__":12345678901234567890,"a":{"b":1e400}}';
-
-const refuse: Decide = () => undefined;
-const changing =
-  (rows: Partial<Changes>): Decide =>
-  () => ({ ...NO_SHARED_ROWS, events: [], ...rows });
-
-function eventRow(id: string, seq: number, revision = seq): EventRow {
-  return { id, seq, revision, timestamp: 0.5, text: `{ "n":1.50, "id":${JSON.stringify(id)} }` };
-}
-
-function sessionRow(revision: number, key = KEY): SessionRow {
-  return { ...key, created: 1, revision, lastUpdateTime: 1000.25, state: STATE };
-}
-
-/** Changes of everything, with one event for each id. Their revisions count from 1. */
-function filled(revision: number, ...ids: string[]): Changes {
-  const row: SharedRow = { revision, state: STATE };
-  const events = ids.map((id, number) => eventRow(id, number + 1));
-  return { session: sessionRow(revision), user: row, app: row, events };
-}
-
-/** A write that keeps the rows of its last decision. */
-class RecordedWrite implements StorageWrite {
-  readonly request: StorageWriteRequest;
-  found: Found | undefined;
-  readonly #decide: Decide;
-
-  constructor(decide: Decide, request: Partial<StorageWriteRequest> = {}) {
-    const scopes = ['session', ...SHARED_SCOPES] as const;
-    this.request = { key: KEY, scopes, eventIds: [], since: NEVER, ...request };
-    this.#decide = decide;
-  }
-
-  readonly decide = (found: Found): Changes | undefined => {
-    this.found = found;
-    return this.#decide(found);
-  };
-
-  async run(adapter: StorageAdapter, verb: 'create' | 'append' = 'append'): Promise<Found> {
-    await adapter[verb](this.request, this.decide);
-    if (this.found === undefined) throw new Error(`${verb} did not call decide`);
-    return this.found;
-  }
-}
-
-async function create(adapter: StorageAdapter, changes: Changes): Promise<Found> {
-  return new RecordedWrite(() => changes).run(adapter, 'create');
-}
-
-/** Returns the rows that `decide` gets, and writes nothing. */
-async function findRows(
-  adapter: StorageAdapter,
-  request: Partial<StorageWriteRequest> = {},
-  verb: 'create' | 'append' = 'append',
-): Promise<Found> {
-  return new RecordedWrite(refuse, request).run(adapter, verb);
-}
-
-const read = async (adapter: StorageAdapter, key: StorageKey = KEY) =>
-  adapter.read({ key, window: {} });
-
-const head = (row?: SessionRow | null) => row && [row.created, row.revision, row.lastUpdateTime];
-const revisions = (rows: readonly EventRow[]) =>
-  [...rows].sort((a, b) => a.seq - b.seq).map(({ id, seq, revision }) => [id, seq, revision]);
-
-function expectAbsent(rows: object, ...names: (keyof Found)[]): void {
-  for (const name of names) {
-    expectEqual(name, undefined, (rows as Partial<Found>)[name] ?? undefined);
-  }
-}
-
-function expectFloor(found: Found, atLeast: number): void {
-  if (found.floor >= atLeast) return;
-  throw new Error(`floor is ${found.floor}, but revision ${atLeast} was deleted`);
 }
 
 export const verbCases: readonly VerbCase[] = [
@@ -287,117 +211,3 @@ export const verbCases: readonly VerbCase[] = [
     run: storesGroups,
   },
 ];
-
-async function listsAfterPlaces(adapter: StorageAdapter): Promise<void> {
-  if (adapter.listAfter === undefined) return;
-  for (const [number, sessionId] of ['s1', 's2', 's3', 's4'].entries()) {
-    const key = { ...KEY, sessionId };
-    // The last two have the same time.
-    const session = { ...sessionRow(2, key), lastUpdateTime: 1000.25 + Math.min(number, 2) };
-    await new RecordedWrite(changing({ session }), { key }).run(adapter, 'create');
-  }
-  const pages: [order: 'asc' | 'desc', time: number, sessionId: string, ids: string[]][] = [
-    ['asc', 1000, 's9', ['s1', 's2']],
-    ['asc', 1000.25, 's1', ['s2', 's3']],
-    ['asc', 1002.25, 's3', ['s4']],
-    ['asc', 1002.25, 's4', []],
-    ['desc', 9000, 's0', ['s4', 's3']],
-    ['desc', 1002.25, 's4', ['s3', 's2']],
-    ['desc', 1001, 's1', ['s1']],
-  ];
-  for (const [order, lastUpdateTime, sessionId, ids] of pages) {
-    const after = { lastUpdateTime, sessionId, userId: 'user' };
-    const { sessions, total } = await adapter.listAfter({ appName: 'app', order, after, limit: 2 });
-    const listed = sessions.map((row) => row.sessionId).slice(0, 2);
-    expectEqual(`the sessions after ${sessionId} (${order})`, ids, listed);
-    expectEqual('the total', 4, total);
-  }
-}
-
-async function readsPages(adapter: StorageAdapter): Promise<void> {
-  if (adapter.readPage === undefined) return;
-  const all = ['e1', 'e2', 'e3', 'e4', 'e5'];
-  const none = await adapter.readPage({ key: KEY, direction: 'before', limit: 2 });
-  expectEqual('the session', undefined, none.session ?? undefined);
-  await create(adapter, filled(5, ...all));
-  const pages: [direction: 'before' | 'after', eventId: string | undefined, ids: string[]][] = [
-    ['before', undefined, ['e4', 'e5']],
-    ['before', 'e4', ['e2', 'e3']],
-    ['before', 'e2', ['e1']],
-    ['before', 'e1', []],
-    ['after', undefined, ['e1', 'e2']],
-    ['after', 'e2', ['e3', 'e4']],
-    ['after', 'e5', []],
-  ];
-  for (const [direction, eventId, ids] of pages) {
-    const place = eventId === undefined ? {} : { eventId };
-    const { session, events } = await adapter.readPage({ key: KEY, direction, limit: 2, ...place });
-    expectEqual('the session', [1, 5, 1000.25], head(session));
-    expectEqual(
-      `the page ${direction} ${eventId ?? 'the end'}`,
-      ids,
-      events?.map(({ id }) => id),
-    );
-  }
-  const request = { key: KEY, direction: 'after', eventId: 'e0', limit: 2 } as const;
-  const { events } = await adapter.readPage(request);
-  expectEqual('the page beside an event that is not stored', undefined, events ?? undefined);
-}
-
-async function deletesUnchanged(adapter: StorageAdapter): Promise<void> {
-  if (adapter.deleteUnchanged === undefined) return;
-  const remove = async (revision: number, labels?: string) =>
-    adapter.deleteUnchanged?.({ key: KEY, revision, ...(labels !== undefined && { labels }) });
-  expectEqual('the result without a session', false, await remove(50));
-  await create(adapter, filled(50, 'e1'));
-  for (const [revision, labels] of [[49], [51], [50, '{"a":"1"}']] as const) {
-    expectEqual('the result for another session', false, await remove(revision, labels));
-    expectEqual('the session', [1, 50, 1000.25], head((await read(adapter)).session));
-  }
-  const deleted = await remove(50);
-  if (deleted === false || deleted === undefined) throw new Error('it did not delete the session');
-  if (typeof deleted === 'object') expectEqual('the floor of the result', 50, deleted.floor);
-  const found = await findRows(adapter, { eventIds: ['e1'], since: 0 });
-  expectAbsent(found, 'session');
-  expectEqual('the deleted events', [[], []], [found.events, found.changed]);
-  expectFloor(found, 50);
-  expectEqual('the result of the next call', false, await remove(50));
-}
-
-async function storesGroups(adapter: StorageAdapter): Promise<void> {
-  if (adapter.appendMany === undefined) return;
-  const keys = ['s1', 's2', 's3'].map((sessionId) => ({ ...KEY, sessionId }));
-  for (const key of keys) {
-    const change = changing({ session: sessionRow(1, key) });
-    await new RecordedWrite(change, { key }).run(adapter, 'create');
-  }
-  const writes = keys.map((key, number) => {
-    // The second one refuses.
-    if (number === 1) return new RecordedWrite(refuse, { key });
-    const change = ({ app }: Found): Changes => {
-      const revision = (app?.revision ?? 1) + 1;
-      const events = [eventRow('e1', 2)];
-      const row = { revision, state: STATE };
-      return { ...NO_SHARED_ROWS, session: sessionRow(2, key), app: row, events };
-    };
-    return new RecordedWrite(change, { key });
-  });
-  try {
-    await adapter.appendMany(writes);
-  } catch (cause) {
-    throw new Error(`appendMany failed: ${String(cause)}`, { cause });
-  }
-  const decided = writes.filter(({ found }) => found !== undefined);
-  if (decided.length === 0) throw new Error('appendMany called no decide');
-  let appRevision: number | undefined;
-  for (const [number, { request, found }] of writes.entries()) {
-    const isStored = found !== undefined && number !== 1;
-    const { session, events } = await read(adapter, request.key);
-    const expected = isStored ? [2, 1] : [1, 0];
-    const sessionId = request.key.sessionId;
-    expectEqual(`revision and events of ${sessionId}`, expected, [session?.revision, events.length]); // prettier-ignore
-    if (found === undefined) continue;
-    expectEqual(`the app's revision for decide of ${sessionId}`, appRevision, found.app?.revision);
-    if (isStored) appRevision = (appRevision ?? 1) + 1;
-  }
-}

@@ -3,7 +3,6 @@ import {
   AdapterWrite,
   callCore,
   checkWindow,
-  eventLimit,
   mergeStates,
   pageNumbers,
   requireRoom,
@@ -19,24 +18,13 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StoragePageRequest,
-  StorageReadRequest,
 } from '../adapter.js';
-import type { PageRows, Rows, StorageKey } from '../rows.js';
-import {
-  contractViolation,
-  eventTuple,
-  requireArray,
-  requireObject,
-  optionalTuple,
-  sessionTuple,
-  sharedTuples,
-  requireCounter,
-} from '../checked_rows.js';
+import type { StorageKey } from '../rows.js';
+import { contractViolation, requireCounter } from '../checked_rows.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
-import { readAndCut } from '../cut_page.js';
-import type { OwnAdapter, OwnListRequest, OwnRows } from '../own_adapter.js';
+import type { OwnAdapter, OwnListRequest } from '../own_adapter.js';
 import { listThrough } from './list_through.js';
+import { pageThrough, readThrough } from './read_through.js';
 import { scopeOf, type StateOwner, storageKey } from '../scopes.js';
 import type {
   AppendRequest,
@@ -78,7 +66,7 @@ export class AdapterStore implements SessionStore {
     const own = this.#own;
     if (own === undefined) {
       // An adapter of a user has no verb for this.
-      await this.#read(storageKey({ appName: PROBE }), 0, undefined, call);
+      await readThrough(this.#adapter, own, storageKey({ appName: PROBE }), { last: 0 }, call);
     } else {
       const { signal } = call;
       const request = requestOf({}, call);
@@ -118,7 +106,7 @@ export class AdapterStore implements SessionStore {
   async #requireEvents({ key, events }: CreateRequest): Promise<void> {
     const last = events.at(-1);
     if (last === undefined || this.#storesEvents || this.#own !== undefined) return;
-    const read = await this.#read(key, 1, undefined, {});
+    const read = await readThrough(this.#adapter, undefined, key, { last: 1 }, {});
     this.#storesEvents = (read.events as readonly { id: string }[]).some(
       ({ id }) => id === last.id,
     );
@@ -224,7 +212,12 @@ export class AdapterStore implements SessionStore {
     call: StorageCall,
   ): Promise<ReadSession | undefined> {
     checkWindow(last, after);
-    const { session, shared, parsed, events } = await this.#read(key, last, after, call);
+    const window = {
+      ...(last !== undefined && { last }),
+      ...(after !== undefined && { after }),
+    };
+    const read = await readThrough(this.#adapter, this.#own, key, window, call);
+    const { session, shared, parsed, events } = read;
     if (session === undefined) return undefined;
     const [created, revision, lastUpdateTime, state, title, labels] = session;
     const [user, app] = [shared.user?.[1], shared.app?.[1]];
@@ -234,86 +227,19 @@ export class AdapterStore implements SessionStore {
     return [created, revision, lastUpdateTime, merged, fragments, title, labels];
   }
 
-  async page(
+  page(
     key: Required<StorageKey>,
-    { isForward, eventId, limit, withCount }: EventPageRequest,
+    page: EventPageRequest,
     call: StorageCall,
   ): Promise<ReadEvents | undefined> {
-    const wanted = eventLimit(limit);
-    const given: StoragePageRequest = {
-      key,
-      direction: isForward ? 'after' : 'before',
-      // One event more tells whether there are older ones.
-      limit: isForward ? wanted : wanted + 1,
-      ...(eventId !== undefined && { eventId }),
-      ...(!withCount && { withCount }),
-    };
-    const { signal } = call;
-    const request = requestOf(given, call);
-    const adapter = this.#adapter;
-    const hasVerb = memberOf(adapter, 'readPage') !== undefined;
-    const verb = hasVerb ? 'readPage' : 'read';
-    return settled(verb, signal, async () => {
-      const read = hasVerb ? adapter.readPage!(request) : readAndCut(adapter, request);
-      const rows: PageRows = await untilAborted(signal, read);
-      requireObject(verb, 'a result', rows);
-      const session = optionalTuple(memberOf(rows, 'session'), (row) =>
-        sessionTuple(verb, 'session', row),
-      );
-      if (session === undefined) return undefined;
-      const [created, , lastUpdateTime, , title, labels, createTime, initialState] = session;
-      const head = [createTime, lastUpdateTime, initialState, title, labels] as const;
-      const found = memberOf(rows, 'events');
-      if (found === undefined && eventId !== undefined) return [created];
-      const all = requireArray(verb, 'events', found!);
-      const events = all.slice(isForward ? 0 : -wanted);
-      for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
-      const count = memberOf(rows, 'eventCount');
-      if (count !== undefined) requireCounter(verb, '', 'eventCount', count);
-      const hasOlder = isForward ? eventId !== undefined : all.length > wanted;
-      return [created, events, hasOlder, events[0]?.id, events.at(-1)?.id, count, ...head];
-    });
+    return pageThrough(this.#adapter, key, page, call);
   }
 
   async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
-    const { shared } = await this.#read(storageKey(owner), 0, undefined, call);
+    const key = storageKey(owner);
+    const { shared } = await readThrough(this.#adapter, this.#own, key, { last: 0 }, call);
     const scope = scopeOf(owner);
     return mergeStates(`${scope} state`, shared[scope]?.[1] ?? '{}');
-  }
-
-  async #read(
-    key: StorageKey,
-    last: number | undefined,
-    after: number | undefined,
-    call: StorageCall,
-  ) {
-    const window = ownMembers({
-      ...(last !== undefined && { last }),
-      ...(after !== undefined && { after }),
-    });
-    const { signal } = call;
-    const request: StorageReadRequest = requestOf({ key, window }, call);
-    return settled('read', signal, async () => {
-      const read = this.#own === undefined ? this.#checked(request) : this.#own.readParsed(request);
-      const rows: OwnRows = await untilAborted(signal, read);
-      const session = optionalTuple(memberOf(rows, 'session'), (row) =>
-        sessionTuple('read', 'session', row),
-      );
-      const shared = sharedTuples('read', rows);
-      return { session, shared, events: rows.events, parsed: memberOf(rows, 'parsed') };
-    });
-  }
-
-  /** Reads through an adapter of a user, and checks its result. */
-  async #checked(request: StorageReadRequest): Promise<Rows> {
-    const rows = await this.#adapter.read(request);
-    requireObject('read', 'a result', rows);
-    const session = memberOf(rows, 'session');
-    const user = memberOf(rows, 'user');
-    const app = memberOf(rows, 'app');
-    const events = [...requireArray('read', 'events', rows.events)];
-    for (const [index, row] of events.entries()) eventTuple('read', 'events', row, index);
-    return { session, user, app, events };
   }
 
   async list(

@@ -1,0 +1,98 @@
+/** Reads sessions and pages of events through an adapter, and checks its results. */
+import { eventLimit } from '../../wasm/core.js';
+import { memberOf, ownMembers } from '../../members/own.js';
+import type { StorageCall } from '../../model/diagnostic.js';
+import type { StorageAdapter, StoragePageRequest, StorageReadRequest } from '../adapter.js';
+import {
+  eventTuple,
+  optionalTuple,
+  requireArray,
+  requireCounter,
+  requireObject,
+  sessionTuple,
+  sharedTuples,
+} from '../checked_rows.js';
+import { readAndCut } from '../cut_page.js';
+import type { OwnAdapter, OwnRows } from '../own_adapter.js';
+import type { PageRows, Rows, StorageKey } from '../rows.js';
+import type { EventPageRequest, ReadEvents } from '../session_store.js';
+import { requestOf, settled, untilAborted } from './adapter_calls.js';
+
+/**
+ * Reads a session with a window of its events, or the state of a user or an app.
+ *
+ * @param own the adapter, if it is ours
+ */
+export function readThrough(
+  adapter: StorageAdapter,
+  own: OwnAdapter | undefined,
+  key: StorageKey,
+  window: StorageReadRequest['window'],
+  call: StorageCall,
+) {
+  const { signal } = call;
+  const request: StorageReadRequest = requestOf({ key, window: ownMembers(window) }, call);
+  return settled('read', signal, async () => {
+    const read = own === undefined ? readChecked(adapter, request) : own.readParsed(request);
+    const rows: OwnRows = await untilAborted(signal, read);
+    const session = optionalTuple(memberOf(rows, 'session'), (row) =>
+      sessionTuple('read', 'session', row),
+    );
+    const shared = sharedTuples('read', rows);
+    return { session, shared, events: rows.events, parsed: memberOf(rows, 'parsed') };
+  });
+}
+
+/** Reads through an adapter of a user, and checks its result. */
+async function readChecked(adapter: StorageAdapter, request: StorageReadRequest): Promise<Rows> {
+  const rows = await adapter.read(request);
+  requireObject('read', 'a result', rows);
+  const session = memberOf(rows, 'session');
+  const user = memberOf(rows, 'user');
+  const app = memberOf(rows, 'app');
+  const events = [...requireArray('read', 'events', rows.events)];
+  for (const [index, row] of events.entries()) eventTuple('read', 'events', row, index);
+  return { session, user, app, events };
+}
+
+/** Reads a page of a session's events. An adapter without `readPage` reads the whole session. */
+export async function pageThrough(
+  adapter: StorageAdapter,
+  key: Required<StorageKey>,
+  { isForward, eventId, limit, withCount }: EventPageRequest,
+  call: StorageCall,
+): Promise<ReadEvents | undefined> {
+  const wanted = eventLimit(limit);
+  const given: StoragePageRequest = {
+    key,
+    direction: isForward ? 'after' : 'before',
+    // One event more tells whether there are older ones.
+    limit: isForward ? wanted : wanted + 1,
+    ...(eventId !== undefined && { eventId }),
+    ...(!withCount && { withCount }),
+  };
+  const { signal } = call;
+  const request = requestOf(given, call);
+  const hasVerb = memberOf(adapter, 'readPage') !== undefined;
+  const verb = hasVerb ? 'readPage' : 'read';
+  return settled(verb, signal, async () => {
+    const read = hasVerb ? adapter.readPage!(request) : readAndCut(adapter, request);
+    const rows: PageRows = await untilAborted(signal, read);
+    requireObject(verb, 'a result', rows);
+    const session = optionalTuple(memberOf(rows, 'session'), (row) =>
+      sessionTuple(verb, 'session', row),
+    );
+    if (session === undefined) return undefined;
+    const [created, , lastUpdateTime, , title, labels, createTime, initialState] = session;
+    const head = [createTime, lastUpdateTime, initialState, title, labels] as const;
+    const found = memberOf(rows, 'events');
+    if (found === undefined && eventId !== undefined) return [created];
+    const all = requireArray(verb, 'events', found!);
+    const events = all.slice(isForward ? 0 : -wanted);
+    for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
+    const count = memberOf(rows, 'eventCount');
+    if (count !== undefined) requireCounter(verb, '', 'eventCount', count);
+    const hasOlder = isForward ? eventId !== undefined : all.length > wanted;
+    return [created, events, hasOlder, events[0]?.id, events.at(-1)?.id, count, ...head];
+  });
+}

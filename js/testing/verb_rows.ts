@@ -1,0 +1,100 @@
+/** Rows and writes for tests of an adapter's verbs. Counterpart of `verb_rows.rs`. */
+import type {
+  Decide,
+  StorageAdapter,
+  StorageWrite,
+  StorageWriteRequest,
+} from '../storage/adapter.js';
+import type {
+  Changes,
+  EventRow,
+  Found,
+  SessionRow,
+  SharedRow,
+  StorageKey,
+} from '../storage/rows.js';
+import { SHARED_SCOPES } from '../state/scope.js';
+import { NO_SHARED_ROWS } from '../storage/own_adapter.js';
+import { expectEqual } from './expect.js';
+
+export const USER = { appName: 'app', userId: 'user' };
+export const KEY = { ...USER, sessionId: 'session' };
+export const NEVER = Number.MAX_SAFE_INTEGER;
+/** Numbers and a key that an adapter loses if it parses the text. */
+export const STATE = '{"z":1.50,"__proto__":12345678901234567890,"a":{"b":1e400}}';
+
+export const refuse: Decide = () => undefined;
+export const changing =
+  (rows: Partial<Changes>): Decide =>
+  () => ({ ...NO_SHARED_ROWS, events: [], ...rows });
+
+export function eventRow(id: string, seq: number, revision = seq): EventRow {
+  return { id, seq, revision, timestamp: 0.5, text: `{ "n":1.50, "id":${JSON.stringify(id)} }` };
+}
+
+export function sessionRow(revision: number, key = KEY): SessionRow {
+  return { ...key, created: 1, revision, lastUpdateTime: 1000.25, state: STATE };
+}
+
+/** Changes of everything, with one event for each id. Their revisions count from 1. */
+export function filled(revision: number, ...ids: string[]): Changes {
+  const row: SharedRow = { revision, state: STATE };
+  const events = ids.map((id, number) => eventRow(id, number + 1));
+  return { session: sessionRow(revision), user: row, app: row, events };
+}
+
+/** A write that keeps the rows of its last decision. */
+export class RecordedWrite implements StorageWrite {
+  readonly request: StorageWriteRequest;
+  found: Found | undefined;
+  readonly #decide: Decide;
+
+  constructor(decide: Decide, request: Partial<StorageWriteRequest> = {}) {
+    const scopes = ['session', ...SHARED_SCOPES] as const;
+    this.request = { key: KEY, scopes, eventIds: [], since: NEVER, ...request };
+    this.#decide = decide;
+  }
+
+  readonly decide = (found: Found): Changes | undefined => {
+    this.found = found;
+    return this.#decide(found);
+  };
+
+  async run(adapter: StorageAdapter, verb: 'create' | 'append' = 'append'): Promise<Found> {
+    await adapter[verb](this.request, this.decide);
+    if (this.found === undefined) throw new Error(`${verb} did not call decide`);
+    return this.found;
+  }
+}
+
+export async function create(adapter: StorageAdapter, changes: Changes): Promise<Found> {
+  return new RecordedWrite(() => changes).run(adapter, 'create');
+}
+
+/** Returns the rows that `decide` gets, and writes nothing. */
+export async function findRows(
+  adapter: StorageAdapter,
+  request: Partial<StorageWriteRequest> = {},
+  verb: 'create' | 'append' = 'append',
+): Promise<Found> {
+  return new RecordedWrite(refuse, request).run(adapter, verb);
+}
+
+export const read = async (adapter: StorageAdapter, key: StorageKey = KEY) =>
+  adapter.read({ key, window: {} });
+
+export const head = (row?: SessionRow | null) =>
+  row && [row.created, row.revision, row.lastUpdateTime];
+export const revisions = (rows: readonly EventRow[]) =>
+  [...rows].sort((a, b) => a.seq - b.seq).map(({ id, seq, revision }) => [id, seq, revision]);
+
+export function expectAbsent(rows: object, ...names: (keyof Found)[]): void {
+  for (const name of names) {
+    expectEqual(name, undefined, (rows as Partial<Found>)[name] ?? undefined);
+  }
+}
+
+export function expectFloor(found: Found, atLeast: number): void {
+  if (found.floor >= atLeast) return;
+  throw new Error(`floor is ${found.floor}, but revision ${atLeast} was deleted`);
+}
