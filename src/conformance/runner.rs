@@ -1,5 +1,7 @@
 //! Runs the steps of a case, and compares their results.
 
+mod lists;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,18 +12,16 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::case::{Call, Op, Step};
 use crate::conformance::expect::{Kind, compare};
-use crate::conformance::handle::{
-    Handle, Outgoing, javascript_number, parse_events, parse_object, to_text,
-};
+use crate::conformance::handle::{Handle, Outgoing, javascript_number, parse_object, to_text};
 use crate::conformance::request::Request;
 use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, check_event_limit};
+use crate::core::read::ListPlace;
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
-use crate::core::storage::{Deletion, MOST_CHANGED, Storage};
+use crate::core::storage::{Deletion, Storage};
 use crate::platform;
 use crate::service::{
     ComputeDelta, Computed, EventCursor, HandlePosition, StalePolicy, StoredSession,
@@ -247,122 +247,6 @@ where
         };
         self.see(&handle.key, appended.head);
         handle.receive(appended, &own)
-    }
-
-    /// Lists what a handle lacks. The result is a copy of the handle with these changes.
-    async fn list_changes(&self, call: &Call) -> Result<(Kind, Value), Stop> {
-        let name = call.handle.as_deref().unwrap_or_default();
-        let handle = self.take(name).await?;
-        let mut current = handle.clone();
-        self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
-        let (key, position) = (current.key.clone(), current.position.clone());
-        let merge = StalePolicy::Merge;
-        let changes = self.service.append_events(key, position, merge, Vec::new(), 0.0).await?;
-        if changes.state.is_none() {
-            return Err(Stop::Broken("an append of no events returned no state".into()));
-        }
-        let is_complete = changes.missed.len() < MOST_CHANGED;
-        current.receive(changes, &[])?;
-        let mut session = current.to_json();
-        if let Value::Object(members) = &mut session {
-            members.insert("isComplete".into(), is_complete.into());
-        }
-        Ok((Kind::Session, session))
-    }
-
-    async fn list(&self, call: &Call) -> Result<(Kind, Value), Stop> {
-        let with = Request(&call.with);
-        let after = match with.text("cursor", None) {
-            Some(page) => {
-                let places = self.places.borrow();
-                let missing = || Stop::Broken(format!("page {page:?} has no cursor"));
-                Some(places.get(&page).cloned().ok_or_else(missing)?)
-            }
-            None => None,
-        };
-        let number = |name| with.number(name);
-        let page = Page::from_numbers(number("limit"), number("offset"), number("page"))?;
-        let is = |name, text| with.0.get(name).and_then(Value::as_str) == Some(text);
-        let by_creation = is("orderBy", "createTime");
-        let order = ListOrder { by_creation, descending: is("order", "desc") };
-        let user_id = with.text("userId", None);
-        let listed =
-            self.service.list_sessions(with.app_name()?, user_id, order, after, page).await?;
-        let is_full = listed.sessions.len() == page.limit.unwrap_or_default();
-        let last = listed.sessions.last().filter(|_| is_full).map(
-            |StoredSession { key, head, .. }| {
-                let time = if by_creation { head.create_time } else { head.last_update_time };
-                ListPlace::new(time, &key.session_id, &key.user_id)
-            },
-        );
-        let has_next = last.is_some();
-        if let Some((name, place)) = call.keep_as.clone().zip(last) {
-            self.places.borrow_mut().insert(name, place);
-        }
-        let sessions: Result<Vec<Value>, Stop> =
-            listed.sessions.into_iter().map(|session| Ok(Handle::of(session)?.to_json())).collect();
-        let page = json!({
-            "sessions": sessions?,
-            "page": listed.position.page,
-            "limit": listed.position.limit,
-            "totalItems": listed.total,
-            "totalPages": listed.position.total_pages,
-            "nextCursor": has_next,
-        });
-        Ok((Kind::Page, page))
-    }
-
-    async fn list_events(&self, call: &Call) -> Result<(Kind, Value), Stop> {
-        let with = Request(&call.with);
-        let cursor = |name| -> Result<Option<EventCursor>, Stop> {
-            let Some(page) = with.text(name, None) else { return Ok(None) };
-            let pages = self.pages.borrow();
-            let [before, after] = pages.get(&page).cloned().unwrap_or_default();
-            let cursor = if name == "before" { before } else { after };
-            let missing = || Stop::Broken(format!("page {page:?} has no cursor {name:?}"));
-            cursor.ok_or_else(missing).map(Some)
-        };
-        let end = match (cursor("before")?, cursor("after")?) {
-            (Some(cursor), _) => PageEnd::Before(cursor),
-            (None, Some(cursor)) => PageEnd::After(cursor),
-            (None, None) => PageEnd::Last,
-        };
-        let limit = check_event_limit(with.number("limit"))?;
-        let page = self.service.get_events(with.key()?, end, limit, true).await?;
-        let mut result = json!({"before": page.before.is_some(), "after": page.after.is_some()});
-        if let (Value::Object(result), Some(count)) = (&mut result, page.event_count) {
-            result.insert("eventCount".to_owned(), count.into());
-        }
-        let cursors = [page.before, page.after];
-        if let Some(name) = &call.keep_as {
-            self.pages.borrow_mut().insert(name.clone(), cursors);
-        }
-        if let Value::Object(result) = &mut result {
-            result.insert("events".to_owned(), parse_events(&page.events)?.into());
-        }
-        Ok((Kind::Session, result))
-    }
-
-    /// Reads all events page by page, in one direction.
-    async fn walk(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
-        let is_descending = with.text("order", None).as_deref() == Some("desc");
-        let limit = check_event_limit(with.number("limit"))?;
-        let mut end = if is_descending { PageEnd::Last } else { PageEnd::First };
-        let mut events = Vec::new();
-        loop {
-            let page = self.service.get_events(with.key()?, end, limit, false).await?;
-            let is_empty = page.events.is_empty();
-            let mut found = parse_events(&page.events)?;
-            if is_descending {
-                found.reverse();
-            }
-            events.append(&mut found);
-            end = match if is_descending { page.before } else { page.after } {
-                Some(cursor) if is_descending => PageEnd::Before(cursor),
-                Some(cursor) if !is_empty => PageEnd::After(cursor),
-                _ => return Ok((Kind::Session, json!({"events": events}))),
-            };
-        }
     }
 
     async fn update(&self, with: Request<'_>, now: f64) -> Result<(Kind, Value), Stop> {

@@ -9,25 +9,25 @@
 
 mod events;
 mod session_service;
+mod stored;
 
 pub use events::{EventCursor, StoredEvents};
 pub use session_service::{
     CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
     SessionService,
 };
+pub use stored::{SessionPage, StoredSession};
 
 use crate::core::error::Error;
-use crate::core::event::{EventText, NewEvent};
-use crate::core::names::Names;
-use crate::core::read::{ListOrder, ListPlace, Page, PagePosition, Rows, Window};
-use crate::core::read::{ListRequest as Listed, Listing};
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::event::NewEvent;
+use crate::core::read::{ListOrder, ListPlace, ListRequest as Listed, Page, Rows, Window};
+use crate::core::session::{Description, Revision, SessionKey};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
 pub use crate::core::write::{
     Appended, ComputeDelta, Computed, HandlePosition, NewSession, StalePolicy,
 };
-use crate::core::write::{SessionRow, SharedRevisions, SharedRow, Target, Write, merged};
+use crate::core::write::{SharedRevisions, Target, Write};
 use crate::memory::MemoryStorage;
 
 /// A session service in memory.
@@ -74,52 +74,6 @@ impl<F: Into<Self>> From<Refusal<F>> for Error {
             Refusal::Rule(error) => error,
             Refusal::Storage(failure) => failure.into(),
         }
-    }
-}
-
-/// A session as read from a storage.
-#[derive(Debug, Clone)]
-pub struct StoredSession {
-    /// The key of the session.
-    pub key: SessionKey,
-    /// Its revisions and time.
-    pub head: SessionHead,
-    /// The JSON object of app, user and session state, with prefixes.
-    pub state: String,
-    /// The texts of the events in the window, in append order.
-    pub events: Vec<EventText>,
-    /// Its title and labels.
-    pub description: Description,
-    /// The new revisions of the shared states if the call created the session; `None` if it existed.
-    pub created: Option<SharedRevisions>,
-}
-
-/// A page of sessions, without events.
-#[derive(Debug, Clone)]
-pub struct SessionPage {
-    /// The sessions of the page.
-    pub sessions: Vec<StoredSession>,
-    /// The position of the page.
-    pub position: PagePosition,
-    /// The number of all sessions of the app or user.
-    pub total: usize,
-}
-
-impl SessionPage {
-    /// Merges the states of a listing into a page.
-    fn of(listing: Listing, page: Page) -> Result<Self, Error> {
-        let mut users = Names::default();
-        for (user_id, state) in listing.users {
-            if let Some(place) = users.get_or_default(&user_id) {
-                *place = state;
-            }
-        }
-        let mut sessions = Vec::with_capacity(listing.sessions.len());
-        for row in listing.sessions {
-            let user = users.get(&row.key.user_id);
-            sessions.push(seen(row, Shared { user, app: listing.app.as_ref() }, Vec::new())?);
-        }
-        Ok(Self { sessions, position: page.position(listing.total), total: listing.total })
     }
 }
 
@@ -235,7 +189,7 @@ impl<S: Storage> StoredSessionService<S> {
         let rows = self.storage.read(key.into(), window).await.map_err(Refusal::Storage)?;
         let Rows { session, user, app, events, .. } = rows;
         let shared = Shared { user: user.as_ref(), app: app.as_ref() };
-        Ok(session.map(|row| seen(row, shared, events)).transpose()?)
+        Ok(session.map(|row| StoredSession::of(row, shared, events)).transpose()?)
     }
 
     /// Lists sessions, without their events: all, or those after a place.
@@ -392,16 +346,4 @@ impl<S: Storage> StoredSessionService<S> {
     pub async fn remove(&self, deletion: Deletion) -> Answer<Option<Revision>, S> {
         self.storage.delete(deletion).await.map_err(Refusal::Storage)
     }
-}
-
-/// Returns a stored session with all scopes merged into one state.
-fn seen(
-    row: SessionRow,
-    Shared { user, app }: Shared<Option<&SharedRow>>,
-    events: Vec<EventText>,
-) -> Result<StoredSession, Error> {
-    let (user, app) = (user.map(|row| &row.state), app.map(|row| &row.state));
-    let state = merged(&row.state, Shared { user, app })?;
-    let SessionRow { key, head, description, .. } = row;
-    Ok(StoredSession { key, head, state, events, description, created: None })
 }
