@@ -13,8 +13,8 @@
  * | its `timestamp` and `text` | `rawEvent`, with this package's own data beside it, see `event_resource.ts` |
  *
  * - The server has no transactions. One service runs its writes to a session one after another. Two programs
- *   may append at the same time without seeing each other. Both appends land, with both deltas, and a handle
- *   gets the events that it missed at its next append.
+ *   may append at the same time without seeing each other. Both appends are stored, with both deltas, and a
+ *   handle gets the events that it missed at its next append.
  * - A posted event cannot be changed: a new version of it is posted as one more event, see `event_rows.ts`.
  * - The states of users and apps are stored only in the `sessionState` of their sessions.
  *

@@ -1,6 +1,6 @@
 /**
- * The numbers and shapes that cross between TypeScript and the wasm. On this side each of them is
- * defined only here, on Rust's side in `src/wasm/bindings`.
+ * The numbers that cross between TypeScript and the wasm, and the shapes of a write. On this side each of them is
+ * defined only here, on Rust's side in `src/wasm/bindings`. `js/storage/session_store.ts` has the shapes of reads.
  */
 import type { SharedScope, StoredScope } from '../state/scope.js';
 
@@ -72,6 +72,9 @@ export type AppendAnswer = [
    */
   state?: string,
 ];
+
+/** The position of the labels in a `ReadEvents`; `page_to_javascript` in `values.rs`. */
+export const READ_EVENTS = { labels: 10 } as const;
 
 /** The outcome of an append within a group; `append_many` in `driver.rs`. */
 export type AppendOutcome = [answer: AppendAnswer] | [answer: undefined, error: unknown];

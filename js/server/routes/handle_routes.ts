@@ -7,7 +7,7 @@ import type { ChangedEvent } from '../../model/changes_since.js';
 import { takeDescription } from '../../model/description.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
-import type { AppendAnswer } from '../../wasm/protocol.js';
+import { type AppendAnswer, READ_EVENTS } from '../../wasm/protocol.js';
 import { toSeconds } from '../../python/time.js';
 import { eventsIn } from './call_body.js';
 import { eventToJson } from './event_json.js';
@@ -111,7 +111,8 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { revision, labels: expected } = body as { revision?: number; labels?: unknown };
   const { pages, walked } = requireCore(call);
   const head = { isForward: false, eventId: undefined, limit: 1, withCount: false };
-  const [, , , , , , , , , , labels] = await pages.read({ appName, userId, sessionId }, head, call);
+  const page = await pages.read({ appName, userId, sessionId }, head, call);
+  const labels = page[READ_EVENTS.labels];
   // A database prints the text of labels in its own way, and compares that.
   if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
   // Of a listed session only these members count.

@@ -3,7 +3,7 @@ import type { CallLimit } from '../../http/call_limit.js';
 /**
  * Runs the writes to one session one after another. The server has no transactions: two writes that both read
  * before either wrote would take the same position in the order. Writes of other programs are not serialised;
- * their appends still land.
+ * their appends are stored too.
  */
 export class SessionQueue {
   readonly #last = new Map<string, Promise<unknown>>();

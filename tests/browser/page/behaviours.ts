@@ -231,7 +231,7 @@ export const behaviours: Behaviour[] = [
     },
   },
   {
-    name: 'many appends at once through one handle land in their order',
+    name: 'many appends at once through one handle are stored in their order',
     async run() {
       const service = new InMemorySessionService();
       const session = await service.createSession(key);

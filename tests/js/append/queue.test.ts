@@ -59,7 +59,7 @@ overStorages('Appends through one handle at once', (open) => {
 });
 
 overStorages('Appends through several handles of a session at once', (open) => {
-  it('all land, each once', async () => {
+  it('are all stored, each once', async () => {
     const { service, session } = await begin(open);
     const handles = [session, await stored(service), await stored(service)];
     await Promise.all(
