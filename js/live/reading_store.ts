@@ -77,6 +77,11 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     return (this.reading ??= this.#readAll());
   }
 
+  /** Reads a change of this store, if anyone sees it. */
+  protected async catchUp(): Promise<void> {
+    if (this.isActive) await this.refresh();
+  }
+
   /** Tells the subscribers of a change, in the next frame. */
   protected changed(): void {
     this.#snapshot = undefined;

@@ -34,6 +34,14 @@ const LARGEST_WINDOW = 1000;
 /** What a session has beside its events. */
 type Head<S extends object> = Pick<Session<S>, 'state' | 'lastUpdateTime' | 'title' | 'labels'>;
 
+/** What is to be read again, beside the changes. */
+interface Stale {
+  readonly window?: boolean;
+  readonly state?: boolean;
+  /** What a cache has not sent. */
+  readonly outbox?: boolean;
+}
+
 /** A live session over the public interface of a service. */
 export class WatchedSession<S extends object>
   extends ReadingStore<S, LiveSessionSnapshot<S>>
@@ -52,9 +60,7 @@ export class WatchedSession<S extends object>
   #scopes: ScopedState<S> = splitState<S>({}, undefined);
   /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
   #revision: number | undefined;
-  #isStateStale = false;
-  #isWindowStale = false;
-  #isOutboxStale = true;
+  #stale: Stale = { outbox: true };
   /** What appends go through. It has no events: a copy with an array of its own gets them. */
   #handle: Promise<Session<S> | undefined> | undefined;
 
@@ -119,7 +125,7 @@ export class WatchedSession<S extends object>
     if (this.#unsent.states[eventId]?.error === undefined) return;
     if (this.#unsent.sendOf(eventId) !== undefined) return this.#setSend(eventId, undefined);
     await cachingOf(await this.service())?.outbox.drop(this.key, eventId);
-    await this.#catchUp();
+    await this.catchUp();
   }
 
   discardDrafts(): void {
@@ -134,39 +140,32 @@ export class WatchedSession<S extends object>
     }));
   }
 
-  async updateState(stateDelta: StateDelta<S> | ComputeDelta<S>): Promise<void> {
-    const service = await this.service();
-    if (this.#status === 'missing') await this.#requireSession(service);
-    await service.updateState({ ...this.key, stateDelta });
-    await this.#catchUp();
+  updateState(stateDelta: StateDelta<S> | ComputeDelta<S>): Promise<void> {
+    return this.#change((service) => service.updateState({ ...this.key, stateDelta }));
   }
 
-  async rename(title: string | null): Promise<void> {
-    const service = await this.service();
-    if (this.#status === 'missing') await this.#requireSession(service);
-    await service.updateSession(this.key, { title });
-    await this.#catchUp();
+  rename(title: string | null): Promise<void> {
+    return this.#change((service) => service.updateSession(this.key, { title }));
   }
 
   async remove(): Promise<void> {
     await (await this.service()).deleteSession(this.key);
-    await this.#catchUp();
+    await this.catchUp();
   }
 
   protected note(notice: Notice): boolean {
     if (notice.type === 'resync' || notice.type === 'lost') this.noteAll();
-    if (notice.type === 'stateChanged') this.#isStateStale = true;
+    if (notice.type === 'stateChanged') this.#noteStale({ state: true });
     if (notice.type !== 'created' && notice.type !== 'appended') return true;
     return this.#revision === undefined || notice.revision > this.#revision;
   }
 
   protected override noteAll(): void {
-    this.#isWindowStale = true;
+    this.#noteStale({ window: true });
   }
 
   protected override noteMissed(): void {
-    this.#isStateStale = true;
-    this.#isOutboxStale = true;
+    this.#noteStale({ state: true, outbox: true });
   }
 
   protected override watchMore(service: LiveService<S>, signal: AbortSignal): void {
@@ -174,7 +173,7 @@ export class WatchedSession<S extends object>
     const stop = cachingOf(service)?.watchStatus(({ pending }) => {
       if (pending === known) return;
       known = pending;
-      this.#isOutboxStale = true;
+      this.#noteStale({ outbox: true });
       void this.refresh();
     });
     if (stop !== undefined) signal.addEventListener('abort', stop);
@@ -185,19 +184,16 @@ export class WatchedSession<S extends object>
   }
 
   protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
-    const isWindowStale = this.#isWindowStale || this.#revision === undefined;
-    const isStateStale = this.#isStateStale;
-    const isOutboxStale = this.#isOutboxStale;
-    this.#isWindowStale = this.#isStateStale = this.#isOutboxStale = false;
+    const stale = this.#stale;
+    this.#stale = {};
     try {
-      if (isWindowStale) await this.#readWindow(service, signal);
-      else await this.#readChanges(service, isStateStale, signal);
-      if (isOutboxStale) await this.#readOutbox(service, signal);
+      if (stale.window === true || this.#revision === undefined) {
+        await this.#readWindow(service, signal);
+      } else await this.#readChanges(service, stale.state === true, signal);
+      if (stale.outbox === true) await this.#readOutbox(service, signal);
     } catch (error) {
       if (isSessionError(error, 'not_found')) return this.#setGone();
-      this.#isWindowStale ||= isWindowStale;
-      this.#isStateStale ||= isStateStale;
-      this.#isOutboxStale ||= isOutboxStale;
+      this.#noteStale(stale);
       throw error;
     }
   }
@@ -213,7 +209,7 @@ export class WatchedSession<S extends object>
     this.#list = last.withEvents(events.slice(-limit));
     this.#hasOlder = events.length > limit;
     if (this.#drafts.length > 0) {
-      for (const event of events) if (!last.has(event.id)) this.#endDrafts(event);
+      for (const event of events) if (!last.get(event.id)) this.#endDrafts(event);
     }
     if (this.isActive) this.#handle = Promise.resolve({ ...session, events: [] });
     // Appends change the state of the handle.
@@ -256,7 +252,7 @@ export class WatchedSession<S extends object>
 
   /** Puts a changed event in its place. Returns `false` if its place is not known. */
   #put(event: Event, isAppended: boolean): boolean {
-    const isKnown = this.#list.has(event.id);
+    const isKnown = this.#list.get(event.id) !== undefined;
     // A cache may append an event again, after others. A clock may be behind, so that an event comes late.
     if (isKnown === isAppended && this.#list.last?.id !== event.id) return false;
     if (isKnown) this.#list.replace(event);
@@ -311,6 +307,10 @@ export class WatchedSession<S extends object>
     return this.#hasOlder;
   }
 
+  #noteStale(stale: Stale): void {
+    this.#stale = { ...this.#stale, ...stale };
+  }
+
   #endDrafts(event: Event): void {
     this.#drafts = withoutReplaced(this.#drafts, event);
   }
@@ -318,6 +318,13 @@ export class WatchedSession<S extends object>
   #setSend(eventId: string, send: Send | undefined): void {
     this.#unsent.setSend(eventId, send);
     this.changed();
+  }
+
+  async #change(write: (service: LiveService<S>) => Promise<unknown>): Promise<void> {
+    const service = await this.service();
+    if (this.#status === 'missing') await this.#requireSession(service);
+    await write(service);
+    await this.catchUp();
   }
 
   #openHandle(service: LiveService<S>): Promise<Session<S> | undefined> {
@@ -352,12 +359,8 @@ export class WatchedSession<S extends object>
     }
   }
 
-  async #catchUp(): Promise<void> {
-    if (this.isActive) await this.refresh();
-  }
-
   protected makeSnapshot(): LiveSessionSnapshot<S> {
-    const unsent = this.#unsent.events.filter(({ id }) => !this.#list.has(id));
+    const unsent = this.#unsent.events.filter(({ id }) => !this.#list.get(id));
     const shown = (this.#shown = this.#shown.with(this.#list.pages, unsent));
     const snapshot = {
       status: this.#status === 'loading' && this.error !== undefined ? 'failed' : this.#status,

@@ -4,7 +4,7 @@ import { requireId } from '../model/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
-import { keepEqual } from './snapshot/keep_equal.js';
+import { keepElements } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 import { ReadingStore } from './reading_store.js';
@@ -65,18 +65,18 @@ export class WatchedSessions<S extends object>
     requireId('userId', userId);
     const service = await this.service();
     const session = await service.createSession({ ...request, appName, userId: userId! });
-    await this.#catchUp();
+    await this.catchUp();
     return session;
   }
 
   async rename(session: Pick<Session, 'id' | 'userId'>, title: string | null): Promise<void> {
     await (await this.service()).updateSession(this.#keyOf(session), { title });
-    await this.#catchUp();
+    await this.catchUp();
   }
 
   async remove(session: Pick<Session, 'id' | 'userId'>): Promise<void> {
     await (await this.service()).deleteSession(this.#keyOf(session));
-    await this.#catchUp();
+    await this.catchUp();
   }
 
   protected note(): boolean {
@@ -89,14 +89,8 @@ export class WatchedSessions<S extends object>
     // One more shows whether there are more.
     const request = { ...this.#request, limit: this.#count + 1, withTotal: false, signal };
     const { sessions } = await service.listSessions(request);
-    const last = new Map(this.#sessions?.map((session) => [nameOf(session), session]));
-    const kept = sessions
-      .slice(0, this.#count)
-      .map((session) => keepEqual(last.get(nameOf(session)), session));
     this.#hasMore = sessions.length > this.#count;
-    const isSame = (session: Session<S>, position: number) =>
-      session === this.#sessions?.[position];
-    if (kept.length !== this.#sessions?.length || !kept.every(isSame)) this.#sessions = kept;
+    this.#sessions = keepElements(this.#sessions ?? [], sessions.slice(0, this.#count), nameOf);
     this.changed();
   }
 
@@ -112,10 +106,6 @@ export class WatchedSessions<S extends object>
 
   #keyOf({ id, userId }: Pick<Session, 'id' | 'userId'>): CompositeSessionKey {
     return { appName: this.#request.appName, userId, sessionId: id };
-  }
-
-  async #catchUp(): Promise<void> {
-    if (this.isActive) await this.refresh();
   }
 }
 

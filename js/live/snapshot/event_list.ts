@@ -1,5 +1,5 @@
 import type { Event } from '../../model/event/event.js';
-import { keepEqual } from './keep_equal.js';
+import { keepElements, keepEqual } from './keep_equal.js';
 
 /** The most events of a page. A new event copies the last page and the array of pages. */
 const PAGE = 256;
@@ -12,22 +12,16 @@ export type Pages = readonly (readonly Event[])[];
  * of a long session for each new one would take milliseconds.
  */
 export class EventList {
-  #pages: readonly (readonly Event[])[];
-  /**
-   * The number of the page of each event. Numbers stay when older pages are put before the first. Absent until an event
-   * is looked for: many lists are shown once.
-   */
-  #pageNumbers: Map<string, number> | undefined;
-  #firstNumber = 0;
-  #length: number;
+  #pages: Pages;
+  /** The events by id. Absent until one is looked for: many lists are shown once. */
+  #byId: Map<string, Event> | undefined;
 
   constructor(events: readonly Event[] = []) {
     this.#pages = pagesOf(events);
-    this.#length = events.length;
   }
 
   get length(): number {
-    return this.#length;
+    return this.#pages.reduce((length, page) => length + page.length, 0);
   }
 
   get pages(): Pages {
@@ -42,20 +36,16 @@ export class EventList {
     return this.#pages.at(-1)?.at(-1);
   }
 
-  has(id: string): boolean {
-    return this.#numberOf(id) !== undefined;
-  }
-
   get(id: string): Event | undefined {
-    return this.#pageOf(id)?.find((event) => event.id === id);
+    this.#byId ??= new Map(this.#pages.flat().map((event) => [event.id, event]));
+    return this.#byId.get(id);
   }
 
   /** Returns the events from the one with this id on; none if it is not there. */
   from(id: string): readonly Event[] {
-    const number = this.#numberOf(id);
-    if (number === undefined) return [];
-    const events = this.#pages.slice(number - this.#firstNumber).flat();
-    return events.slice(events.findIndex((event) => event.id === id));
+    const event = this.get(id);
+    const events = this.#pages.flat();
+    return event === undefined ? [] : events.slice(events.indexOf(event));
   }
 
   append(event: Event): void {
@@ -64,48 +54,37 @@ export class EventList {
     if (last === undefined || last.length >= PAGE) pages.push([event]);
     else pages[pages.length - 1] = [...last, event];
     this.#pages = pages;
-    this.#pageNumbers?.set(event.id, this.#firstNumber + pages.length - 1);
-    this.#length += 1;
+    this.#byId?.set(event.id, event);
   }
 
   /** Puts an event in place of the one with its id. Does nothing if they are equal. */
   replace(event: Event): void {
-    const page = this.#pageOf(event.id);
-    if (page === undefined) return;
-    const replaced = page.map((old) => (old.id === event.id ? keepEqual(old, event) : old));
-    if (replaced.every((kept, position) => kept === page[position])) return;
-    this.#pages = this.#pages.map((other) => (other === page ? replaced : other));
+    const old = this.get(event.id);
+    const next = keepEqual(old, event);
+    if (old === undefined || next === old) return;
+    this.#pages = this.#pages.map((page) =>
+      page.includes(old) ? page.map((other) => (other === old ? next : other)) : page,
+    );
+    this.#byId?.set(event.id, next);
   }
 
   /** Puts older events before the first. Events that are there already are left out. */
   prepend(older: readonly Event[]): void {
-    const added = older.filter(({ id }) => !this.has(id));
-    const pages = pagesOf(added);
-    this.#firstNumber -= pages.length;
-    if (this.#pageNumbers !== undefined) number(pages, this.#firstNumber, this.#pageNumbers);
-    this.#pages = [...pages, ...this.#pages];
-    this.#length += added.length;
+    const added = older.filter(({ id }) => this.get(id) === undefined);
+    this.#pages = [...pagesOf(added), ...this.#pages];
+    for (const event of added) this.#byId?.set(event.id, event);
   }
 
   /** Returns a list of these events, with the same objects for those that have not changed; itself if none has. */
   withEvents(events: readonly Event[]): EventList {
-    if (this.#length === 0) return events.length === 0 ? this : new EventList(events);
-    const kept = events.map((event) => keepEqual(this.get(event.id), event));
-    let position = 0;
-    const isNext = (event: Event): boolean => event === kept[position++];
-    const isSame = kept.length === this.#length && this.#pages.every((page) => page.every(isNext));
-    return isSame ? this : new EventList(kept);
+    const shown = this.#pages.flat();
+    const kept = keepElements(shown, events, idOf);
+    return kept === shown ? this : new EventList(kept);
   }
+}
 
-  #pageOf(id: string): readonly Event[] | undefined {
-    const number = this.#numberOf(id);
-    return number === undefined ? undefined : this.#pages[number - this.#firstNumber];
-  }
-
-  #numberOf(id: string): number | undefined {
-    this.#pageNumbers ??= number(this.#pages, this.#firstNumber, new Map());
-    return this.#pageNumbers.get(id);
-  }
+export function idOf({ id }: Event): string {
+  return id;
 }
 
 /** Cuts events into pages. The last page is full, so that older events fill pages of their own. */
@@ -115,12 +94,4 @@ function pagesOf(events: readonly Event[]): (readonly Event[])[] {
     pages.unshift(events.slice(Math.max(0, end - PAGE), end));
   }
   return pages;
-}
-
-/** Notes the number of the page of each event. */
-function number(pages: Pages, first: number, numbers: Map<string, number>): Map<string, number> {
-  for (const [position, page] of pages.entries()) {
-    for (const { id } of page) numbers.set(id, first + position);
-  }
-  return numbers;
 }

@@ -21,6 +21,22 @@ export function keepEqual<T>(last: unknown, next: T): T {
   return (Array.isArray(next) ? Object.values(copy) : copy) as T;
 }
 
+/**
+ * Returns `next`, with the elements of `last` in place of those that equal them: all of `last` if they are equal.
+ *
+ * @param idOf returns the id by which an element is found, wherever it stands
+ */
+export function keepElements<T>(
+  last: readonly T[],
+  next: readonly T[],
+  idOf: (element: T) => string,
+): readonly T[] {
+  const known = new Map(last.map((element) => [idOf(element), element]));
+  const kept = next.map((element) => keepEqual(known.get(idOf(element)), element));
+  const isSame = kept.length === last.length && kept.every((element, at) => element === last[at]);
+  return isSame ? last : kept;
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

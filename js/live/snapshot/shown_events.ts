@@ -1,5 +1,6 @@
 import type { Event } from '../../model/event/event.js';
-import type { Pages } from './event_list.js';
+import { idOf, type Pages } from './event_list.js';
+import { keepElements } from './keep_equal.js';
 
 /** The most pages of which one array of all events is made at once. */
 const FEW_PAGES = 4;
@@ -19,8 +20,9 @@ export class ShownEvents {
 
   /** Returns itself if nothing has changed since. */
   with(stored: Pages, unsent: readonly Event[]): ShownEvents {
-    const isSame = this.#stored === stored && isSameArray(this.#unsent, unsent);
-    return isSame ? this : new ShownEvents(stored, unsent);
+    const kept = keepElements(this.#unsent, unsent, idOf);
+    const isSame = this.#stored === stored && this.#unsent === kept;
+    return isSame ? this : new ShownEvents(stored, kept);
   }
 
   /** Whether `events` takes microseconds. Most snapshots of a long session are never asked for it. */
@@ -31,8 +33,4 @@ export class ShownEvents {
   get events(): readonly Event[] {
     return (this.#events ??= ([] as Event[]).concat(...this.pages));
   }
-}
-
-function isSameArray(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((value, position) => value === other[position]);
 }

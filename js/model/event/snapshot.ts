@@ -13,7 +13,7 @@ import { isSessionError, type SessionError } from '../../errors/errors.js';
 import { isTooLong, tooLongError } from '../../json/too_long.js';
 import { checkEvent } from '../../json/check.js';
 import { makeDeltaSnapshot, type DeltaSnapshot } from '../../state/delta.js';
-import { defineMember, setMember } from '../../members/member.js';
+import { defineMember } from '../../members/member.js';
 import { unserializable } from '../../json/rules.js';
 import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from '../../json/text.js';
 import { tooLargeProblem, writeJson } from '../../json/write.js';
@@ -153,9 +153,9 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
 
   // Inherited members become own members of the event. Otherwise they would stand before `actions`
   // in this text, but after them in the text of a retry.
-  if (givenId !== id || !Object.hasOwn(event, 'id')) setOrDefine(event, 'id', id);
+  if (givenId !== id || !Object.hasOwn(event, 'id')) defineMember(event, 'id', id);
   if (givenTime === undefined || !Object.hasOwn(event, 'timestamp')) {
-    setOrDefine(event, 'timestamp', timestamp);
+    defineMember(event, 'timestamp', timestamp);
   }
   const callerDelta = hasObjects ? deltaSnapshot.delta : undefined;
   const delta = hasObjects
@@ -236,9 +236,9 @@ function nativeText(copy: Event): string {
 export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
   const actions = event.actions as EventActions | undefined;
   if (actions === undefined) {
-    setOrDefine(event, 'actions', snapshot.actions);
+    defineMember(event, 'actions', snapshot.actions);
   } else {
-    setOrDefine(actions, 'stateDelta', snapshot.delta);
+    defineMember(actions, 'stateDelta', snapshot.delta);
   }
 }
 
@@ -266,22 +266,6 @@ function checkWritable(given: unknown): void {
   } else {
     requireSettable(actions, 'stateDelta', 'event.actions');
   }
-}
-
-/**
- * Sets a member that {@link requireSettable} has checked. An inherited member is defined and not
- * assigned: it may be a getter, and a copy of the event takes only own members.
- *
- * Never throws for a frozen object: a committed append must not fail because the caller froze the
- * event meanwhile.
- */
-function setOrDefine(target: object, key: string, value: unknown): void {
-  if (Object.hasOwn(target, key)) {
-    setMember(target, key, value);
-    return;
-  }
-  const ordinary = { enumerable: true, configurable: true, writable: true };
-  Reflect.defineProperty(target, key, { ...ordinary, value });
 }
 
 function requireSettable(target: object, key: string, owner: string): void {
