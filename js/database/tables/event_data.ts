@@ -79,12 +79,14 @@ export function toEventData(text: string, revision?: number): EventColumns {
   const { invocation_id: given } = fields;
   const invocationId = typeof given === 'string' ? given : '';
   const isComplete = completeForPython(fields, id, invocationId);
-  // Defined, not assigned: `Object.prototype` may have a setter of that name.
-  const own: OwnData = {
-    ...((!isWhole || !isComplete) && { event: text }),
-    ...(revision !== undefined && { revision }),
-  };
-  if (Object.keys(own).length > 0) fields[OWN] = own;
+  const hasText = !isWhole || !isComplete;
+  if (hasText || revision !== undefined) {
+    // Defined, not assigned: `Object.prototype` may have a setter of that name.
+    fields[OWN] = {
+      ...(hasText && { event: text }),
+      ...(revision !== undefined && { revision }),
+    } satisfies OwnData;
+  }
   return { id, invocationId, eventData: writeExactly(fields) };
 }
 

@@ -330,7 +330,7 @@ function readChanged(
   const query = limit === Infinity ? queries.all : queries.first;
   const isOfEmpty = since === session.created;
   const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK_MICROS);
-  const select = query.of({ ...key, since: layout.time(from), limit });
+  const select = query.of({ since: layout.time(from), limit, ...key });
   const result = ([rows = []]: Answer): EventRow[] => {
     // There may be more, so it does not matter which of these have changed.
     if (rows.length >= limit) return (rows as readonly EventColumns[]).map(eventRow);

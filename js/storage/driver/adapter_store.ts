@@ -86,15 +86,10 @@ export class AdapterStore implements SessionStore {
       write.free();
       return this.#own.createInSteps(this, request, ifAbsent);
     }
-    const parts = { writer: this.#adapter, key, now, events, creation: request, signal, onRetry };
+    const writer = this.#adapter;
+    const parts = { writer, key, signal, onRetry, ...NO_EVENTS, now, events, creation: request };
     const end = () => write.created(ifAbsent) as CreatedSession | undefined;
-    const created = await writeThrough(
-      'create',
-      this.#adapter,
-      write,
-      { ...NO_EVENTS, ...parts },
-      end,
-    );
+    const created = await writeThrough('create', writer, write, parts, end);
     if (created !== undefined) await this.#requireEvents(request);
     return created;
   }
@@ -193,7 +188,7 @@ export class AdapterStore implements SessionStore {
     requireRoom(text.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
     const key = storageKey({ appName, userId });
-    const parts = { ...NO_EVENTS, writer: this.#adapter, key, signal, onRetry };
+    const parts = { writer: this.#adapter, key, signal, onRetry, ...NO_EVENTS };
     const end = () => write.updated() as SharedRevisions;
     return writeThrough('append', this.#adapter, write, parts, end);
   }
