@@ -338,7 +338,7 @@ impl<S: Storage> StoredSessionService<S> {
         Ok(row.unwrap_or_default().state.try_to_json()?)
     }
 
-    /// Deletes a session, a user, or a state. Nothing to delete is no error. Returns the same as
+    /// Deletes a session, a user, or a state. Succeeds if there is nothing to delete. Returns the same as
     /// [`Storage::delete`].
     ///
     /// # Errors

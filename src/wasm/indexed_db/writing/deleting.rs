@@ -22,7 +22,7 @@ pub(crate) struct Expected {
     pub(crate) labels: Option<String>,
 }
 
-/// Deletes; nothing to delete is no error. Returns the floor of revisions, or `undefined` if the
+/// Deletes, and succeeds if there is nothing to delete. Returns the floor of revisions, or `undefined` if the
 /// session is not as `expected`.
 pub(crate) async fn delete(
     access: &Access,

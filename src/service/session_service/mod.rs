@@ -124,7 +124,7 @@ pub trait SessionService {
         Err(Error::Unsupported("list the events of a session"))
     }
 
-    /// Deletes a session and its events. A missing session is no error. App and user state stay.
+    /// Deletes a session and its events. Succeeds if there is no such session. App and user state stay.
     ///
     /// # Errors
     /// Fails with `invalid_argument` if an app or user name is invalid.
