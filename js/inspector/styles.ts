@@ -87,5 +87,4 @@ mark.missing { background: var(--bad-ground); text-decoration: underline wavy va
 mark.empty { background: var(--warn-ground); }
 mark.set { background: var(--good-ground); }
 .placeholder.missing { color: var(--bad); }
-@media (prefers-reduced-motion: no-preference) { .session-option, .event { transition: background 80ms; } }
 `;

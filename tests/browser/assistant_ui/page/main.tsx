@@ -67,6 +67,10 @@ async function converse(...messages: string[]): Promise<string[]> {
   await until(() => texts().length === 0);
   for (const message of messages) await send(message);
   await until(() => titles().includes(messages[0]!));
+  // A message is shown before it is stored, and the test may reload the page at once.
+  const isStored = async () =>
+    (await stored()).some(([title, , count]) => title === messages[0] && count === texts().length);
+  while (!(await isStored())) await pause();
   return [...texts(), ...errors];
 }
 
