@@ -168,13 +168,13 @@ export class LazyDatabase {
       this.#connected = undefined;
       throw error;
     });
-    const { database, run, lastWrites, useWriteAheadLog } = ownMembers(await this.#connected);
+    const { database, run, useWriteAheadLog } = ownMembers(await this.#connected);
     const tables = await this.#parts.openTables(database, engine);
     const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
     const statements = allStatements(tables.database, engine, layout);
     const { revisions } = this;
-    this.#opened = { engine, clock, lastWrites, layout, revisions, statements, hasTerms };
+    this.#opened = { engine, clock, layout, revisions, statements, hasTerms };
     this.#refusal = refusal;
     this.run =
       refusal === undefined

@@ -4,7 +4,6 @@ import { loadDriver } from '../engines/load_driver.js';
 import type { Engine } from '../engines/engine.js';
 import { ENGINES } from '../engines/engines.js';
 import { databaseError, failureKind } from '../engines/failure.js';
-import { LastWrites } from '../verbs/last_writes.js';
 import { sqliteRunner } from '../transactions/sqlite_runner.js';
 import { kyselyPool } from './kysely_pool.js';
 import type { ServerPool } from '../transactions/lease.js';
@@ -53,8 +52,6 @@ export interface Connected {
   /** Opens the tables and builds queries. */
   readonly database: Database;
   readonly run: Runner;
-  /** Only if all writes through the connection are those of the verbs. */
-  readonly lastWrites?: LastWrites;
   /**
    * Switches the file to a write-ahead log. Called only after its tables were accepted, so a refused file
    * stays unchanged.
@@ -89,7 +86,6 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     },
   });
   const { waits } = options;
-  const isShared = path !== IN_MEMORY;
   const database: Database = new Kysely({ dialect });
   const toLog = async (): Promise<void> => {
     try {
@@ -102,8 +98,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
   return {
     database,
     run: sqliteRunner(file, ENGINES.sqlite, waits),
-    lastWrites: new LastWrites(isShared),
-    ...(isShared && {
+    ...(path !== IN_MEMORY && {
       // The file may be busy.
       useWriteAheadLog: () => new Attempts(ENGINES.sqlite, waits).until(toLog),
     }),

@@ -6,14 +6,7 @@ import {
   STORED_PREFIXES,
   type StoredScope,
 } from '../../state/scope.js';
-import type {
-  Changes,
-  EventRow,
-  Found,
-  SessionRow,
-  SharedRow,
-  StorageKey,
-} from '../../storage/rows.js';
+import type { EventRow, Found, SessionRow, SharedRow, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS, type OwnWriteRequest } from '../../storage/own_adapter.js';
 import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
@@ -35,12 +28,6 @@ export interface CurrentRows {
   readonly found: Found;
   /** Our row beside the session, if there is one, with the time at which an event was last replaced. */
   readonly sideTableRow?: { readonly replacedAt: StoredTime | null } | undefined;
-}
-
-/** The rows and the changes of a write that changes something. */
-export interface DecidedWrite {
-  readonly rows: CurrentRows;
-  readonly changes: Changes;
 }
 
 /** What {@link readCurrentRows} needs. */

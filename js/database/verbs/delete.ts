@@ -99,8 +99,7 @@ interface DeleteContext extends WriteContext {
  * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
  */
 export function* remove(context: DeleteContext, request: StorageDeleteRequest): Steps<Deleted> {
-  const { lastWrites, layout, statements } = context;
-  lastWrites?.clear();
+  const { layout, statements } = context;
   const deleted: number[] = [];
   const key = keyOf(request.key);
   switch (request.what) {
@@ -131,8 +130,7 @@ export function* removeUnchanged(
   context: DeleteContext & { readonly statements: ReturnType<typeof describeStatements> },
   { key, revision, labels }: StorageDeleteUnchangedRequest,
 ): Steps<Deleted | false> {
-  const { lastWrites, statements } = context;
-  lastWrites?.clear();
+  const { statements } = context;
   const session = keyOf(key);
   // The details are read once the session is locked: whoever changes them locks it first.
   const [rows, [details]] = yield* together([

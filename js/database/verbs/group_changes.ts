@@ -1,7 +1,7 @@
 import { SHARED_SCOPES, type SharedScope, type StoredScope } from '../../state/scope.js';
 import type { Changes, EventRow, SharedRow } from '../../storage/rows.js';
 import { exactChunks } from './statement_sizes.js';
-import type { CurrentRows, DecidedWrite } from './current_rows.js';
+import type { CurrentRows } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from '../transactions/lookup.js';
@@ -25,7 +25,6 @@ interface SharedChange {
 
 /** Collects the changes of a group of writes, and makes the queries that write them. */
 export class GroupChanges {
-  readonly writes: DecidedWrite[] = [];
   readonly #context: WriteContext;
   /** The state of a user or an app that a creation finds absent: Python cannot append without its row. */
   readonly #absent: SharedRow | undefined;
@@ -84,7 +83,6 @@ export class GroupChanges {
       changed.set(name, { key, row, isStored });
     }
     this.#addSession(rows, changes, replacedAt);
-    this.writes.push({ rows, changes });
   }
 
   /**

@@ -22,51 +22,28 @@ export function* write(
   isCreate: boolean,
 ): Steps<void> {
   const { engine } = context;
-  const isTruncating = writes.some(
-    ({ request }) => memberOf(request, 'truncateAfter') !== undefined,
-  );
-  if (isTruncating) context.lastWrites?.clear();
-  // A read neither asks the cache nor ends it.
-  const lastWrites = isTruncating || writes.some(isRead) ? undefined : context.lastWrites;
   const now = context.clock();
   const requests = writes.map(({ request }) => request);
   for (const request of requests) checkIds(engine, request);
   const locksApp =
     !isCreate || !engine.locksRows || writes.some(({ decide }) => changesApp(decide));
-  const read = (some: readonly StorageWriteRequest[]) =>
-    readCurrentRows(context, some, isCreate, locksApp);
-  const cached = lastWrites === undefined ? [] : yield* lastWrites.find(requests, isCreate);
-  const uncached = requests.filter((_, index) => cached[index] === undefined);
-  const current = uncached.length === 0 ? [] : yield* read(uncached);
-  const remaining = current.values();
+  const current = yield* readCurrentRows(context, requests, isCreate, locksApp);
   const group = new GroupChanges(context, isCreate ? now : undefined);
   for (const [index, { request, decide }] of writes.entries()) {
-    let rows = cached[index] ?? remaining.next().value;
-    if (rows === undefined) continue;
-    rows = group.withChanges(rows, request.scopes);
-    let changes = decideOnTime(rows.found, decide, request, now);
-    if (changes === undefined && cached[index] !== undefined) {
-      // The cache does not know whether the event is stored already. If it is, the write is not refused.
-      const [stored] = yield* read([request]);
-      if (stored === undefined) continue;
-      rows = group.withChanges(stored, request.scopes);
-      changes = decideOnTime(rows.found, decide, request, now);
-    }
+    const stored = current[index];
+    if (stored === undefined) continue;
+    const rows = group.withChanges(stored, request.scopes);
+    const changes = decideOnTime(rows.found, decide, request, now);
     if (changes === undefined) continue;
     group.add(rows, changes, memberOf(request, 'truncateAfter'));
   }
-  if (group.writes.length === 0) return;
-  yield { queries: group.queries(), isLast: true };
-  lastWrites?.keep(group.writes);
+  const queries = group.queries();
+  if (queries.length > 0) yield { queries, isLast: true };
 }
 
 /** One write of a group. A write that removes the end of a history is alone. */
 interface OwnWrite extends StorageWrite {
   readonly request: OwnWriteRequest;
-}
-
-function isRead({ request }: StorageWrite): boolean {
-  return request.changedLimit !== undefined;
 }
 
 /**

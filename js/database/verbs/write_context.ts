@@ -1,6 +1,5 @@
 import type { ReadContext } from './current_rows.js';
 import type { CurrentRowsStatements } from './current_rows_statements.js';
-import type { LastWrites } from './last_writes.js';
 import type { SessionStatements } from './session_statements.js';
 import type { TermStatements } from './terms.js';
 import type { writeStatements } from './write_statements.js';
@@ -13,8 +12,6 @@ export type Statements = SessionStatements &
 /** What a write needs. */
 export interface WriteContext extends ReadContext {
   readonly statements: Statements;
-  /** Only if the connection can tell whether others have written since. */
-  readonly lastWrites?: LastWrites | undefined;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
 }
