@@ -1,31 +1,43 @@
-import type { Content } from 'adk-session-wasm';
+import type { Content, Part } from 'adk-session-wasm';
 import type { Model } from './agent_loop.js';
+import { askModel } from './ask_model.js';
 
 /** URL of Google's models. */
 const GOOGLE = 'https://generativelanguage.googleapis.com';
 
 /**
- * A Gemini model for the agent loop, over plain `fetch`. The contents and function declarations of a
+ * A Gemini model for the agent loop, over plain `fetch`. It streams. The contents and function declarations of a
  * session already have the form of its API.
  *
  * @param key - The key of the Gemini API. A page would show it to everyone: use your own server there.
  */
 export function geminiModel(key: string, name = 'gemini-2.5-flash', origin = GOOGLE): Model {
-  return async (instruction, contents, tools) => {
+  const url = `${origin}/v1beta/models/${name}:streamGenerateContent?alt=sse`;
+  return async (instruction, contents, tools, onText) => {
     const functionDeclarations = tools.map(({ declaration }) => declaration);
-    const response = await fetch(`${origin}/v1beta/models/${name}:generateContent`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-goog-api-key': key },
-      body: JSON.stringify({
-        systemInstruction: { parts: [{ text: instruction }] },
-        contents,
-        ...(tools.length > 0 && { tools: [{ functionDeclarations }] }),
-      }),
-    });
-    if (!response.ok) throw new Error(`${name} answered ${response.status}: ${await response.text()}`); // prettier-ignore
-    const { candidates } = (await response.json()) as { candidates?: { content?: Content }[] };
-    const content = candidates?.[0]?.content;
-    if (content === undefined) throw new Error(`${name} answered without content`);
-    return content;
+    const question = {
+      systemInstruction: { parts: [{ text: instruction }] },
+      contents,
+      ...(tools.length > 0 && { tools: [{ functionDeclarations }] }),
+    };
+    const parts: Part[] = [];
+    for await (const answer of askModel(name, url, { 'x-goog-api-key': key }, question)) {
+      const { candidates } = answer as { candidates?: { content?: Content }[] };
+      for (const part of candidates?.[0]?.content?.parts ?? []) {
+        if (part.text && part.thought !== true) onText?.(part.text);
+        addPart(parts, part);
+      }
+    }
+    if (parts.length === 0) throw new Error(`${name} answered without content`);
+    return { role: 'model', parts };
   };
+}
+
+/** Adds a part of a streamed response: a piece of a text to the text before it. */
+function addPart(parts: Part[], part: Part): void {
+  const last = parts.at(-1);
+  const isText = last?.text !== undefined && part.text !== undefined;
+  if (isText && last.thought === part.thought)
+    parts[parts.length - 1] = { ...last, ...part, text: `${last.text}${part.text}` };
+  else parts.push(part);
 }

@@ -1,5 +1,6 @@
 import type { Content, Part } from 'adk-session-wasm';
 import type { Model, Tool } from '../../examples/agent_loop.js';
+import { askModel } from '../../examples/ask_model.js';
 
 interface ToolCall {
   readonly id: string;
@@ -23,27 +24,49 @@ export interface OpenAiServer {
   readonly name: string;
 }
 
-/** A model of any server with OpenAI's API of chat completions. */
+/** A part of a streamed answer. The arguments of a call come in pieces, as the text does. */
+interface Answer {
+  readonly choices?: readonly {
+    readonly delta?: {
+      readonly content?: string | null;
+      readonly tool_calls?: readonly {
+        readonly index: number;
+        readonly id?: string;
+        readonly function?: Partial<ToolCall['function']>;
+      }[];
+    };
+  }[];
+}
+
+/** A model of any server with OpenAI's API of chat completions. It streams. */
 export function openAiModel({ url, key, name }: OpenAiServer): Model {
-  return async (instruction, contents, tools) => {
+  const address = `${url.replace(/\/$/, '')}/chat/completions`;
+  const headers = key === '' ? {} : { authorization: `Bearer ${key}` };
+  return async (instruction, contents, tools, onText) => {
     const system: Message = { role: 'system', content: instruction };
-    const response = await fetch(`${url.replace(/\/$/, '')}/chat/completions`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(key !== '' && { authorization: `Bearer ${key}` }),
-      },
-      body: JSON.stringify({
-        model: name,
-        messages: [system, ...contents.flatMap(messagesOf)],
-        ...(tools.length > 0 && { tools: tools.map(toolOf) }),
-      }),
-    });
-    if (!response.ok) throw new Error(`${name} answered ${response.status}: ${await response.text()}`); // prettier-ignore
-    const { choices } = (await response.json()) as { choices?: { message: Message }[] };
-    const message = choices?.[0]?.message;
-    if (message === undefined) throw new Error(`${name} answered without a message`);
-    return { role: 'model', parts: partsOf(message) };
+    const question = {
+      model: name,
+      stream: true,
+      messages: [system, ...contents.flatMap(messagesOf)],
+      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+    };
+    let text = '';
+    const calls: { id: string; name: string; args: string }[] = [];
+    for await (const answer of askModel(name, address, headers, question)) {
+      const { content, tool_calls = [] } = (answer as Answer).choices?.[0]?.delta ?? {};
+      if (content) {
+        text += content;
+        onText?.(content);
+      }
+      for (const { index, id = '', function: piece = {} } of tool_calls) {
+        const call = (calls[index] ??= { id: '', name: '', args: '' });
+        call.id += id;
+        call.name += piece.name ?? '';
+        call.args += piece.arguments ?? '';
+      }
+    }
+    if (text === '' && calls.length === 0) throw new Error(`${name} answered without a message`);
+    return { role: 'model', parts: [...(text === '' ? [] : [{ text }]), ...calls.map(callPart)] };
   };
 }
 
@@ -65,11 +88,9 @@ function messagesOf({ role, parts = [] }: Content): Message[] {
   return [...responses, { role: role === 'model' ? 'assistant' : 'user', content: text }];
 }
 
-function partsOf({ content, tool_calls = [] }: Message): Part[] {
-  const calls = tool_calls.map(({ id, function: { name, arguments: text } }) => ({
-    functionCall: { id, name, args: JSON.parse(text || '{}') as Record<string, unknown> },
-  }));
-  return [...(content ? [{ text: content }] : []), ...calls];
+function callPart({ id, name, args }: Record<'id' | 'name' | 'args', string>): Part {
+  const given = JSON.parse(args || '{}') as Record<string, unknown>;
+  return { functionCall: { id, name, args: given } };
 }
 
 function toolOf({ declaration }: Tool): object {

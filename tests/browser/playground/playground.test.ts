@@ -1,17 +1,17 @@
 // The playground as static files, in each browser.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pythonSession } from '../../js/files/python_session.js';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { assertStreamed, click, record, say, shows, until } from '../chat_page.js';
-import { serve, type Server } from '../server.js';
+import { html, serve, type Server } from '../server.js';
 import type { Scenarios, Tab } from '../tab.js';
 import { builtPlayground } from './build.js';
 import { INSPECTOR, openEvents } from './inspector.js';
+import { geminiServer, MODELS_OF_PAGE, openAiServer } from './models.js';
 
 /** The turn of the tea shop, as the page shows it. */
 const TURN = [
@@ -28,7 +28,14 @@ for (const name of BROWSERS) {
     let browser: Browser;
     let page: Tab<Scenarios>;
     before(async () => {
-      site = await serve({ '/': await builtPlayground() });
+      const folder = await builtPlayground();
+      const index = readFileSync(join(folder, 'index.html'), 'utf8');
+      const script = '<script src="/models.js"></script>';
+      site = await serve({
+        '/': folder,
+        '/with_models': html(index.replace('<title>', `${script}<title>`)),
+        '/models.js': { body: MODELS_OF_PAGE },
+      });
       browser = await openBrowser(name);
       page = await browser.openTab(`${site.origin}/`);
       await ready(page);
@@ -115,12 +122,18 @@ for (const name of BROWSERS) {
     });
 
     it('keeps a key in its tab only, and asks the model that the settings name', async () => {
-      const { url, requests, close } = await openAiServer();
+      const { origin: url, requests, close } = await openAiServer();
       try {
         await click(page, '#new');
         await choose(page, { engine: 'loop', model: 'openai', url, modelName: 'm', key: 'secret' });
+        await record(page, '.draft span');
         await say(page, 'I would like something mild');
-        await until(page, `document.querySelector('#messages li:last-child')?.textContent === 'writeranswer 3'`); // prettier-ignore
+        await shows(page, '#messages .stored:last-child', ['writeranswer 3']);
+        await assertStreamed(page, 'answer 3');
+        assert.deepEqual(
+          requests.map(({ stream }) => stream),
+          [true, true, true],
+        );
         assert.deepEqual(requests[1]?.messages.slice(1), [
           { role: 'user', content: 'I would like something mild' },
           {
@@ -142,6 +155,36 @@ for (const name of BROWSERS) {
         await choose(page, { model: 'scripted', key: '' });
         await close();
       }
+    });
+
+    it("streams from Google's API", async () => {
+      const { origin, requests, close } = await geminiServer();
+      try {
+        const other = await browser.openTab(`${site.origin}/with_models?google=${origin}`);
+        await choose(other, { engine: 'loop', model: 'gemini', key: 'secret' });
+        await record(other, '.draft span');
+        await say(other, 'I would like something mild');
+        await shows(other, '#messages .stored:last-child', ['writeranswer 3']);
+        await assertStreamed(other, 'answer 3');
+        await until(other, `document.querySelector('.draft') === null`);
+        await other.leave();
+        assert.deepEqual(requests[1]?.contents.at(-1)?.parts, [
+          { functionResponse: { name: 'remember_taste', response: { kept: 'mild' } } },
+        ]);
+      } finally {
+        await close();
+      }
+    });
+
+    it('asks the model of a browser, which this page stands in for', async () => {
+      const other = await browser.openTab(`${site.origin}/with_models`);
+      await choose(other, { engine: 'loop', model: 'browser' });
+      await record(other, '.draft span');
+      await say(other, 'Which tea?');
+      await shows(other, '#messages .stored:last-child', ['writersystem and user: Which tea?']);
+      await assertStreamed(other, 'system and user: Which tea?');
+      assert.equal(await other.evaluate('LanguageModel.open'), 0);
+      await other.leave();
     });
 
     it('works without its server', async () => {
@@ -172,37 +215,4 @@ async function choose(page: Tab<Scenarios>, settings: Record<string, string>): P
     for (const [name, value] of Object.entries(${JSON.stringify(settings)})) form.elements[name].value = value;
     form.dispatchEvent(new Event('input'));
   })()`);
-}
-
-interface Asked {
-  readonly messages: readonly Record<string, unknown>[];
-}
-
-/** Stands in for a paid server: its first answer calls the tool, the others are texts. */
-async function openAiServer() {
-  const requests: Asked[] = [];
-  const allowed = 'authorization, content-type';
-  const headers = { 'access-control-allow-origin': '*', 'access-control-allow-headers': allowed };
-  const server = createServer((request, response) => {
-    response.setHeaders(new Map(Object.entries(headers)));
-    if (request.method === 'OPTIONS' || request.headers.authorization !== 'Bearer secret') {
-      response.writeHead(request.method === 'OPTIONS' ? 204 : 401).end();
-      return;
-    }
-    void json(request).then((asked) => {
-      requests.push(asked as Asked);
-      const called = { name: 'remember_taste', arguments: '{"taste":"mild"}' };
-      const message =
-        requests.length === 1
-          ? { content: null, tool_calls: [{ id: 'c1', type: 'function', function: called }] }
-          : { content: `answer ${requests.length}` };
-      response.end(JSON.stringify({ choices: [{ message }] }));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = (): Promise<unknown> => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close };
 }

@@ -113,17 +113,21 @@ describe('The example in a terminal', () => {
 });
 
 describe('The Gemini model of the examples', () => {
-  /** Answers as Google's endpoint does, from this machine. */
+  /** Answers as Google's endpoint does, from this machine, in pieces that end anywhere. */
   async function withEndpoint(
-    answer: { status: number; body: object },
+    answer: { status: number; text: string },
     run: (origin: string, asked: { url?: string; key?: unknown; body?: unknown }) => Promise<void>,
   ): Promise<void> {
     const asked: { url?: string; key?: unknown; body?: unknown } = {};
     const server = createServer((request, response) => {
-      void json(request).then((body) => {
+      void json(request).then(async (body) => {
         Object.assign(asked, { url: request.url, key: request.headers['x-goog-api-key'], body });
-        response.writeHead(answer.status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(answer.body));
+        response.writeHead(answer.status, { 'content-type': 'text/event-stream' });
+        for (const piece of answer.text.match(/[^]{1,50}/g) ?? []) {
+          response.write(piece);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        response.end();
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -135,38 +139,59 @@ describe('The Gemini model of the examples', () => {
     }
   }
 
+  /** A streamed answer with these parts, one after the other. */
+  const stream = (...parts: object[]): string =>
+    parts
+      .map((part) =>
+        JSON.stringify({ candidates: [{ content: { role: 'model', parts: [part] } }] }),
+      )
+      .map((data) => `data: ${data}\r\n\r\n`)
+      .join('');
+
   const contents = [{ role: 'user', parts: [{ text: 'Hello!' }] }];
   const tools: Tool[] = [{ declaration: { name: 'brew', description: 'Brews.' }, run: () => ({}) }];
 
   it('sends instruction, contents and declarations, without the key in the URL', async () => {
-    const content = { role: 'model', parts: [{ text: 'Hello to you.' }] };
-    await withEndpoint(
-      { status: 200, body: { candidates: [{ content }] } },
-      async (origin, asked) => {
-        assert.deepEqual(
-          await geminiModel('secret', 'gemini-x', origin)('Be kind.', contents, tools),
-          content,
-        );
-        assert.deepEqual(asked, {
-          url: '/v1beta/models/gemini-x:generateContent',
-          key: 'secret',
-          body: {
-            systemInstruction: { parts: [{ text: 'Be kind.' }] },
-            contents,
-            tools: [{ functionDeclarations: [{ name: 'brew', description: 'Brews.' }] }],
-          },
-        });
-      },
+    const call = { functionCall: { name: 'brew', args: {} } };
+    const text = stream(
+      { text: 'A guest.', thought: true },
+      { text: 'Hello ' },
+      { text: 'to you.' },
+      call,
     );
+    await withEndpoint({ status: 200, text }, async (origin, asked) => {
+      const pieces: string[] = [];
+      const model = geminiModel('secret', 'gemini-x', origin);
+      const content = await model('Be kind.', contents, tools, (piece) => pieces.push(piece));
+      assert.deepEqual(content, {
+        role: 'model',
+        parts: [{ text: 'A guest.', thought: true }, { text: 'Hello to you.' }, call],
+      });
+      assert.deepEqual(pieces, ['Hello ', 'to you.']);
+      assert.deepEqual(asked, {
+        url: '/v1beta/models/gemini-x:streamGenerateContent?alt=sse',
+        key: 'secret',
+        body: {
+          systemInstruction: { parts: [{ text: 'Be kind.' }] },
+          contents,
+          tools: [{ functionDeclarations: [{ name: 'brew', description: 'Brews.' }] }],
+        },
+      });
+    });
   });
 
   it("fails with the endpoint's message", async () => {
-    const body = { error: { message: 'quota' } };
-    await withEndpoint({ status: 429, body }, async (origin) => {
-      await assert.rejects(
-        async () => geminiModel('secret', 'gemini-x', origin)('Be kind.', contents, tools),
-        /gemini-x answered 429: .*quota/,
-      );
-    });
+    const error = JSON.stringify({ error: { message: 'quota' } });
+    const late = `${stream({ text: 'Hello' })}data: ${error}\r\n\r\n`;
+    for (const [status, text, message] of [
+      [429, error, /gemini-x answered 429: .*quota/],
+      [200, late, /gemini-x failed: quota/],
+      [200, ': nothing\n\n', /gemini-x answered without content/],
+    ] as const) {
+      await withEndpoint({ status, text }, async (origin) => {
+        const model = geminiModel('secret', 'gemini-x', origin);
+        await assert.rejects(async () => model('Be kind.', contents, tools), message);
+      });
+    }
   });
 });

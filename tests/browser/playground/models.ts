@@ -1,0 +1,114 @@
+// Stand in for paid servers, and for a browser with a model: no engine of the tests has one.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+
+interface ModelServer<Asked> {
+  readonly origin: string;
+  /** The bodies of the requests. */
+  readonly requests: readonly Asked[];
+  readonly close: () => Promise<unknown>;
+}
+
+/** The parts of an answer that a server streams: the first answer calls the tool, the others are texts. */
+const textOf = (count: number): string[] => ['answer', ' ', String(count)];
+
+/** A server with OpenAI's API. The arguments of a call come in two pieces. */
+export function openAiServer(): Promise<
+  ModelServer<{ stream?: boolean; messages: readonly Record<string, unknown>[] }>
+> {
+  const call = (called: object): object => ({ tool_calls: [{ index: 0, ...called }] });
+  const calls = [
+    call({ id: 'c1', type: 'function', function: { name: 'remember_taste', arguments: '' } }),
+    call({ function: { arguments: '{"taste":' } }),
+    call({ function: { arguments: '"mild"}' } }),
+  ];
+  const isAllowed = ({ headers }: IncomingMessage): boolean =>
+    headers.authorization === 'Bearer secret';
+  return modelServer(isAllowed, (count) => {
+    const deltas = count === 1 ? calls : textOf(count).map((content) => ({ content }));
+    const lines = deltas.map((delta) => JSON.stringify({ choices: [{ index: 0, delta }] }));
+    return [...lines, '[DONE]'].map((data) => `data: ${data}\n\n`);
+  });
+}
+
+/** A server with the API of Gemini. */
+export function geminiServer(): Promise<
+  ModelServer<{ contents: readonly { parts: readonly object[] }[] }>
+> {
+  const called = { functionCall: { name: 'remember_taste', args: { taste: 'mild' } } };
+  const isAllowed = ({ url = '', headers }: IncomingMessage): boolean =>
+    headers['x-goog-api-key'] === 'secret' && url.endsWith(':streamGenerateContent?alt=sse');
+  return modelServer(isAllowed, (count) => {
+    const parts = count === 1 ? [called] : textOf(count).map((text) => ({ text }));
+    const answers = parts.map((part) => ({ candidates: [{ content: { role: 'model', parts: [part] } }] })); // prettier-ignore
+    return answers.map((answer) => `data: ${JSON.stringify(answer)}\r\n\r\n`);
+  });
+}
+
+async function modelServer<Asked>(
+  isAllowed: (request: IncomingMessage) => boolean,
+  eventsOf: (count: number) => readonly string[],
+): Promise<ModelServer<Asked>> {
+  const requests: Asked[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    response.setHeader('access-control-allow-origin', '*');
+    response.setHeader('access-control-allow-headers', 'authorization, content-type, x-goog-api-key'); // prettier-ignore
+    if (request.method === 'OPTIONS') return void response.writeHead(204).end();
+    if (!isAllowed(request)) return void response.writeHead(401).end();
+    const count = requests.push((await json(request)) as Asked);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of eventsOf(count)) {
+      response.write(event);
+      // Several frames, so that the page shows what has come.
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    response.end();
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/**
+ * The script of a page in which the server that its address names stands for Google's, and with Chrome's Prompt API as
+ * it is documented. The model says which prompts it got.
+ */
+export const MODELS_OF_PAGE = `const google = new URLSearchParams(location.search).get('google');
+const original = globalThis.fetch;
+globalThis.fetch = (url, init) =>
+  original(String(url).replace('https://generativelanguage.googleapis.com', google), init);
+globalThis.LanguageModel = class {
+  static open = 0;
+  #prompts;
+  static async create({ initialPrompts = [] } = {}) {
+    LanguageModel.open += 1;
+    const model = new LanguageModel();
+    model.#prompts = initialPrompts;
+    return model;
+  }
+  promptStreaming(prompts) {
+    const { role, content } = prompts.at(-1);
+    const text = this.#prompts.map(({ role }) => role).join() + ' and ' + role + ': ' + content;
+    const pieces = text.split(/(?<= )/);
+    return new ReadableStream({
+      async pull(stream) {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        if (pieces.length === 0) stream.close();
+        else stream.enqueue(pieces.shift());
+      },
+    });
+  }
+  destroy() {
+    LanguageModel.open -= 1;
+  }
+};
+`;
