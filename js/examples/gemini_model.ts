@@ -15,14 +15,14 @@ export function geminiModel(key: string, name = 'gemini-2.5-flash', origin = GOO
   const url = `${origin}/v1beta/models/${name}:streamGenerateContent?alt=sse`;
   return async (instruction, contents, tools, onText) => {
     const functionDeclarations = tools.map(({ declaration }) => declaration);
-    const question = {
+    const request = {
       systemInstruction: { parts: [{ text: instruction }] },
       contents,
       ...(tools.length > 0 && { tools: [{ functionDeclarations }] }),
     };
     const parts: Part[] = [];
-    for await (const answer of askModel(name, url, { 'x-goog-api-key': key }, question)) {
-      const { candidates } = answer as { candidates?: { content?: Content }[] };
+    for await (const piece of askModel(name, url, { 'x-goog-api-key': key }, request)) {
+      const { candidates } = piece as { candidates?: { content?: Content }[] };
       for (const part of candidates?.[0]?.content?.parts ?? []) {
         if (part.text && part.thought !== true) onText?.(part.text);
         addPart(parts, part);
@@ -33,7 +33,7 @@ export function geminiModel(key: string, name = 'gemini-2.5-flash', origin = GOO
   };
 }
 
-/** Adds a part of a streamed response: a piece of a text to the text before it. */
+/** Adds a part of a streamed response. A text continues the text before it. */
 function addPart(parts: Part[], part: Part): void {
   const last = parts.at(-1);
   const isText = last?.text !== undefined && part.text !== undefined;

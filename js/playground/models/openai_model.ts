@@ -24,8 +24,8 @@ export interface OpenAiServer {
   readonly name: string;
 }
 
-/** A part of a streamed answer. The arguments of a call come in pieces, as the text does. */
-interface Answer {
+/** A piece of a streamed response. The arguments of a call come in pieces, as the text does. */
+interface ResponsePiece {
   readonly choices?: readonly {
     readonly delta?: {
       readonly content?: string | null;
@@ -38,31 +38,39 @@ interface Answer {
   }[];
 }
 
+/** A call of a tool. `args` is the JSON text of its arguments. */
+interface Call {
+  id: string;
+  name: string;
+  args: string;
+}
+
 /** A model of any server with OpenAI's API of chat completions. It streams. */
 export function openAiModel({ url, key, name }: OpenAiServer): Model {
   const address = `${url.replace(/\/$/, '')}/chat/completions`;
   const headers = key === '' ? {} : { authorization: `Bearer ${key}` };
   return async (instruction, contents, tools, onText) => {
     const system: Message = { role: 'system', content: instruction };
-    const question = {
+    const request = {
       model: name,
       stream: true,
       messages: [system, ...contents.flatMap(messagesOf)],
       ...(tools.length > 0 && { tools: tools.map(toolOf) }),
     };
     let text = '';
-    const calls: { id: string; name: string; args: string }[] = [];
-    for await (const answer of askModel(name, address, headers, question)) {
-      const { content, tool_calls = [] } = (answer as Answer).choices?.[0]?.delta ?? {};
+    const calls: Call[] = [];
+    for await (const piece of askModel(name, address, headers, request)) {
+      const { content, tool_calls = [] } = (piece as ResponsePiece).choices?.[0]?.delta ?? {};
       if (content) {
         text += content;
         onText?.(content);
       }
-      for (const { index, id = '', function: piece = {} } of tool_calls) {
+      for (const { index, id, function: called = {} } of tool_calls) {
         const call = (calls[index] ??= { id: '', name: '', args: '' });
-        call.id += id;
-        call.name += piece.name ?? '';
-        call.args += piece.arguments ?? '';
+        // Some servers repeat id and name in each piece.
+        call.id = id ?? call.id;
+        call.name = called.name ?? call.name;
+        call.args += called.arguments ?? '';
       }
     }
     if (text === '' && calls.length === 0) throw new Error(`${name} answered without a message`);
@@ -88,9 +96,9 @@ function messagesOf({ role, parts = [] }: Content): Message[] {
   return [...responses, { role: role === 'model' ? 'assistant' : 'user', content: text }];
 }
 
-function callPart({ id, name, args }: Record<'id' | 'name' | 'args', string>): Part {
-  const given = JSON.parse(args || '{}') as Record<string, unknown>;
-  return { functionCall: { id, name, args: given } };
+function callPart({ id, name, args }: Call): Part {
+  const values = JSON.parse(args || '{}') as Record<string, unknown>;
+  return { functionCall: { id, name, args: values } };
 }
 
 function toolOf({ declaration }: Tool): object {

@@ -1,4 +1,4 @@
-// Stand in for paid servers, and for a browser with a model: no engine of the tests has one.
+// Stand-ins for paid servers and for a browser with a model: no browser of the tests has one.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,10 +11,10 @@ interface ModelServer<Asked> {
   readonly close: () => Promise<unknown>;
 }
 
-/** The parts of an answer that a server streams: the first answer calls the tool, the others are texts. */
+/** The pieces of an answer with text. The first answer of a server calls the tool, the others are texts. */
 const textOf = (count: number): string[] => ['answer', ' ', String(count)];
 
-/** A server with OpenAI's API. The arguments of a call come in two pieces. */
+/** A server with OpenAI's API. The arguments of a call come in two pieces, the second of which repeats the id. */
 export function openAiServer(): Promise<
   ModelServer<{ stream?: boolean; messages: readonly Record<string, unknown>[] }>
 > {
@@ -22,7 +22,7 @@ export function openAiServer(): Promise<
   const calls = [
     call({ id: 'c1', type: 'function', function: { name: 'remember_taste', arguments: '' } }),
     call({ function: { arguments: '{"taste":' } }),
-    call({ function: { arguments: '"mild"}' } }),
+    call({ id: 'c1', function: { name: 'remember_taste', arguments: '"mild"}' } }),
   ];
   const isAllowed = ({ headers }: IncomingMessage): boolean =>
     headers.authorization === 'Bearer secret';
@@ -61,7 +61,7 @@ async function modelServer<Asked>(
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of eventsOf(count)) {
       response.write(event);
-      // Several frames, so that the page shows what has come.
+      // The page shows the pieces of several frames apart.
       await new Promise((resolve) => setTimeout(resolve, 150));
     }
     response.end();
@@ -79,8 +79,8 @@ async function modelServer<Asked>(
 }
 
 /**
- * The script of a page in which the server that its address names stands for Google's, and with Chrome's Prompt API as
- * it is documented. The model says which prompts it got.
+ * The script of a page with stand-ins. The server that the page's address names takes the requests to Google's. The
+ * documented part of Chrome's Prompt API has a model that says which prompts it got.
  */
 export const MODELS_OF_PAGE = `const google = new URLSearchParams(location.search).get('google');
 const original = globalThis.fetch;

@@ -113,7 +113,7 @@ describe('The example in a terminal', () => {
 });
 
 describe('The Gemini model of the examples', () => {
-  /** Answers as Google's endpoint does, from this machine, in pieces that end anywhere. */
+  /** Answers as Google's endpoint does. The chunks of its text end anywhere. */
   async function withEndpoint(
     answer: { status: number; text: string },
     run: (origin: string, asked: { url?: string; key?: unknown; body?: unknown }) => Promise<void>,
@@ -123,8 +123,8 @@ describe('The Gemini model of the examples', () => {
       void json(request).then(async (body) => {
         Object.assign(asked, { url: request.url, key: request.headers['x-goog-api-key'], body });
         response.writeHead(answer.status, { 'content-type': 'text/event-stream' });
-        for (const piece of answer.text.match(/[^]{1,50}/g) ?? []) {
-          response.write(piece);
+        for (const chunk of answer.text.match(/[^]{1,50}/g) ?? []) {
+          response.write(chunk);
           await new Promise((resolve) => setImmediate(resolve));
         }
         response.end();
@@ -185,7 +185,7 @@ describe('The Gemini model of the examples', () => {
     const late = `${stream({ text: 'Hello' })}data: ${error}\r\n\r\n`;
     for (const [status, text, message] of [
       [429, error, /gemini-x answered 429: .*quota/],
-      [200, late, /gemini-x failed: quota/],
+      [200, late, /gemini-x failed: .*quota/],
       [200, ': nothing\n\n', /gemini-x answered without content/],
     ] as const) {
       await withEndpoint({ status, text }, async (origin) => {
