@@ -1,0 +1,51 @@
+// The development server of `npm run playground`.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { root } from '../../toolchain/environment.mjs';
+import { openBrowser } from '../browser.js';
+import { say, until } from '../chat_page.js';
+import { serve } from '../server.js';
+
+it('npm run playground serves the page, on the next free port if its own is taken', async () => {
+  const other = await serve({});
+  const { port } = new URL(other.origin);
+  const start = join(root, 'js/playground/start.mjs');
+  const args = [start, 'dev', '--host', '127.0.0.1', '--port', port];
+  const server = spawn(process.execPath, args, { env: { ...process.env, NO_COLOR: '1' } });
+  const ended = once(server, 'exit');
+  let address: string;
+  try {
+    let printed = '';
+    const url = new Promise<string>((resolve, reject) => {
+      const read = (text: string): void => {
+        printed += text;
+        const [found] = /http:\/\/127\.0\.0\.1:\d+\//.exec(printed) ?? [];
+        if (found !== undefined) resolve(found);
+      };
+      server.stdout.setEncoding('utf8').on('data', read);
+      server.stderr.setEncoding('utf8').on('data', read);
+      void ended.then(() => reject(new Error(`the server ended: ${printed}`)));
+    });
+    address = await url;
+    assert.match(printed, new RegExp(`Port ${port} is in use`));
+    assert.notEqual(new URL(address).port, port);
+    const browser = await openBrowser('chromium');
+    try {
+      const page = await browser.openTab(`${address}#dev`);
+      await until(page, `document.querySelectorAll('#suggestions button').length > 0`);
+      await say(page, 'I would like something mild');
+      await until(page, `document.querySelectorAll('#messages .stored').length === 5`);
+    } finally {
+      await browser.close();
+    }
+  } finally {
+    server.kill();
+    await ended;
+    await other.close();
+  }
+  await assert.rejects(fetch(address), 'the server still runs');
+});
