@@ -1,12 +1,11 @@
-import type { LiveService, LiveSessionsRequest } from '../../live/index.js';
-import type { Session } from '../../model/session.js';
+import type { LiveSessionsRequest } from '../../live/index.js';
 
 /** What a user types to find sessions. */
 export interface SessionFilter {
   readonly title: string;
   /** `pinned=yes topic=tea` */
   readonly labels: string;
-  /** A part of the id. */
+  /** The id or a part of it. */
   readonly id: string;
 }
 
@@ -50,31 +49,4 @@ export function listRequest(
     ...(title.trim() !== '' && { title }),
     ...(Object.keys(parsed).length > 0 && { labels: parsed }),
   };
-}
-
-/**
- * Goes through a list from the newest session on, and returns those with `part` in their id: at most 50. Storages have
- * no index for parts of an id.
- */
-export async function searchIds(
-  service: Pick<LiveService, 'listSessions'>,
-  request: LiveSessionsRequest,
-  part: string,
-  signal: AbortSignal,
-): Promise<Session[]> {
-  const found: Session[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await service.listSessions({
-      ...request,
-      order: 'desc',
-      limit: 500,
-      cursor,
-      withTotal: false,
-      signal,
-    });
-    found.push(...page.sessions.filter(({ id }) => id.includes(part)));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && found.length < SESSION_PAGE);
-  return found.slice(0, SESSION_PAGE);
 }

@@ -1,9 +1,4 @@
-import {
-  type GivenService,
-  type LiveSessions,
-  liveSessions,
-  type LiveSessionsRequest,
-} from '../../live/index.js';
+import { type GivenService, type LiveSessions, liveSessions } from '../../live/index.js';
 import type { CompositeSessionKey, Session } from '../../model/session.js';
 import { useSettled, useStore } from '../view/hooks.js';
 import { nextPosition } from '../view/list_keys.js';
@@ -18,7 +13,8 @@ import {
   type VNode,
 } from '../view/preact.js';
 import { clip, timeText } from '../view/text.js';
-import { labelsText, listRequest, searchIds, type SessionFilter } from './session_filter.js';
+import { labelsText, listRequest, type SessionFilter } from './session_filter.js';
+import { type Search, useSearch } from './session_search.js';
 
 interface SessionListProps {
   service: GivenService;
@@ -70,7 +66,7 @@ export function SessionList(props: SessionListProps): VNode {
         onValue: setPart('labels'),
         hint: 'key=value',
       }),
-      h(Field, { label: 'Id', value: filter.id, onValue: setPart('id'), hint: 'part of the id' }),
+      h(Field, { label: 'Id', value: filter.id, onValue: setPart('id'), hint: 'id or a part' }),
     ]),
     children,
     app === '' && h('p', { class: 'muted' }, 'Type the name of an app.'),
@@ -78,48 +74,33 @@ export function SessionList(props: SessionListProps): VNode {
     list.store !== undefined &&
       h(StoredSessions, {
         ...props,
+        key: JSON.stringify(list.request),
         store: list.store,
         request: list.request,
-        part: id,
+        part: id.trim(),
         onUsers: setUsers,
       }),
   ]);
 }
 
 function StoredSessions(
-  props: SessionListProps & {
-    store: LiveSessions;
-    request: LiveSessionsRequest;
-    part: string;
-    onUsers: (users: readonly string[]) => void;
-  },
+  props: SessionListProps &
+    Search & { store: LiveSessions; onUsers: (users: readonly string[]) => void },
 ): VNode {
-  const { service, store, request, part, selected, onSelect, onUsers } = props;
+  const { store, part, selected, onSelect, onUsers } = props;
   const { status, sessions, hasMore, error } = useStore(store);
-  const [found, setFound] = useState<readonly Readonly<Session>[]>([]);
-  const [searchError, setSearchError] = useState<unknown>(undefined);
-  useEffect(() => onUsers([...new Set(sessions.map(({ userId }) => userId))]), [sessions]);
-  useEffect(() => {
-    if (part === '' || status !== 'ready') return;
-    const search = new AbortController();
-    const { signal } = search;
-    (async () => searchIds(await service, request, part, signal))().then(
-      (sessions) => {
-        if (!signal.aborted) setFound(sessions);
-      },
-      (reason: unknown) => {
-        if (!signal.aborted) setSearchError(reason);
-      },
-    );
-    return () => search.abort();
-  }, [service, request, part, sessions, status]);
-  const shown = part === '' ? sessions : found;
+  const users = useMemo(() => [...new Set(sessions.map(({ userId }) => userId))], [sessions]);
+  const search = useSearch(props, users, status);
+  useEffect(() => onUsers(users), [users]);
+  const shown = part === '' ? sessions : search.found;
   return h('div', { class: 'fill' }, [
-    h(ErrorNote, { error: error ?? searchError }),
+    h(ErrorNote, { error: error ?? search.error }),
     h(
       'p',
       { class: 'muted', role: 'status' },
-      countText(status, shown.length, part === '' && hasMore),
+      search.isSearching
+        ? `Searching… ${shown.length} sessions`
+        : countText(status, shown.length, part === '' && hasMore),
     ),
     shown.length > 0 && h(SessionOptions, { sessions: shown, selected, onSelect }),
     part === '' &&

@@ -6,8 +6,8 @@ import {
   labelsText,
   listRequest,
   parseLabels,
-  searchIds,
 } from '../../../js/inspector/sessions/session_filter.js';
+import { getSessions, searchIds } from '../../../js/inspector/sessions/session_search.js';
 import { kindOf, piecesOf } from '../../../js/inspector/template/highlight.js';
 import { summaryOf } from '../../../js/inspector/timeline/event_summary.js';
 import { nextPosition } from '../../../js/inspector/view/list_keys.js';
@@ -116,6 +116,22 @@ describe('The filter of sessions', () => {
       ['needle'],
     );
     assert.equal((await searchIds(service, request, 's', signal)).length, 50);
+  });
+
+  it('finds a session by its whole id without a list', async () => {
+    const service = new InMemorySessionService();
+    const { signal } = new AbortController();
+    for (const userId of ['ada', 'eva'])
+      await service.createSession({ appName: 'shop', userId, sessionId: 's1' });
+    const find = async (user: string, users: string[], sessionId: string, title = '') => {
+      const request = listRequest('shop', user, { title, labels: '', id: '' });
+      const found = await getSessions(service, request, users, sessionId, signal);
+      return found.map(({ userId, id }) => `${userId}/${id}`);
+    };
+    assert.deepEqual(await find('ada', [], 's1'), ['ada/s1']);
+    assert.deepEqual(await find('', ['bob', 'ada', 'eva'], 's1'), ['ada/s1', 'eva/s1']);
+    assert.deepEqual(await find('ada', [], 's'), []);
+    assert.deepEqual(await find('ada', [], 's1', 'tea'), []);
   });
 });
 

@@ -57,6 +57,9 @@ const control = (name: string): HTMLElement | undefined =>
     (element) => nameOf(element) === name && !(element as HTMLButtonElement).disabled,
   );
 
+/** The part of the page that has the inspector. */
+const frame = (): HTMLElement => document.querySelector('main') ?? document.body;
+
 const shownText = (): string => all('.inspector')[0]?.innerText ?? '';
 
 function show(
@@ -67,7 +70,7 @@ function show(
   inspector = document.createElement('adk-session-inspector');
   Object.assign(inspector, { service: given, ...key });
   inspector.addEventListener('sessionselect', ({ detail }) => selected.push(detail.sessionId));
-  document.querySelector('main')?.append(inspector);
+  frame().append(inspector);
 }
 
 const scenarios = {
@@ -83,6 +86,15 @@ const scenarios = {
     service = long;
     show(long, KEY);
     await until('the last event', () => shownText().includes(`message ${count}`));
+  },
+  /** From now on, a walk through the list of sessions does not end. */
+  stopWalks() {
+    const list = service.listSessions.bind(service);
+    const isWalk = ({ limit = 0 }: { limit?: number | undefined }): boolean => limit > 100;
+    Object.assign(service, {
+      listSessions: (request: Parameters<typeof list>[0]) =>
+        isWalk(request) ? new Promise(() => undefined) : list(request),
+    });
   },
   async openHostile() {
     const hostile = await hostileShop();
@@ -219,8 +231,23 @@ const scenarios = {
   marks: () => all('mark').map((mark) => `${mark.className} ${mark.textContent}`),
   style: (selector: string, name: string) =>
     getComputedStyle(all(selector)[0] ?? document.body).getPropertyValue(name),
+  /** The boxes that scroll sideways, the page included, and the controls that are cut off at a side. */
+  tooWide() {
+    const boxes = all('*').filter((box) => /auto|scroll/.test(getComputedStyle(box).overflowX));
+    const scrolled = [document.documentElement, ...boxes].filter(
+      ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
+    );
+    const { left, right } = frame().getBoundingClientRect();
+    const cutOff = all(CONTROLS)
+      .map((control) => ({ control, box: control.getBoundingClientRect() }))
+      .filter(({ box }) => box.width > 0 && (box.left < left || box.right > right))
+      .map(({ control }) => control);
+    return [...scrolled, ...cutOff].map(
+      (element) => `${element.localName}.${element.className} ${nameOf(element).slice(0, 40)}`,
+    );
+  },
   width(pixels: number) {
-    inspector.style.width = `${pixels}px`;
+    frame().style.width = `${pixels}px`;
   },
   security() {
     let isEnforced = false;
@@ -254,7 +281,7 @@ const scenarios = {
     inspector?.remove();
     inspector = document.createElement('adk-session-inspector');
     for (const [name, value] of [['app-name', 'shop'], ['user-id', 'ada'], ['session-id', 'tea-talk']] as const) inspector.setAttribute(name, value); // prettier-ignore
-    document.querySelector('main')?.append(inspector);
+    frame().append(inspector);
     await until('what is missing', () => inspector.shadowRoot?.textContent.includes('Set the property')); // prettier-ignore
     inspector.service = shop;
     await until('the last event', () => shownText().includes('Thank you!'));
@@ -262,7 +289,7 @@ const scenarios = {
   async leave() {
     inspector.remove();
     await pause(50);
-    document.querySelector('main')?.append(inspector);
+    frame().append(inspector);
     await until('the list', () => shownText().includes('Tea'));
   },
 };

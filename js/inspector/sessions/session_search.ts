@@ -1,0 +1,100 @@
+import type { GivenService, LiveService, LiveSessionsRequest } from '../../live/index.js';
+import type { Session } from '../../model/session.js';
+import { useEffect, useState } from '../view/preact.js';
+import { SESSION_PAGE } from './session_filter.js';
+
+export interface Search {
+  service: GivenService;
+  request: LiveSessionsRequest;
+  /** An id or a part of one; empty for no search. */
+  part: string;
+}
+
+/** The most users whose sessions are looked up by id if no user is chosen. */
+const USERS = 10;
+
+/**
+ * Returns the sessions with this id: that of the request's user, or else those of the first 10 of `users`. Returns none
+ * if the request has a title or labels, because only a list applies these.
+ */
+export async function getSessions(
+  service: Pick<LiveService, 'getSession'>,
+  { appName, userId, title, labels }: LiveSessionsRequest,
+  users: readonly string[],
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<Session[]> {
+  if (title !== undefined || labels !== undefined) return [];
+  const asked = userId === undefined ? users.slice(0, USERS) : [userId];
+  const config = { numRecentEvents: 0 };
+  const sessions = await Promise.all(
+    asked.map((userId) => service.getSession({ appName, userId, sessionId, config, signal })),
+  );
+  return sessions.filter((session) => session !== undefined);
+}
+
+/**
+ * Goes through a list from the newest session on, and returns those with `part` in their id: at most 50. Storages have
+ * no index for parts of an id.
+ */
+export async function searchIds(
+  service: Pick<LiveService, 'listSessions'>,
+  request: LiveSessionsRequest,
+  part: string,
+  signal: AbortSignal,
+): Promise<Session[]> {
+  const found: Session[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await service.listSessions({
+      ...request,
+      order: 'desc',
+      limit: 500,
+      cursor,
+      withTotal: false,
+      signal,
+    });
+    found.push(...page.sessions.filter(({ id }) => id.includes(part)));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && found.length < SESSION_PAGE);
+  return found.slice(0, SESSION_PAGE);
+}
+
+/** Finds the sessions with the id at once, and then those whose id has it as a part. */
+export function useSearch(
+  { service, request, part }: Search,
+  users: readonly string[],
+  status: string,
+): { found: readonly Session[]; isSearching: boolean; error: unknown } {
+  const [exact, setExact] = useState<readonly Session[]>([]);
+  const [walked, setWalked] = useState({ part: '', sessions: [] as readonly Session[] });
+  const [error, setError] = useState<unknown>(undefined);
+  useEffect(() => {
+    setError(undefined);
+    if (part === '' || status !== 'ready') return;
+    const search = new AbortController();
+    const { signal } = search;
+    const run = async (
+      find: (service: LiveService) => Promise<Session[]>,
+      take: (sessions: Session[]) => void,
+    ): Promise<void> => {
+      try {
+        const sessions = await find(await service);
+        if (!signal.aborted) take(sessions);
+      } catch (reason) {
+        if (!signal.aborted) setError(reason);
+      }
+    };
+    void run((service) => getSessions(service, request, users, part, signal), setExact);
+    void run(
+      (service) => searchIds(service, request, part, signal),
+      (sessions) => setWalked({ part, sessions }),
+    );
+    return () => search.abort();
+  }, [service, request, part, users, status]);
+  const isSearching = part !== '' && part !== walked.part && error === undefined;
+  // Until the search ends, the results of the search before it stay, as far as they match.
+  const matching = [...exact, ...walked.sessions].filter(({ id }) => id.includes(part));
+  const byKey = new Map(matching.map((session) => [`${session.userId}/${session.id}`, session]));
+  return { found: [...byKey.values()], isSearching, error };
+}
