@@ -1,3 +1,5 @@
+import { accessibilityIn } from './accessibility_in.js';
 import { inspectorIn } from './inspector_in.js';
 
 inspectorIn('chromium');
+accessibilityIn('chromium');

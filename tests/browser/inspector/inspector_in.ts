@@ -74,6 +74,16 @@ export function inspectorIn(name: BrowserName): void {
         }
       }));
 
+    it('finds a session by its whole id before it has read the list', () =>
+      inPage(async (page) => {
+        await page.call('openShop', false);
+        await page.call('stopWalks');
+        await page.call('click', 'Filter');
+        await page.call('type', 'Id', ' s1 ');
+        await page.call('see', 'Searching… 1 sessions');
+        assert.match((await page.call('options', 'Sessions')).join(), /^Question 1 [^,]*$/);
+      }));
+
     it('shows who said what, which tools ran, and what each event changed', () =>
       inPage(async (page) => {
         await page.call('openShop', false);
@@ -348,38 +358,5 @@ export function inspectorIn(name: BrowserName): void {
       const shown = await browser.value<string[]>(`${site.origin}/plain`);
       assert.deepEqual(shown, ['s1']);
     });
-
-    it('has no fault that axe-core finds, light and narrow', () =>
-      inPages(['/axe'], async (page) => {
-        await page.call('openShop', true);
-        await page.call('choose', 'Events', 'Sencha and matcha');
-        assert.deepEqual(await page.call('axe'), []);
-        for (const tab of ['State', 'Template', 'Session', 'Storage']) {
-          await page.call('click', tab);
-          if (tab === 'State') await page.call('click', 'History of topic');
-          if (tab === 'Template')
-            await page.call('type', 'Instruction template', '{topic} {x} {y?}');
-          assert.deepEqual(await page.call('axe'), [], tab);
-        }
-        await page.call('width', 375);
-        for (const tab of ['Sessions', 'Events', 'Event', 'State']) {
-          await page.call('click', tab);
-          assert.deepEqual(await page.call('axe'), [], `narrow ${tab}`);
-          await picture(page, `phone_${tab.toLowerCase()}`);
-        }
-      }));
-
-    if (name === 'chromium') {
-      it('is readable on a dark page', () =>
-        inPages(['/axe'], async (page) => {
-          await page.call('openShop', true);
-          const features = [{ name: 'prefers-color-scheme', value: 'dark' }];
-          await browser.debug('Emulation.setEmulatedMedia', { features });
-          await page.call('choose', 'Events', 'Sencha and matcha');
-          assert.equal(await page.call('style', '.inspector', 'color'), 'rgb(230, 237, 243)');
-          assert.deepEqual(await page.call('axe'), []);
-          await picture(page, 'dark');
-        }));
-    }
   });
 }

@@ -34,7 +34,7 @@ async function run() {
 globalThis.report = run();
 `;
 
-/** `/` has the policy. `/axe` has none, because axe-core itself does not work under it. */
+/** `/axe` is `/` with axe-core, which is large. */
 export async function serveInspector(): Promise<Server> {
   const axe = join(
     installPackages('axe_core', { 'axe-core': '4.14.1' }),
@@ -49,10 +49,11 @@ export async function serveInspector(): Promise<Server> {
     write: false,
     logLevel: 'silent',
   });
-  const scripts = '<script type="module" src="/main.js"></script>';
+  const script = '<script type="module" src="/main.js"></script>';
+  const policy = { 'content-security-policy': POLICY };
   return serve({
-    '/': html(`${PAGE}${scripts}`, { 'content-security-policy': POLICY }),
-    '/axe': html(`${PAGE}<script src="/axe.js"></script>${scripts}`),
+    '/': html(`${PAGE}${script}`, policy),
+    '/axe': html(`${PAGE}<script src="/axe.js"></script>${script}`, policy),
     '/plain': html(
       packagePage('/plain.js', {
         'adk-session-wasm': '/package/js/dist/index.js',
