@@ -37,7 +37,7 @@ pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};
 pub use read::{ListPlace, PageEnd};
 pub use service::{
     CreateRequest, DeleteRequest, EventCursor, EventsPage, GetRequest, InMemorySessionService,
-    ListEventsRequest, ListRequest, Session, SessionService,
+    ListEventsRequest, ListRequest, Session, SessionInfo, SessionService, TokenUsage,
 };
 pub use session::SessionKey;
 pub use state::{

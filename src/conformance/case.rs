@@ -66,6 +66,7 @@ pub(super) enum Op {
     DeleteUser,
     DeleteUserState,
     DeleteAppState,
+    SessionInfo,
     MakeHandle,
     Inspect,
 }

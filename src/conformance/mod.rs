@@ -53,8 +53,8 @@
 //! such sessions, and `nextCursor` is `true` if it has one. The members of `state` may have any
 //! order, those of its values may not.
 //!
-//! A case with `"javascript": true` tests what only the API in JavaScript has: the op `sessionInfo`,
-//! the service's option `"autoTitle": true`, the limits of titles and labels, and cursors as texts.
+//! A case with `"javascript": true` tests what only the API in JavaScript has: the service's option
+//! `"autoTitle": true`, filters of lists, the limits of titles and labels, and cursors as texts.
 //! There `"cursor": {"text": "…"}` is a cursor that no page has.
 //!
 //! Long values are generated. `{"$text": [n, "ab"]}` repeats a text. `{"$list": [from, to, each]}`

@@ -14,7 +14,7 @@ mod stored;
 pub use events::{EventCursor, StoredEvents};
 pub use session_service::{
     CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
-    SessionService,
+    SessionInfo, SessionService, TokenUsage,
 };
 pub use stored::{SessionPage, StoredSession};
 
@@ -171,6 +171,27 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// # Errors
     /// Fails with `not_found` if the session does not exist.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
+    /// use adk_session_wasm::session::Description;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let session =
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// // After each message of the user: the first one becomes the title.
+    /// for message in ["Which tea is good?", "And cake?"] {
+    ///     let first_title = Some(message.to_owned());
+    ///     let change = Description { first_title, ..Description::default() };
+    ///     service.describe_session(session.key().clone(), change).await?;
+    /// }
+    /// let info = service.session_info(session.key().clone()).await?;
+    /// assert_eq!(info.description.title.as_deref(), Some("Which tea is good?"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn describe_session(&self, key: SessionKey, change: Description) -> Answer<(), S> {
         let session_id = key.session_id.clone();
         let write = self.write(Write::describe(key, change)).await?;

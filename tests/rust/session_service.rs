@@ -226,3 +226,25 @@ async fn an_id_finds_sessions_created_and_not_those_deleted_after_its_first_look
     new_session(&service, "user", "s").await;
     assert_eq!(code(service.append_event("s", event()).await), "");
 }
+
+#[tokio::test]
+async fn the_info_of_a_session_takes_odd_metadata_as_it_is() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    for (usage, model) in [
+        (json!({"totalTokenCount": "7", "trafficType": "ON_DEMAND"}), json!(null)),
+        (json!(null), json!("m")),
+        (json!("many"), json!("m")),
+        (json!({"totalTokenCount": 1, "newTokenCount": 2.0, "pages": 3}), json!("")),
+        (json!({"totalTokenCount": 2, "details": nested(200)}), json!(7)),
+    ] {
+        let mut event = Event::new("i");
+        event.other.insert("usageMetadata".into(), usage);
+        event.other.insert("modelVersion".into(), model);
+        service.append_event("s", event).await.unwrap();
+    }
+    let info = service.session_info(session.key().clone()).await.unwrap();
+    assert_eq!(info.event_count, 5);
+    let counts = [("newTokenCount".to_owned(), 2), ("totalTokenCount".to_owned(), 3)];
+    assert_eq!(info.usage, [("unknown".to_owned(), counts.into())].into());
+}

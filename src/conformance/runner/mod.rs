@@ -19,7 +19,7 @@ use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::read::ListPlace;
-use crate::core::session::{Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
@@ -153,6 +153,7 @@ where
                 service.describe_session(with.key()?, with.description()).await?;
                 return Ok((Kind::Nothing, Value::Null));
             }
+            Op::SessionInfo => return self.count_session(with).await,
             Op::Count => return self.count(with, call.now).await,
             Op::GetUserState | Op::GetAppState => {
                 let user_id = match call.op {
@@ -295,6 +296,23 @@ where
             self.service.compute_state(app_name, user_id, compute).await?;
         }
         Ok((Kind::Nothing, Value::Null))
+    }
+
+    async fn count_session(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
+        let info = self.service.session_info(with.key()?).await?;
+        let Description { title, labels, initial_state, .. } = info.description;
+        let object = |text: Option<String>| text.as_deref().map(parse_object).transpose();
+        let info = json!({
+            "createTime": javascript_number(info.create_time),
+            "lastUpdateTime": javascript_number(info.last_update_time),
+            "eventCount": info.event_count,
+            "bytes": info.bytes,
+            "usage": info.usage,
+            "title": title,
+            "labels": object(labels)?,
+            "initialState": object(initial_state)?,
+        });
+        Ok((Kind::Session, info))
     }
 
     fn see(&self, key: &SessionKey, head: SessionHead) {

@@ -2,6 +2,7 @@
 
 mod deep;
 mod events;
+mod info;
 mod requests;
 mod session;
 
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 pub use self::events::{EventsPage, ListEventsRequest};
+pub use self::info::{SessionInfo, TokenUsage};
 pub use self::requests::{CreateRequest, DeleteRequest, GetRequest, ListRequest};
 pub use self::session::Session;
 use crate::core::error::Error;

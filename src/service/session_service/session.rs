@@ -121,12 +121,15 @@ impl Session {
 /// Fails with `corrupt_record` naming the event that cannot be read.
 pub(super) fn read_events(session_id: &str, texts: Vec<EventText>) -> Result<Vec<Event>, Error> {
     let events = texts.into_iter().enumerate().map(|(number, text)| {
-        text.with(read_event).map_err(|reason| {
-            let record = format!("event {number} of session {session_id:?}");
-            Error::CorruptRecord { record, reason }
-        })
+        text.with(read_event).map_err(|reason| corrupt_event(session_id, number, reason))
     });
     events.collect()
+}
+
+/// The error of an event that cannot be read.
+pub(super) fn corrupt_event(session_id: &str, number: usize, reason: String) -> Error {
+    let record = format!("event {number} of session {session_id:?}");
+    Error::CorruptRecord { record, reason }
 }
 
 fn read_event(text: &str) -> Result<Event, String> {
