@@ -51,6 +51,9 @@ interface Stretch extends Times {
 /** Compares times with that of a place, for those that a list has after it. */
 const BEYOND = { asc: '>', desc: '<' } as const;
 
+/** Compares times with a bound, for those that a list has before it or at it. */
+const WITHIN = { asc: '<=', desc: '>=' } as const;
+
 /**
  * Milliseconds by which a place's time is moved, so that no session is lost to rounding: columns may have
  * finer times than the microseconds of a place.
@@ -70,13 +73,16 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
     sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
       join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
     );
-  /** Selects only the sessions with such a row. Starts at the side table, so that its index is used. */
+  /**
+   * Selects only the sessions with such a row. Starts at the side table, so that its index is used. An inner join
+   * would let MariaDB read all sessions first. No engine knows that the `case` needs a session, so all keep to the
+   * left join. PostgreSQL takes equal times for rare and would sort all rows, but expects half of them of a `case`.
+   */
   const fromSideTable = (value: Value) => {
     const query = database
       .selectFrom('adk_session_wasm_sessions as k')
-      .innerJoin('sessions as s', (join) =>
-        join.on(IS_BESIDE).onRef('s.update_time', '=', 'k.update_time'),
-      )
+      .leftJoin('sessions as s', (join) => join.on(IS_BESIDE))
+      .where(sql<boolean>`case when s.update_time = k.update_time then true else false end`)
       .where('k.app_name', '=', value('app'));
     return isOfUser ? query.where('k.user_id', '=', value('user')) : query;
   };
@@ -98,15 +104,18 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   // The limit is a part of the statement. PostgreSQL estimates an unknown limit at a tenth of all rows. A generic
   // plan then looks dearer than one for the given values, so PostgreSQL would plan each page again.
   type After = Owner & { place: StoredTime };
-  const sessionTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
-    new Prepared<After, { time: StoredTime }>((value) => {
-      const query = withSideTable(value)
-        .where('k.session_id', 'is', null)
-        .select((of) => time(of.ref('s.update_time')).as('time'))
-        .orderBy('s.update_time', order)
-        .limit(sql.lit(most));
-      return isAfter ? query.where('s.update_time', BEYOND[order], value('place')) : query;
-    });
+  /** The sessions without a row in the side table. */
+  const sessionTimes =
+    (isBounded: boolean) => (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
+      new Prepared<After & { bound: StoredTime }, { time: StoredTime }>((value) => {
+        const all = withSideTable(value)
+          .where('k.session_id', 'is', null)
+          .select((of) => time(of.ref('s.update_time')).as('time'))
+          .orderBy('s.update_time', order)
+          .limit(sql.lit(most));
+        const query = isAfter ? all.where('s.update_time', BEYOND[order], value('place')) : all;
+        return isBounded ? query.where('s.update_time', WITHIN[order], value('bound')) : query;
+      });
   const sideTableTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
     new Prepared<After, { time: StoredTime }>((value) => {
       const query = fromSideTable(value)
@@ -133,7 +142,8 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       });
       return {
         creation: inBoth(creationTimes),
-        sessions: inBoth(sessionTimes),
+        sessions: inBoth(sessionTimes(false)),
+        boundedSessions: inBoth(sessionTimes(true)),
         sideTable: inBoth(sideTableTimes),
       };
     });
@@ -275,26 +285,37 @@ export function* list(
   const size = nextPowerOfTwo(offset + (limit ?? 0));
   const times = ofOwner[kind](size);
   const place = after === undefined ? '' : timeBeside(after[orderBy] ?? 0, true);
-  const isMerged = !byCreation && matching === undefined;
-  const timesInOrder = matching?.[kind](size) ?? (byCreation ? times.creation : times.sessions);
+  const timesInOrder = matching?.[kind](size) ?? (byCreation ? times.creation : undefined);
+  const isMerged = timesInOrder === undefined;
   const first = limit ? { ...owner, place } : undefined;
-  const [[app], all, counted, sessionTimes, sideTableTimes] = yield* together([
-    statements.app.of({ app: appName }),
+  const [[app], [user], all, counted, firstTimes] = yield* together([
+    statements.app.of(named),
+    userId === undefined ? undefined : statements.user.of(named),
     limit === undefined ? (matching ?? ofOwner).all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
-    first && timesInOrder[order].of(first),
-    isMerged ? first && times.sideTable[order].of(first) : undefined,
+    first && (timesInOrder ?? times.sideTable)[order].of(first),
   ]);
-  const found = [...sessionTimes, ...sideTableTimes];
+  let found = firstTimes;
+  if (isMerged && first) {
+    // The page has no time behind this one. Without the bound, the query would pass over all sessions that have
+    // a row in the side table.
+    const bound = firstTimes[size - 1]?.time;
+    const sessionTimes = bound === undefined ? times.sessions : times.boundedSessions;
+    const others = yield* sessionTimes[order].run({ bound: bound ?? '', ...first });
+    found = [...firstTimes, ...others];
+  }
   const stretch = after
     ? stretchAfter(found, request, after, timeBeside)
     : stretchOf(found, request);
   const between = stretch && { ...owner, ...stretch };
+  const sessionsBetween =
+    matching?.between ?? (byCreation ? ofOwner.byCreation : ofOwner.fromSessions);
+  const sideTableBetween = isMerged ? ofOwner.fromSideTable : undefined;
   const [ofSessions, ofSideTable] = between
-    ? yield* together([
-        (matching?.between ?? (byCreation ? ofOwner.byCreation : ofOwner.fromSessions)).of(between),
-        isMerged ? ofOwner.fromSideTable.of(between) : undefined,
-      ])
+    ? yield* together(
+        [sessionsBetween.of(between), sideTableBetween?.of(between)],
+        user !== undefined,
+      )
     : [all, []];
   const rows = [...ofSessions, ...ofSideTable].map((row) => {
     return sessionRow({ appName, userId: row.user_id, sessionId: row.id }, row);
@@ -309,7 +330,9 @@ export function* list(
   const total = withTotal ? Number(counted[0]?.rows ?? rows.length) : undefined;
   return {
     sessions,
-    users: yield* readUsers(statements, appName, sessions),
+    users: user
+      ? [{ userId: named.user, ...sharedRow(user.state, user.update_time) }]
+      : yield* readUsers(statements, appName, sessions),
     app: app && sharedRow(app.state, app.update_time),
     total,
   };

@@ -10,4 +10,11 @@ export function walks(context: Context): void {
       assert.equal(fault ?? undefined, undefined);
     });
   });
+
+  it('deleteSessions keeps a session that got an event after it was listed', async () => {
+    await inTab(context, async (tab) => {
+      const fault = await tab.call('deleteAndAppend', newName());
+      assert.equal(fault ?? undefined, undefined);
+    });
+  });
 }

@@ -10,7 +10,7 @@ import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './case
 import { conforms } from './cases/conforms.js';
 import { deletesUsersInUse, neverDeadlocks } from './cases/deadlocks.js';
 import { keepsItsLimits } from './cases/limits.js';
-import { ordersAsJavaScript } from './cases/list_order.js';
+import { listsAsModels, ordersAsJavaScript } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
@@ -41,6 +41,7 @@ const run = async (url: string, statement: string) => {
   await connection.end();
   return rows;
 };
+listsAsModels('MariaDB', newUrl, run);
 completesTerms('MariaDB', newUrl, open, run);
 choosesByTime('MariaDB', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('MariaDB', newUrl, open, run);

@@ -11,7 +11,7 @@ import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './case
 import { conforms } from './cases/conforms.js';
 import { deletesUsersInUse, neverDeadlocks } from './cases/deadlocks.js';
 import { keepsItsLimits } from './cases/limits.js';
-import { ordersAsJavaScript } from './cases/list_order.js';
+import { listsAsModels, ordersAsJavaScript } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
 import { retriesSerializationFailures } from './cases/serialization_failures.js';
@@ -51,6 +51,7 @@ const run = async (url: string, statement: string) => {
   await client.end();
   return rows;
 };
+listsAsModels('PostgreSQL', newUrl, run);
 choosesByTime('PostgreSQL', newUrl, open, run);
 readsLongSessions('PostgreSQL', newUrl, open, run);
 readsLongSessions(

@@ -10,6 +10,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
 import { letsProgramsEnd, losesNothing } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
+import { listsAsModels } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { knowsRetries } from './cases/retries.js';
 import { completesTerms } from './cases/terms.js';
@@ -32,6 +33,7 @@ const run = (url: string, statement: string) => {
   database.close();
 };
 losesNothing('a SQLite file', newUrl, open);
+listsAsModels('a SQLite file', newUrl, run);
 knowsRetries('a SQLite file', newUrl, open);
 replacesEnds('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);

@@ -11,7 +11,7 @@ import Sqlite from 'better-sqlite3';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { eventOf, letsProgramsEnd, losesNothing } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
-import { ordersAsJavaScript } from './cases/list_order.js';
+import { listsAsModels, ordersAsJavaScript } from './cases/list_order.js';
 import { knowsRetries } from './cases/retries.js';
 import {
   columnsOf,
@@ -39,6 +39,7 @@ conforms(
   },
 );
 ordersAsJavaScript(TITLE, () => Promise.resolve(newUrl()));
+listsAsModels(TITLE, newUrl);
 losesNothing(TITLE, newUrl, open);
 knowsRetries(TITLE, newUrl, open);
 letsProgramsEnd(TITLE, newUrl);

@@ -1,12 +1,8 @@
 // Lists by cursor, filters by title and labels, and walks against a model.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import {
   type ListSessionsPageRequest,
@@ -18,7 +14,6 @@ import {
   type StorageAdapter,
   type StoredSessionService,
 } from '../../../js/index.js';
-import Sqlite from 'better-sqlite3';
 import { sortList } from '../../../js/storage/list_place.js';
 import { findDifference } from './list_model.js';
 import { findLostSession, type Walked } from './walk_model.js';
@@ -250,9 +245,6 @@ describe('A list by title and labels', () => {
   });
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-lists-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
-
 interface Opened extends Pick<Walked, 'setTime'> {
   readonly service: StoredSessionService;
 }
@@ -273,36 +265,17 @@ async function overAdapter(adapter: StorageAdapter, options: SessionServiceOptio
   };
 }
 
-let files = 0;
-function inSqlite(options: SessionServiceOptions): Opened {
-  const path = join(folder, `${(files += 1)}.db`);
-  return {
-    service: new DatabaseSessionService(`sqlite:${path}`, options),
-    setTime({ userId, id }, time) {
-      const text = new Date(time).toISOString().replace('T', ' ').replace('Z', '000');
-      const database = new Sqlite(path);
-      const update = 'update sessions set update_time = ? where user_id = ? and id = ?';
-      assert.equal(database.prepare(update).run(text, userId, id).changes, 1);
-      database.close();
-    },
-  };
-}
-
-const SERVICES: [title: string, seeds: number, open: Open][] = [
-  ['in memory', 60, (options) => ({ service: new InMemorySessionService(options) })],
-  ['over an adapter', 60, (options) => overAdapter(mapAdapter(), options)],
-  [
-    'over an adapter with listAfter',
-    60,
-    (options) => overAdapter(withListAfter().adapter, options),
-  ],
-  ['in SQLite', 40, inSqlite],
+const SEEDS = 60;
+const SERVICES: [title: string, open: Open][] = [
+  ['in memory', (options) => ({ service: new InMemorySessionService(options) })],
+  ['over an adapter', (options) => overAdapter(mapAdapter(), options)],
+  ['over an adapter with listAfter', (options) => overAdapter(withListAfter().adapter, options)],
 ];
 
-for (const [title, seeds, open] of SERVICES) {
+for (const [title, open] of SERVICES) {
   describe(`A walk through sessions ${title}`, () => {
     it('gives each session that stays exactly once, while others create, append, rename and delete, one by a clock behind', async () => {
-      for (let seed = 0; seed < seeds; seed += 1) {
+      for (let seed = 0; seed < SEEDS; seed += 1) {
         const clock = { now: 1_700_000_000_000 };
         const { service, setTime } = await open({ clock: () => clock.now });
         const fault = await findLostSession({ services: [service], setTime }, seed, clock);
@@ -313,9 +286,9 @@ for (const [title, seeds, open] of SERVICES) {
   });
 }
 
-for (const [title, seeds, open] of SERVICES) {
+for (const [title, open] of SERVICES) {
   it(`a list by title and labels ${title} has what a model has, whatever was created, renamed and deleted before`, async () => {
-    for (let seed = 0; seed < seeds / 2; seed += 1) {
+    for (let seed = 0; seed < SEEDS / 2; seed += 1) {
       let now = 1_700_000_000_000;
       const { service } = await open({ clock: () => now, autoTitle: true });
       const difference = await findDifference([service], seed, (ms) => (now += ms));

@@ -1,6 +1,6 @@
 // Walks through sessions and events against models, while others write. They need no host, so pages of browsers run them too.
 
-import type { Session, StoredSessionService } from '../../../js/index.js';
+import { isSessionError, type Session, type StoredSessionService } from '../../../js/index.js';
 import { randomNumbers } from './list_model.js';
 
 const SHOP = { appName: 'shop' };
@@ -130,4 +130,53 @@ export async function findLostEvent(
     if (found.join() !== expected.slice(0, end).join()) return `${order}: ${found.join(' ')}`;
   }
   return undefined;
+}
+
+/**
+ * Deletes the sessions of a user by the first service. After the first deletion the last service appends to all of
+ * them: events that are too old to change a session's time, so the request still fits it.
+ *
+ * @returns what is wrong: a session stays exactly if its append succeeded
+ */
+export async function findDeletedAppend(
+  services: readonly Pick<
+    StoredSessionService,
+    'createSession' | 'deleteSessions' | 'appendEvent' | 'sessions' | 'watch'
+  >[],
+): Promise<string | undefined> {
+  const [deleting, writing] = [services[0]!, services.at(-1)!];
+  // The deletions of a round may all be faster than the appends.
+  for (let round = 0; round < 20; round += 1) {
+    const user = { ...SHOP, userId: `deleted ${round}` };
+    const sessions: Session[] = [];
+    for (let number = 1; number <= 60; number += 1) {
+      const key = { ...user, sessionId: `s${number}` };
+      sessions.push(await writing.createSession({ ...key, lastUpdateTime: number }));
+    }
+    const appended: string[] = [];
+    const append = async (session: Session) => {
+      try {
+        await writing.appendEvent({ session, event: { invocationId: 'i', timestamp: 0 } });
+        appended.push(session.id);
+      } catch (error) {
+        if (!isSessionError(error, 'not_found')) throw error;
+      }
+    };
+    let appends: Promise<unknown> | undefined;
+    const stop = deleting.watch(user, {
+      onNotice: ({ type }) => {
+        if (type === 'deleted') appends ??= Promise.all(sessions.map(append));
+      },
+    });
+    const deleted = await deleting.deleteSessions(user);
+    await appends;
+    stop();
+    const staying: string[] = [];
+    for await (const { id } of writing.sessions(user)) staying.push(id);
+    const [found, expected] = [staying.sort().join(' '), appended.sort().join(' ')];
+    if (found !== expected) return `${found} stay, but should: ${expected}`;
+    if (deleted !== sessions.length - staying.length) return `${deleted} were deleted`;
+    if (staying.length > 0) return undefined;
+  }
+  return 'no append was in time';
 }

@@ -28,7 +28,7 @@ import { replaceAnEnd } from './truncations.js';
 import * as upgrade from './upgrade.js';
 import * as sizes from './sizes.js';
 import { countBesideAnother, workBesideAnother } from './two_pages.js';
-import { findLost } from './walks.js';
+import * as walks from './walks.js';
 
 const scenarios = {
   burst,
@@ -40,7 +40,6 @@ const scenarios = {
   dropServices,
   failInBatch,
   failInGroup,
-  findLost,
   interrupt,
   openAuto,
   openExplicitly,
@@ -66,6 +65,7 @@ const scenarios = {
   ...sizes,
   ...terms,
   ...upgrade,
+  ...walks,
 };
 
 export type PageScenarios = typeof scenarios;

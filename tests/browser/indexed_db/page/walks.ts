@@ -1,7 +1,7 @@
 // Walks through sessions and events against models: one service walks, and both write.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
-import { findLostEvent, findLostSession } from '../../../js/read/walk_model.js';
+import { findDeletedAppend, findLostEvent, findLostSession } from '../../../js/read/walk_model.js';
 
 /** Runs both models over two services for each seed, and returns what is wrong first. */
 export async function findLost(name: string, seeds: number): Promise<string | undefined> {
@@ -15,4 +15,12 @@ export async function findLost(name: string, seeds: number): Promise<string | un
     if (fault !== undefined) return `seed ${seed}, ${fault}`;
   }
   return undefined;
+}
+
+/** Deletes sessions by one service while another one appends to them, and returns what is wrong. */
+export async function deleteAndAppend(name: string): Promise<string | undefined> {
+  const services = [new IndexedDbSessionService({ name }), new IndexedDbSessionService({ name })];
+  const fault = await findDeletedAppend(services);
+  for (const service of services) await service.close();
+  return fault;
 }

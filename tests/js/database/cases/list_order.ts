@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { eventOf } from './concurrency.js';
+import { findDifference } from '../../read/list_model.js';
+import {
+  findDeletedAppend,
+  findLostEvent,
+  findLostSession,
+  type Walked,
+} from '../../read/walk_model.js';
+import { eventOf, numbers } from './concurrency.js';
+
+/** The number of random sequences for each model. */
+const SEEDS = 20;
 
 /** The conformance suite checks the same with ids that servers refuse. */
 export function ordersAsJavaScript(title: string, newUrl: () => Promise<string>) {
@@ -29,5 +39,54 @@ export function ordersAsJavaScript(title: string, newUrl: () => Promise<string>)
     assert.deepEqual(sessions.map((session) => session.id).reverse(), pages);
     assert.deepEqual(new Set(sessions.map((session) => session.lastUpdateTime)), new Set([1000]));
     await service.close();
+  });
+}
+
+/**
+ * Tests walks and filtered lists of two services against models.
+ *
+ * @param run runs a statement as a program beside the services, whose clock is behind
+ */
+export function listsAsModels(
+  title: string,
+  newUrl: () => string | Promise<string>,
+  run?: (url: string, statement: string) => unknown,
+) {
+  it(`walks and lists on ${title} have what a model has, whatever two services write meanwhile`, async () => {
+    const clock = { now: 1_700_000_000_000 };
+    const options = { clock: () => clock.now, autoTitle: true };
+    const withTwo = async <T>(
+      use: (services: DatabaseSessionService[], url: string) => Promise<T>,
+    ) => {
+      const url = await newUrl();
+      const services = numbers(2).map(() => new DatabaseSessionService(url, options));
+      const result = await use(services, url);
+      await Promise.all(services.map((service) => service.close()));
+      return result;
+    };
+    for (let seed = 0; seed < SEEDS; seed += 1) {
+      const lost = await withTwo(async (services, url) => {
+        const setTime: Walked['setTime'] = ({ userId, id }, time) => {
+          const text = new Date(time).toISOString().replace('T', ' ').replace('Z', '000');
+          const update = `update sessions set update_time = '${text}'`;
+          return run?.(url, `${update} where user_id = '${userId}' and id = '${id}'`);
+        };
+        const walked = { services, setTime: run && setTime };
+        return (await findLostSession(walked, seed, clock)) ?? findLostEvent(services, seed);
+      });
+      assert.equal(lost, undefined, `seed ${seed}`);
+      const difference = await withTwo((services) =>
+        findDifference(services, seed, (ms) => (clock.now += ms)),
+      );
+      assert.equal(difference, undefined, `seed ${seed}`);
+    }
+  });
+
+  it(`deleteSessions on ${title} keeps a session that got an event after it was listed`, async () => {
+    const url = await newUrl();
+    const services = numbers(2).map(() => new DatabaseSessionService(url));
+    const fault = await findDeletedAppend(services);
+    await Promise.all(services.map((service) => service.close()));
+    assert.equal(fault, undefined);
   });
 }

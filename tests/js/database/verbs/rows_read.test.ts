@@ -1,10 +1,11 @@
-// The rows that MariaDB reads for a verb: they must not grow with the session's events outside of what is returned.
+// The rows that MariaDB reads for a verb: they must not grow with the events and sessions outside of what is returned.
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import mysql from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
+import type { ListSessionsPageRequest } from '../../../../js/index.js';
 import { cursorAt } from '../../../../js/read/event_cursor.js';
 import { startMariadb } from '../servers.js';
 
@@ -21,6 +22,9 @@ after(async () => {
   await server.remove();
 });
 
+/** One page of many sessions, all with a row in the side table: events are older than their appends. */
+const list = { appName: 'listed', limit: 5, withTotal: false } as const;
+
 let [early, later] = ['', ''];
 before(async () => {
   const session = await service.createSession(key);
@@ -29,6 +33,16 @@ before(async () => {
   const { after: end = '' } = await service.listEvents({ ...key, limit: 1 });
   early = cursorAt(key, end, 'e10');
   later = cursorAt(key, end, `e${EVENTS * 0.6}`);
+  await connection.query(`
+    insert into sessions (app_name, user_id, id, state, create_time, update_time)
+      select 'listed', 'ada', concat('s', seq), '{}', '2024-01-01', timestampadd(second, seq, '2024-01-01')
+      from seq_1_to_${EVENTS}`);
+  await connection.query(`
+    insert into adk_session_wasm_sessions (app_name, user_id, session_id, update_time, last_update_time)
+      select app_name, user_id, id, update_time, timestampadd(microsecond, -3000, update_time)
+      from sessions where app_name = 'listed'`);
+  // The server does this by itself, but later.
+  await connection.query('analyze table sessions, adk_session_wasm_sessions');
 });
 
 /** Returns the number of rows that the server reads while a verb runs. */
@@ -57,10 +71,19 @@ const verbs: Record<string, () => Promise<unknown>> = {
   'a page after a later event': () =>
     service.listEvents({ ...key, after: later, limit: 5, withCount: false }),
   'the end of a session': () => service.getSession({ ...key, config: { numRecentEvents: 5 } }),
+  'a page of all sessions': () => secondPage(list),
+  "a page of a user's sessions": () => secondPage({ ...list, userId: 'ada' }),
+  'a page of the last sessions': () => secondPage({ ...list, order: 'desc' }),
 };
 
+async function secondPage(request: ListSessionsPageRequest): Promise<void> {
+  const { nextCursor: cursor } = await service.listSessions(request);
+  const { sessions } = await service.listSessions({ ...request, cursor });
+  assert.equal(sessions.length, request.limit);
+}
+
 for (const [name, verb] of Object.entries(verbs)) {
-  it(`${name} does not read most events of the session`, async () => {
+  it(`${name} does not read most of what there is`, async () => {
     const rows = await rowsRead(verb);
     assert.ok(rows < EVENTS / 2, `${rows} rows`);
   });
