@@ -13,6 +13,7 @@ const cases = {
   'event-pages': async () => (await import('./event_pages.mjs')).pagesOfEvents(),
   mirrored: async () => (await import('./mirrored.mjs')).mirrored(),
   imports: async () => (await import('./imports.mjs')).longImports(),
+  'appends-with-title': async () => (await import('./imports.mjs')).appendsWithTitle(),
   'late-page': async () => (await import('./reads.mjs')).latePage(),
   'newest-sessions': async () => (await import('./reads.mjs')).newestSessions(),
   'cached-reads': async () => (await import('./cached.mjs')).cachedReads(),

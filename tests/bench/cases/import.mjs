@@ -5,10 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InMemorySessionService } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
+import { tsImport } from 'tsx/esm/api';
 import { withPages } from '../browser/pages.mjs';
 import { bookkeeping } from '../bookkeeping.mjs';
 import { creations } from '../creations.mjs';
 import { imports } from '../imports.mjs';
+
+/** @type {typeof import('../../js/database/tables/sqlite_service_tables.js')} */
+const { newSqliteServiceFile } = await tsImport(
+  '../../js/database/tables/sqlite_service_tables.ts',
+  import.meta.url,
+);
 
 /**
  * @param {import('../browser/pages.mjs').BrowserName[]} browserNames
@@ -20,11 +27,14 @@ export default async function imported(browserNames) {
     ...(await creations('SQLite', withSqlite)),
     ...(await bookkeeping('memory', new InMemorySessionService())),
     ...(await withSqlite((service) => bookkeeping('SQLite', service))),
+    ...(await withSqlite((service) => bookkeeping("Python's SqliteSessionService", service), true)),
     ...(await imports('memory', (run) => run(new InMemorySessionService()))),
     ...(await imports('SQLite', withSqlite)),
   ];
   for (const browserName of browserNames) {
-    results.push(...(await withPages(browserName, (run) => run('imports'))));
+    for (const page of ['appends-with-title', 'imports']) {
+      results.push(...(await withPages(browserName, (run) => run(page))));
+    }
   }
   return results;
 }
@@ -32,10 +42,13 @@ export default async function imported(browserNames) {
 /**
  * @template T
  * @param {(service: DatabaseSessionService) => Promise<T>} run
+ * @param {boolean} [isSqliteService] whether the file has the tables of google-adk's `SqliteSessionService`
  */
-async function withSqlite(run) {
+async function withSqlite(run, isSqliteService = false) {
   const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-bench-'));
-  const service = new DatabaseSessionService(`sqlite:${join(folder, 'sessions.db')}`);
+  const path = join(folder, 'sessions.db');
+  const url = isSqliteService ? newSqliteServiceFile(path) : `sqlite:${path}`;
+  const service = new DatabaseSessionService(url);
   try {
     await service.open();
     return await run(service);
