@@ -4,15 +4,13 @@ use std::rc::Rc;
 
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::names::Names;
 use crate::core::session::{Description, NEVER, Revision, SessionHead};
 use crate::core::state::Delta;
-use crate::core::write::changes::{
-    Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
-};
+use crate::core::write::changes::{Changes, SessionChange, SharedChange, SharedRevisions};
 use crate::core::write::plan::{Plan, ScopeSet};
 use crate::core::write::resolved_position::ResolvedPosition;
 use crate::core::write::rows::{EventRow, Found, StoredEvent};
+use crate::core::write::written_events::{RepeatedIds, WrittenEvents};
 use crate::core::write::{never_decided, stored_state};
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
@@ -98,9 +96,7 @@ pub(super) struct Append {
     /// The title for a session that has none.
     first_title: Option<String>,
     truncation: Option<Truncation>,
-    /// For each event the last event before it in the same append that has its id. Empty if there
-    /// is only one event.
-    earlier: Vec<Option<Earlier>>,
+    repeated: RepeatedIds,
     now: f64,
     /// `None` before the first decision.
     outcome: Option<Result<Appended, AppendFailure>>,
@@ -124,21 +120,6 @@ struct Progress {
     sees_states: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Earlier {
-    index: usize,
-    /// Whether both are equal as JSON values.
-    is_same: bool,
-}
-
-/// The row of an event that is stored already, or that was written earlier in the same append.
-#[derive(Clone, Copy)]
-struct KnownRow {
-    seq: Revision,
-    revision: Revision,
-    is_same: bool,
-}
-
 impl Append {
     pub(super) fn new(
         position: Option<ResolvedPosition>,
@@ -149,9 +130,9 @@ impl Append {
         // Without events, the append only tells what the handle lacks.
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;
         let progress = Progress { position, sees_states };
-        let earlier = earlier_events(events);
+        let repeated = RepeatedIds::of(events);
         let (expected, first_title, truncation) = (None, None, None);
-        Self { progress, policy, expected, first_title, truncation, earlier, now, outcome: None }
+        Self { progress, policy, expected, first_title, truncation, repeated, now, outcome: None }
     }
 
     pub(super) fn truncate(&mut self, after: Revision, delta: Delta) {
@@ -219,12 +200,6 @@ impl Append {
         true
     }
 
-    /// Whether the handle missed the replacement of an event.
-    fn missed_replacement(&self, since: Revision, found: &Found<'_>) -> bool {
-        let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
-        self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
-    }
-
     pub(super) fn decide(
         &mut self,
         found: Found<'_>,
@@ -239,6 +214,8 @@ impl Append {
         changes
     }
 
+    /// Returns the result and the changes, or why the append is refused: [`Self::position_in`] refuses
+    /// a session that is gone, [`Self::refuse_conflict`] a change that the caller does not know.
     fn judge(
         &self,
         found: Found<'_>,
@@ -246,116 +223,104 @@ impl Append {
         events: &[NewEvent],
     ) -> Result<(Appended, Option<Changes>), AppendFailure> {
         let before = found.session.ok_or(AppendFailure::Gone)?;
-        let Some(position) = self.progress.position else {
-            let position = Some(ResolvedPosition::of_event(before, stored.first()));
-            return Err(AppendFailure::NeedsRows(Progress { position, ..self.progress }));
-        };
-        let since = position.since();
-        let missed_replacement = self.missed_replacement(since, &found);
-        if missed_replacement && !self.progress.sees_states {
-            // Few appends need the states, and reading them costs time in proportion to their size.
-            return Err(AppendFailure::NeedsRows(Progress { sees_states: true, ..self.progress }));
-        }
-        if position.is_of_another(before) {
-            return Err(AppendFailure::Gone);
-        }
-        let is_stale = position.is_stale(&found, before);
-        let truncation = self.truncation.as_ref();
-        let end = truncation.map_or(NEVER, |truncation| truncation.after);
-        let mut head = before;
-        let mut unchanged = Vec::new();
-        let mut delta = truncation.map(|truncation| truncation.delta.clone()).unwrap_or_default();
-        let mut written = Vec::with_capacity(events.len());
-        let mut rows: Vec<KnownRow> = Vec::new();
-        let mut stored = stored.iter().peekable();
-        for (index, event) in events.iter().enumerate() {
-            let row = stored.next_if(|row| row.index == index).filter(|row| row.seq <= end);
-            let earlier = match self.earlier.get(index).copied().flatten() {
-                Some(Earlier { index, is_same }) => {
-                    rows.get(index).map(|row| KnownRow { is_same, ..*row })
-                }
-                None => row.map(|row| KnownRow {
-                    seq: row.seq,
-                    revision: row.revision,
-                    is_same: row.is_same,
-                }),
-            };
-            let known = match earlier {
-                Some(row) if row.is_same => {
-                    unchanged.push((index, row.revision));
-                    row
-                }
-                _ => {
-                    head.revision = head.revision.max(found.floor) + 1;
-                    let time = event.timestamp.min(self.now);
-                    head.last_update_time = head.last_update_time.max(time);
-                    let revision = head.revision;
-                    let seq = earlier.map_or(revision, |row| row.seq);
-                    written.push(EventChange { index, seq, revision });
-                    delta.extend(event.delta.clone());
-                    KnownRow { seq, revision, is_same: false }
-                }
-            };
-            // Only later events of the same append ask for it.
-            if !self.earlier.is_empty() {
-                rows.push(known);
-            }
-        }
-        let actual = before.revision;
-        // A change of the state or a removal alone gets a revision too.
-        if written.is_empty() && (actual > end || !delta.is_empty()) {
-            head.revision = actual.max(found.floor) + 1;
-        }
+        let position = self.position_in(before, &found, stored)?;
+        let written = self.write_events(before, found.floor, stored, events);
+        let head = written.head;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
-        let is_written = head.revision != actual;
-        if let Some(expected) = self.expected.filter(|expected| is_written && *expected != actual) {
-            return Err(AppendFailure::Stale { expected, actual });
-        }
-        if self.policy == StalePolicy::Reject && is_stale && is_written {
-            return Err(AppendFailure::Stale { expected: since, actual });
+        let is_written = head.revision != before.revision;
+        if is_written {
+            self.refuse_conflict(position, before, &found)?;
         }
         let state = self.progress.sees_states.then(|| stored_state(&found)).transpose();
         let state = state.map_err(AppendFailure::Failed)?;
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
                 head,
-                state: delta.session,
+                state: written.delta.session,
                 description: Description {
                     first_title: self.first_title.clone(),
                     // Another history may begin with another state.
-                    initial_state: (end <= before.created).then(String::new),
+                    initial_state: (self.end() <= before.created).then(String::new),
                     ..Description::default()
                 },
             }),
-            user: SharedChange::of(found.user, delta.user, found.floor),
-            app: SharedChange::of(found.app, delta.app, found.floor),
-            events: written,
+            user: SharedChange::of(found.user, written.delta.user, found.floor),
+            app: SharedChange::of(found.app, written.delta.app, found.floor),
+            events: written.changes,
         });
         let mut missed = match self.policy {
             StalePolicy::Merge => found.changed,
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
-        missed.retain(|row| row.seq <= end);
+        missed.retain(|row| row.seq <= self.end());
+        let (unchanged, since) = (written.unchanged, position.since());
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
         Ok((Appended { head, unchanged, missed, state, since, shared }, changes))
     }
-}
 
-/// Finds, for each event, the last one before it with the same id.
-fn earlier_events(events: &[NewEvent]) -> Vec<Option<Earlier>> {
-    if events.len() < 2 {
-        return Vec::new();
+    /// Returns the handle's position, once the rows tell it and are all that the decision needs.
+    fn position_in(
+        &self,
+        before: SessionHead,
+        found: &Found<'_>,
+        stored: &[StoredEvent],
+    ) -> Result<ResolvedPosition, AppendFailure> {
+        let Some(position) = self.progress.position else {
+            let position = Some(ResolvedPosition::of_event(before, stored.first()));
+            return Err(AppendFailure::NeedsRows(Progress { position, ..self.progress }));
+        };
+        if !self.progress.sees_states && self.missed_replacement(position.since(), found) {
+            // Few appends need the states, and reading them costs time in proportion to their size.
+            return Err(AppendFailure::NeedsRows(Progress { sees_states: true, ..self.progress }));
+        }
+        if position.is_of_another(before) { Err(AppendFailure::Gone) } else { Ok(position) }
     }
-    let mut indexes = Names::<usize>::default();
-    let mut earlier = Vec::with_capacity(events.len());
-    for (number, event) in events.iter().enumerate() {
-        earlier.push(indexes.get(&event.id).and_then(|index| {
-            let is_same = event.is_same(&events.get(*index)?.text);
-            Some(Earlier { index: *index, is_same })
-        }));
-        if let Some(index) = indexes.get_or_default(&event.id) {
-            *index = number;
+
+    /// Whether the handle missed the replacement of an event.
+    fn missed_replacement(&self, since: Revision, found: &Found<'_>) -> bool {
+        let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
+        self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
+    }
+
+    /// Refuses a write if the session has changed since the revision that the caller knows.
+    fn refuse_conflict(
+        &self,
+        position: ResolvedPosition,
+        before: SessionHead,
+        found: &Found<'_>,
+    ) -> Result<(), AppendFailure> {
+        let actual = before.revision;
+        let is_refused = self.policy == StalePolicy::Reject && position.is_stale(found, before);
+        let known = is_refused.then(|| position.since());
+        match self.expected.filter(|expected| *expected != actual).or(known) {
+            Some(expected) => Err(AppendFailure::Stale { expected, actual }),
+            None => Ok(()),
         }
     }
-    earlier
+
+    /// Writes the events to the history that the truncation leaves.
+    fn write_events(
+        &self,
+        before: SessionHead,
+        floor: Revision,
+        stored: &[StoredEvent],
+        events: &[NewEvent],
+    ) -> WrittenEvents {
+        let end = self.end();
+        let delta = self.truncation.as_ref().map(|truncation| truncation.delta.clone());
+        let mut written = WrittenEvents::new(before, delta.unwrap_or_default());
+        let left = stored.iter().filter(|row| row.seq <= end);
+        written.write_all(events, &self.repeated, left, floor, self.now);
+        // A change of the state or a removal alone gets a revision too.
+        let actual = before.revision;
+        if written.changes.is_empty() && (actual > end || !written.delta.is_empty()) {
+            written.head.revision = actual.max(floor) + 1;
+        }
+        written
+    }
+
+    /// The last `seq` of the history that the append leaves.
+    fn end(&self) -> Revision {
+        self.truncation.as_ref().map_or(NEVER, |truncation| truncation.after)
+    }
 }

@@ -15,6 +15,7 @@ mod rows;
 #[cfg(any(test, feature = "testing"))]
 mod script;
 mod update;
+mod written_events;
 
 use append::Append;
 pub use append::{Appended, HandlePosition, StalePolicy};
