@@ -47,7 +47,7 @@ pub struct ListRequest {
     pub with_total: bool,
 }
 
-/// The result of `list`. `R` holds the sessions, as rows or in the storage's own form.
+/// The result of `list`. `R` holds the sessions; `()` if a visitor got them.
 #[derive(Debug, Clone)]
 pub struct Listing<R = Vec<SessionRow>> {
     /// The sessions of the page.

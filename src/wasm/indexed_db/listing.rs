@@ -7,7 +7,6 @@ use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 use crate::core::names::Names;
 use crate::core::read::Page;
 use crate::core::read::{ListOrder, ListRequest, Listing};
-use crate::core::storage::SharedRow;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::{Source, Transaction};
@@ -29,63 +28,63 @@ pub(super) async fn list(
     access.twice(caller, &|| Box::pin(list_once(access, request))).await
 }
 
-/// Converts the list that [`list`] returned; the sessions stay a list of records.
-fn records(read: JsValue) -> Result<Listing<JsValue>, Failure> {
+/// The list that [`list`] returned: the records of sessions, the app's state, users' states by their
+/// ids, and the total.
+type Parts<State> = (Array, Option<State>, Vec<(JsValue, State)>, usize);
+
+/// Takes the list apart. `state_of` returns the state in a record of an app or a user, if it has one.
+fn parts<State>(
+    read: JsValue,
+    state_of: fn(&Record) -> Result<Option<State>, Failure>,
+) -> Result<Parts<State>, Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
-    let app = shared_row(&mut read)?;
+    let next_state =
+        |read: &mut ArrayIntoIter| Record::next(read).map_or(Ok(None), |record| state_of(&record));
+    let app = next_state(&mut read)?;
     let owner = Record::next(&mut read);
-    let sessions = read.next().unwrap_or_default();
+    let sessions = read.next().unwrap_or_default().unchecked_into();
     let mut users = Vec::new();
-    while let Some(user_id) = read.next().and_then(|user_id| user_id.as_string()) {
-        if let Some(row) = shared_row(&mut read)? {
-            users.push((user_id, row));
-        }
+    while let Some(user_id) = read.next() {
+        users.extend(next_state(&mut read)?.map(|state| (user_id, state)));
     }
     let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
-    Ok(Listing { sessions, users, app, total })
-}
-
-fn shared_row(read: &mut ArrayIntoIter) -> Result<Option<SharedRow>, Failure> {
-    Ok(Record::next(read).as_ref().map(Record::shared_row).transpose()?.flatten())
+    Ok((sessions, app, users, total))
 }
 
 /// Converts the list that [`list`] returned.
 pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
-    let Listing { sessions: page, users, app, total } = records(read)?;
-    let mut sessions = Vec::new();
-    for record in page.unchecked_into::<Array>().iter().filter_map(Record::found) {
-        sessions.push(record.session_row()?);
-    }
-    Ok(Listing { sessions, users, app, total })
+    let (records, app, users, total) = parts(read, Record::shared_row)?;
+    let sessions = records.iter().filter_map(Record::found);
+    let users = users.into_iter().filter_map(|(id, row)| Some((id.as_string()?, row)));
+    Ok(Listing {
+        sessions: sessions.map(|record| record.session_row()).collect::<Result<_, _>>()?,
+        users: users.collect(),
+        app,
+        total,
+    })
 }
 
 /// Converts the list that [`list`] returned for a reader in JavaScript. Returns the sessions as a
 /// list of records; the app's state, followed by ids and states of users; and the total. No state
 /// enters the wasm, which might have no room for all of them.
 pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
-    let mut read = read.unchecked_into::<Array>().into_iter();
-    let shared = Array::of1(&state_text(&mut read)?);
-    let owner = Record::next(&mut read);
-    let sessions = read.next().unwrap_or_default();
-    while let Some(user_id) = read.next() {
-        let state = state_text(&mut read)?;
-        if !state.is_undefined() {
-            shared.push(&user_id);
-            shared.push(&state);
-        }
+    let (sessions, app, users, total) = parts(read, state_text)?;
+    let shared = Array::of1(&app.unwrap_or_default());
+    for (user_id, state) in users {
+        shared.push(&user_id);
+        shared.push(&state);
     }
-    let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
-    Ok((sessions, shared, total))
+    Ok((sessions.into(), shared, total))
 }
 
-/// Returns the JSON of the state in the next record; `undefined` if it has none.
-fn state_text(read: &mut ArrayIntoIter) -> Result<JsValue, Failure> {
-    let Some(record) = Record::next(read).filter(Record::has_state) else {
-        return Ok(JsValue::UNDEFINED);
-    };
+/// Returns the JSON of the record's state; `None` if it has none.
+fn state_text(record: &Record) -> Result<Option<JsValue>, Failure> {
+    if !record.has_state() {
+        return Ok(None);
+    }
     record.shared_revision()?;
     let state = record.get("state");
-    if state.is_string() { Ok(state) } else { Err(record.damaged("it is damaged")) }
+    if state.is_string() { Ok(Some(state)) } else { Err(record.damaged("it is damaged")) }
 }
 
 /// Returns the users of some sessions, each once.
