@@ -3,7 +3,7 @@ import { mayBeWritten } from '../errors/unwritten.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
-import type { AppendAnswer } from '../wasm/protocol.js';
+import type { Appended } from '../wasm/protocol.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import {
@@ -29,7 +29,7 @@ const soon = Promise.resolve();
 export interface PreparedAppend {
   readonly request: AppendRequest;
   /** Called after the commit. */
-  readonly committed: (answer: AppendAnswer) => void | Promise<void>;
+  readonly committed: (appended: Appended) => void | Promise<void>;
 }
 
 /** The parts that {@link AppendGroups} works with. */
@@ -53,7 +53,7 @@ export interface GroupParts {
  *
  * Each call succeeds or fails by itself. If a write of several calls fails, for whatever reason,
  * its calls are stored again one by one, each with its own outcome. A call that is stored already,
- * because only the answer was lost, is found by its event ids.
+ * because only the response was lost, is found by its event ids.
  */
 export class AppendGroups {
   readonly #parts: GroupParts;
@@ -172,8 +172,8 @@ export class AppendGroups {
     let stored: readonly Promise<void>[];
     try {
       const prepared = parts.map(({ append }) => this.#parts.prepare(append));
-      const answers = this.#parts.store().appendMany!(prepared.map(({ request }) => request));
-      stored = prepared.map(async ({ committed }, index) => committed(await answers[index]!));
+      const appended = this.#parts.store().appendMany!(prepared.map(({ request }) => request));
+      stored = prepared.map(async ({ committed }, index) => committed(await appended[index]!));
     } catch (error) {
       stored = group.map(() => Promise.reject(error as Error));
     }

@@ -1,6 +1,6 @@
 import { requireOneOf } from '../call/option_values.js';
 import type { HandlePosition } from '../wasm/appends.js';
-import { type AppendAnswer, STALE_POLICIES } from '../wasm/protocol.js';
+import { type Appended, STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 
 /**
@@ -29,8 +29,8 @@ export interface RemoteHandle {
   readonly position: HandlePosition;
   /** The title that the client gives to a session without one. */
   readonly firstTitle: string | undefined;
-  /** Gets the answer of the store, for the client to update its handle. */
-  readonly receive: (answer: AppendAnswer) => void;
+  /** Gets the result of the append, for the client to update its handle. */
+  readonly receive: (appended: Appended) => void;
 }
 
 const RULES = Symbol.for('adk-session-wasm.appendRules');

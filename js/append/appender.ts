@@ -164,9 +164,9 @@ export class Appender {
           signal,
           onRetry,
         },
-        committed(answer) {
+        committed(appended) {
           const { appName, userId, sessionId } = key;
-          const publish = (): void => feed.publishAppended(appName, userId, sessionId, answer, 1);
+          const publish = (): void => feed.publishAppended(appName, userId, sessionId, appended, 1);
           return computation === undefined ? publish() : computation.finish(publish);
         },
       });
@@ -215,11 +215,11 @@ export class Appender {
         signal,
         onRetry,
       },
-      committed(answer) {
-        if (remote === undefined) updateHandle(session, record, reduced, policy, answer, writer);
-        else remote.receive(answer);
+      committed(appended) {
+        if (remote === undefined) updateHandle(session, record, reduced, policy, appended, writer);
+        else remote.receive(appended);
         if (firstTitle !== undefined) record.isTitled = true;
-        feed.publishAppended(appName, userId, sessionId, answer, reduced.length);
+        feed.publishAppended(appName, userId, sessionId, appended, reduced.length);
       },
     };
   }

@@ -3,7 +3,7 @@ import type { Event } from '../model/event/event.js';
 import { setMember } from '../members/member.js';
 import type { Session } from '../model/session.js';
 import { applySnapshot, type EventSnapshot } from '../model/event/snapshot.js';
-import { type AppendAnswer, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
+import { type Appended, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
 import { hasUnstoredWrite } from '../state/write_order.js';
 import { positionOf, putEvent } from '../handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
@@ -23,14 +23,14 @@ export function updateHandle(
   record: HandleRecord,
   events: readonly EventToStore[],
   policy: number,
-  answer: AppendAnswer,
+  appended: Appended,
   writer: StateWriter,
 ): void {
-  const revision = answer[APPENDED.revision];
-  const lastUpdateTime = answer[APPENDED.lastUpdateTime];
-  const since = answer[APPENDED.since];
-  const unchanged = answer[APPENDED.unchanged];
-  const missed = answer[APPENDED.missed];
+  const revision = appended[APPENDED.revision];
+  const lastUpdateTime = appended[APPENDED.lastUpdateTime];
+  const since = appended[APPENDED.since];
+  const unchanged = appended[APPENDED.unchanged];
+  const missed = appended[APPENDED.missed];
   const merges = policy === STALE_POLICIES.merge;
   const earlier = unchanged && new Map(unchanged);
   const written = events.length - (earlier?.size ?? 0);
@@ -43,7 +43,7 @@ export function updateHandle(
   if (Number.isNaN(record.createdRevision)) record.knownUntil = since;
   try {
     if (missed !== undefined && missed.length > 0) {
-      applyMissed(session, record, since, missed, answer[APPENDED.state]);
+      applyMissed(session, record, since, missed, appended[APPENDED.state]);
     }
     if (merges) record.knownUntil = last;
   } catch {
@@ -57,7 +57,7 @@ export function updateHandle(
   }
   if (!isGiven) return;
   if (record.firstEventId === '') record.firstEventId = session.events[0]?.id ?? '';
-  record.createdRevision = answer[APPENDED.createdRevision];
+  record.createdRevision = appended[APPENDED.createdRevision];
   // A retry that wrote nothing must not cover what others appended after it: a handle that does not
   // merge has not been given those events.
   record.revision =

@@ -51,18 +51,20 @@ export class CacheFeed extends Feed {
     );
   }
 
-  /** Tells all tabs of this owner something, as a notice of an app that holds no copies. It may be lost. */
-  tell(message: readonly unknown[]): void {
+  /** Sends a message to all tabs of this owner, as a notice of an app that holds no copies. It may be lost. */
+  postMessage(message: readonly unknown[]): void {
     const { ownApp: appName } = this.#records;
     const userId = JSON.stringify(message);
     this.#inner.publish([{ type: 'stateChanged', scopes: ['user'], appName, userId }]);
   }
 
   /**
+   * Receives the messages of all tabs, until the returned function is called.
+   *
    * @param onMessage gets `undefined` if messages may have been missed
    * @param onLoss gets why the browser has lost the database
    */
-  hear(
+  listen(
     onMessage: (message: readonly unknown[] | undefined) => void,
     onLoss: (error: SessionError) => void,
   ): StopWatching {

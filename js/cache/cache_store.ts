@@ -12,7 +12,7 @@ import type {
   Floor,
   SessionStore,
 } from '../storage/session_store.js';
-import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
+import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
 import { sharedKeysOf } from './copies/rebase.js';
 import { isSession, type Pending } from './records/pending.js';
 import {
@@ -112,14 +112,14 @@ export class CacheStore extends CopyReads implements SessionStore {
     await fetch.copy(key, 0);
   }
 
-  async append(request: AppendRequest): Promise<AppendAnswer> {
+  async append(request: AppendRequest): Promise<Appended> {
     const { local, bounds } = this.#parts;
     const { key, events, position } = request;
     const mapped = { ...request, key: local.keyOf(key) };
-    const append = (): Promise<AppendAnswer> =>
+    const append = (): Promise<Appended> =>
       bounds.write(() => local.call((store) => store.append(mapped)));
     await this.#refuseIfReadOnly(key, events.length);
-    const answer = await append().catch(async (error: unknown) => {
+    const appended = await append().catch(async (error: unknown) => {
       const isKnown = position.created >= 0;
       if (isKnown || !isSessionError(error, 'not_found')) throw error;
       await this.#require(key);
@@ -127,7 +127,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     });
     bounds.noteUse(key);
     if (events.length > 0) await this.#written(key, events.length, sharedKeysOf(events));
-    return answer;
+    return appended;
   }
 
   /** Refuses events that the remote has no route for. Stored locally, they would wait for ever. */

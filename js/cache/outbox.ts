@@ -4,7 +4,7 @@ import type { Event, NewEvent } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { isShared } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
-import { STALE_POLICIES } from '../wasm/protocol.js';
+import { APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import type { LocalCopies } from './copies/local_copies.js';
@@ -208,8 +208,8 @@ export class Outbox implements CacheOutbox {
     const replaced = rest.map(({ snapshot }) => snapshot);
     // The state still has the deltas of what was dropped, until the copy is fetched as a whole.
     const replacement = { truncateAfter: base.local, expectedRevision, delta: '{}' };
-    const answer = await local.replace(key, { ...replacement, events: replaced });
-    const confirmed = rest.length === 0 ? answer[1] : base.local;
+    const appended = await local.replace(key, { ...replacement, events: replaced });
+    const confirmed = rest.length === 0 ? appended[APPENDED.revision] : base.local;
     await records.writeSession(key, {
       base: { ...base, id: newEventId(), local: confirmed, isStale: true },
       ...(eventId === undefined && UNSENT_NOTHING),

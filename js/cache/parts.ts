@@ -42,7 +42,8 @@ export function openParts(options: TakenOptions) {
   const tab = newEventId();
   const records = new Records(callerOf(localCore), owner);
   const cacheFeed = new CacheFeed(localCore.feed.feed, records);
-  const tellTabs = (kind: string, content?: unknown): void => cacheFeed.tell([kind, tab, content]);
+  const tellTabs = (kind: string, content?: unknown): void =>
+    cacheFeed.postMessage([kind, tab, content]);
   const tell = (key: CacheKey): void => tellTabs('changed', nameOf(key));
   const board = new StatusBoard(tab, (message) => tellTabs('status', message));
   const report = (error: unknown): void => {
@@ -106,7 +107,7 @@ export function openParts(options: TakenOptions) {
         .catch(report);
     }
   };
-  const stopHearing = cacheFeed.hear(onMessage, report);
+  const stopListening = cacheFeed.listen(onMessage, report);
   const goOnline = (): void => sender.wake();
   globalThis.addEventListener?.('online', goOnline);
 
@@ -117,7 +118,7 @@ export function openParts(options: TakenOptions) {
       parseEvents: store.parse,
       feed: cacheFeed,
       closing() {
-        stopHearing();
+        stopListening();
         globalThis.removeEventListener?.('online', goOnline);
         closing.abort();
       },

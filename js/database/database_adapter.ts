@@ -43,12 +43,12 @@ import { ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import {
   NO_ROWS,
-  type OwnAdapter,
-  type OwnListAfterRequest,
-  type OwnListRequest,
-  type OwnRows,
-  type OwnWriteRequest,
-} from '../storage/own_adapter.js';
+  type BuiltInAdapter,
+  type BuiltInListAfterRequest,
+  type BuiltInListRequest,
+  type BuiltInRows,
+  type BuiltInWriteRequest,
+} from '../storage/built_in_adapter.js';
 import { remove, removeUnchanged } from './verbs/delete.js';
 import { describe } from './verbs/describe.js';
 import type { Engine } from './engines/engine.js';
@@ -61,11 +61,11 @@ import type { Waits } from './transactions/waits.js';
 import { write } from './verbs/write.js';
 
 /** The storage adapter of a database. Connects and opens the tables at its first verb. */
-export class DatabaseAdapter implements OwnAdapter {
+export class DatabaseAdapter implements BuiltInAdapter {
   readonly kind: string;
   readonly durable: boolean;
   readonly truncates = true;
-  onConnectionLost: OwnAdapter['onConnectionLost'];
+  onConnectionLost: BuiltInAdapter['onConnectionLost'];
   readonly #engine: Engine;
   readonly #waits: Waits;
   readonly #database: LazyDatabase;
@@ -88,14 +88,14 @@ export class DatabaseAdapter implements OwnAdapter {
     );
   }
 
-  append(request: OwnWriteRequest, decide: Decide): void | Promise<void> {
+  append(request: BuiltInWriteRequest, decide: Decide): void | Promise<void> {
     const database = this.#database;
     const mode = request.changedLimit === undefined ? 'write' : 'read';
     return database.run(mode, () => write(database.opened, [{ request, decide }], false), request);
   }
 
   /** Absent once the server has refused the statements of a group. Each append then runs alone. */
-  appendMany: OwnAdapter['appendMany'] = (writes) => {
+  appendMany: BuiltInAdapter['appendMany'] = (writes) => {
     const database = this.#database;
     const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
     const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
@@ -115,7 +115,7 @@ export class DatabaseAdapter implements OwnAdapter {
     return database.run('read', () => read(database.opened, request), request);
   }
 
-  async readParsed(request: StorageReadRequest): Promise<OwnRows> {
+  async readParsed(request: StorageReadRequest): Promise<BuiltInRows> {
     const database = this.#database;
     if (!fitsKey(this.#engine, request.key)) return NO_ROWS;
     const found = await database.run('read', () => readParsed(database.opened, request), request);
@@ -130,7 +130,7 @@ export class DatabaseAdapter implements OwnAdapter {
     return database.run('read', () => readPage(database.opened, request), request);
   }
 
-  list(request: OwnListRequest): Listing | Promise<Listing> {
+  list(request: BuiltInListRequest): Listing | Promise<Listing> {
     const database = this.#database;
     if (!fitsKey(this.#engine, request)) {
       return { sessions: [], users: [], app: undefined, total: 0 };
@@ -142,7 +142,7 @@ export class DatabaseAdapter implements OwnAdapter {
     return database.run('read', listSessions, request);
   }
 
-  listAfter(request: OwnListAfterRequest): Listing | Promise<Listing> {
+  listAfter(request: BuiltInListAfterRequest): Listing | Promise<Listing> {
     return this.list(ownMembers({ ...request, offset: 0 }));
   }
 

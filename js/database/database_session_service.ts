@@ -8,7 +8,7 @@ import {
   requireMilliseconds,
   requireOneOf,
 } from '../call/option_values.js';
-import { partsOverOwn } from '../service/over_adapter.js';
+import { partsOverBuiltIn } from '../service/over_adapter.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
@@ -175,7 +175,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
     const isKysely = Object.hasOwn(Object(all) as object, 'kysely');
     const options = takeOptions(all, isKysely ? KYSELY_OPTIONS : URL_OPTIONS);
-    super(new ServiceCore(partsOverOwn(new DatabaseAdapter(databaseParts(options))), options));
+    super(new ServiceCore(partsOverBuiltIn(new DatabaseAdapter(databaseParts(options))), options));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { CREATE_TIMES, META } from './layout.js';
-import { answer, completion, openingFailure, withDatabase } from './requests.js';
+import { resultOf, completion, openingFailure, withDatabase } from './requests.js';
 
 /** The members of a session that its missing `createTime` is computed from. Each may be damaged. */
 interface SessionTimes {
@@ -18,10 +18,10 @@ export function completingCreateTimes(name: string, timeout: number): () => Prom
   async function complete(database: IDBDatabase): Promise<void> {
     const transaction = database.transaction(['sessions', META], 'readwrite');
     const meta = transaction.objectStore(META);
-    if ((await answer(meta.getKey(CREATE_TIMES), timeout)) !== undefined) return;
+    if ((await resultOf(meta.getKey(CREATE_TIMES), timeout)) !== undefined) return;
     const sessions = transaction.objectStore('sessions');
     const records = sessions.getAll() as IDBRequest<SessionTimes[]>;
-    for (const record of await answer(records, timeout)) {
+    for (const record of await resultOf(records, timeout)) {
       const { number, lastUpdateTime } = record;
       const createTime = Math.min(number, lastUpdateTime);
       if (!Object.hasOwn(record, 'createTime')) sessions.put({ ...record, createTime });

@@ -2,10 +2,10 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 
 /**
  * Wraps IndexedDB requests in promises. Inside a transaction, await only its own requests. A request without
- * an answer for `timeout` milliseconds counts as lost.
+ * a result for `timeout` milliseconds counts as lost.
  */
 
-export function answer<T>(request: IDBRequest<T>, timeout: number): Promise<T> {
+export function resultOf<T>(request: IDBRequest<T>, timeout: number): Promise<T> {
   return inTime(timeout, (resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error ?? lost('a request failed'));
@@ -28,7 +28,7 @@ export async function withDatabase<T>(
   const request = indexedDB.open(name);
   // It was deleted meanwhile.
   request.onupgradeneeded = () => request.transaction?.abort();
-  const database = await answer(request, timeout).catch((error: unknown) => {
+  const database = await resultOf(request, timeout).catch((error: unknown) => {
     // The connection may still open later.
     request.onsuccess = () => request.result.close();
     throw error;

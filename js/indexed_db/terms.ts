@@ -5,7 +5,7 @@ import { isRevision } from '../storage/checked_rows.js';
 import { sortList, type TimedPlace } from '../storage/list_place.js';
 import type { ListedSession, ReadPage, TermsRequest } from '../storage/session_store.js';
 import type { StoreName } from './layout.js';
-import { answer, completion, withDatabase } from './requests.js';
+import { resultOf, completion, withDatabase } from './requests.js';
 
 /**
  * Finds sessions by the terms of their titles and labels. This module is loaded at the first list with a filter.
@@ -73,8 +73,8 @@ class TermSearch {
     const reading = this.#database.transaction(stores);
     const details = reading.objectStore('details');
     const [note, stale] = await Promise.all([
-      this.#answer(details.getKey(keyOf(NOTE))),
-      this.#answer(details.index('term').getKey(STALE)),
+      this.#resultOf(details.getKey(keyOf(NOTE))),
+      this.#resultOf(details.index('term').getKey(STALE)),
     ]);
     if (note !== undefined && stale === undefined) return this.#find(reading, request);
     if (note === undefined) await this.#fill();
@@ -96,7 +96,7 @@ class TermSearch {
       const completed = this.#completion(transaction);
       const details = transaction.objectStore('details');
       const stored = transaction.objectStore('sessions').getAll(after, BATCH);
-      const sessions = (await this.#answer(stored)) as SessionRecord[];
+      const sessions = (await this.#resultOf(stored)) as SessionRecord[];
       for (const session of sessions) {
         const { appName, userId, sessionId, number, title, labels } = session;
         if (!isRevision(number) || (title === undefined && labels === undefined)) continue;
@@ -114,7 +114,7 @@ class TermSearch {
   async #refresh(transaction: IDBTransaction): Promise<number> {
     const details = transaction.objectStore('details');
     const stale = details.index('term').getAllKeys(STALE, BATCH);
-    const keys = (await this.#answer(stale)) as unknown as RecordKey[];
+    const keys = (await this.#resultOf(stale)) as unknown as RecordKey[];
     const sessions = await this.#sessionsAt(transaction, keys);
     for (const [index, key] of keys.entries()) putTerms(details, key, sessions[index]);
     return keys.length;
@@ -127,7 +127,7 @@ class TermSearch {
       IDBKeyRange.bound([appName, term], [appName, term + LAST], false, true),
     );
     const found = await Promise.all(
-      ranges.map((range) => this.#answer(index.getAllKeys(range, MOST + 1))),
+      ranges.map((range) => this.#resultOf(index.getAllKeys(range, MOST + 1))),
     );
     const [rarest] = (found as unknown as RecordKey[][])
       .filter((keys) => keys.length <= MOST)
@@ -143,7 +143,7 @@ class TermSearch {
     const page = sortList(sessions as (SessionRecord & TimedPlace)[], request).slice(0, limit);
     const users = [...new Set(page.map(({ userId }) => userId))];
     const states = [[appName], ...users.map((user) => [appName, user])].map(async (key) => {
-      const record = this.#answer(transaction.objectStore('states').get(key));
+      const record = this.#resultOf(transaction.objectStore('states').get(key));
       return stateOf((await record) as StateRecord | undefined, key);
     });
     const [app, ...ofUsers] = await Promise.all(states);
@@ -162,7 +162,7 @@ class TermSearch {
     const sessions = transaction.objectStore('sessions');
     return Promise.all(
       keys.map(async ([number, , path]) => {
-        const session = (await this.#answer(sessions.get(path))) as SessionRecord | undefined;
+        const session = (await this.#resultOf(sessions.get(path))) as SessionRecord | undefined;
         return session?.number === number ? session : undefined;
       }),
     );
@@ -175,8 +175,8 @@ class TermSearch {
     return completed;
   }
 
-  #answer<T>(request: IDBRequest<T>): Promise<T> {
-    return answer(request, this.#timeout);
+  #resultOf<T>(request: IDBRequest<T>): Promise<T> {
+    return resultOf(request, this.#timeout);
   }
 }
 

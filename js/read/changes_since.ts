@@ -41,10 +41,10 @@ export async function readChanges(
     const position = { created, revision: since, lastEventId: undefined };
     const append = { key, position, policy: STALE_POLICIES.merge, events: [], now: 0, ...call };
     try {
-      const answer = await store.append(append);
-      changes.revision = answer[APPENDED.revision];
-      changes.lastUpdateTime = answer[APPENDED.lastUpdateTime];
-      const missed = answer[APPENDED.missed] ?? [];
+      const appended = await store.append(append);
+      changes.revision = appended[APPENDED.revision];
+      changes.lastUpdateTime = appended[APPENDED.lastUpdateTime];
+      const missed = appended[APPENDED.missed] ?? [];
       if (missed.length >= MOST_CHANGED) return changes;
       changes.events = missed
         .sort(([one], [other]) => one - other)
@@ -53,7 +53,7 @@ export async function readChanges(
           if (event) return { seq, revision, event };
           throw corruptRecord(`event at revision ${seq} of session "${sessionId}"`, undefined);
         });
-      changes.state = JSON.parse(answer[APPENDED.state]!) as object;
+      changes.state = JSON.parse(appended[APPENDED.state]!) as object;
       return changes;
     } catch (error) {
       // The session was deleted between the two reads; another one may have its id.

@@ -18,8 +18,8 @@ import type {
   ReadSession,
 } from '../storage/session_store.js';
 import { checkWindow, pageNumbers } from '../wasm/core.js';
-import type { AppendAnswer } from '../wasm/protocol.js';
-import { readSession, type RemoteSession, sessionIn } from './answers.js';
+import type { Appended } from '../wasm/protocol.js';
+import { readSession, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { createAt, type ServerStore } from './server_store.js';
 import { runAgent } from './run/run.js';
@@ -98,7 +98,7 @@ export class ApiServerStore implements ServerStore {
   }
 
   /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */
-  async append({ key, position, events, compute, ...call }: AppendRequest): Promise<AppendAnswer> {
+  async append({ key, position, events, compute, ...call }: AppendRequest): Promise<Appended> {
     const [event] = events;
     requireNoRemoval(event?.delta);
     if (position.created !== -1 || compute !== undefined || event === undefined) {

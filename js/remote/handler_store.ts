@@ -22,12 +22,12 @@ import type {
 } from '../storage/session_store.js';
 import { pageNumbers } from '../wasm/core.js';
 import {
-  type AppendAnswer,
+  type Appended,
   type Compute,
   type SharedRevisions,
   STALE_POLICIES,
 } from '../wasm/protocol.js';
-import { appendAnswerIn, changesIn, readEventsIn, readSessionIn, sessionIn } from './answers.js';
+import { appendedIn, changesIn, readEventsIn, readSessionIn, sessionIn } from './responses.js';
 import {
   type Connection,
   pathOf,
@@ -137,7 +137,7 @@ export class HandlerStore implements ServerStore {
     return [sessions, numbers.page, numbers.items, total, numbers.pages, shared.states];
   }
 
-  async append(request: AppendRequest): Promise<AppendAnswer> {
+  async append(request: AppendRequest): Promise<Appended> {
     const { key, position, policy, expectedRevision, events, firstTitle } = request;
     if (request.compute !== undefined) throw noFunctions();
     const { created, revision, lastEventId } = position;
@@ -155,7 +155,7 @@ export class HandlerStore implements ServerStore {
     const path = pathTo(key, HANDLE_EVENTS);
     // The ids of the events tell the handler what is stored already.
     const post = { method: 'POST', path, body, isIdempotent: true } as const;
-    return (await this.#connection.request(post, request, appendAnswerIn))!;
+    return (await this.#connection.request(post, request, appendedIn))!;
   }
 
   async update(

@@ -2,7 +2,7 @@ import { defineMember } from '../members/member.js';
 import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
 import type { ListedTuple, SharedStates } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { RemoteSession } from './answers.js';
+import type { RemoteSession } from './responses.js';
 
 /** A session in a list, with its revisions. */
 export interface ListedRemoteSession extends RemoteSession {

@@ -95,14 +95,14 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
   const path = `${pathOf('apps', appName)}/changes`;
   const silence = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const heard = (): void => {
+  const received = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => silence.abort(new Error('it is silent')), SILENCE_MS);
   };
   const end = (): void => silence.abort(signal.reason);
   signal.addEventListener('abort', end);
   try {
-    heard();
+    received();
     const query = { userId, sessionId };
     const headers = { 'last-event-id': subscription.lastEventId };
     const feed = { method: 'GET', path, query, headers } as const;
@@ -111,7 +111,7 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
     onOpen();
     const onId = (id: string): void => void (subscription.lastEventId = id);
     for await (const data of serverSentEvents(response, silence.signal, onId)) {
-      heard();
+      received();
       if (data !== undefined) deliver(watchers, data);
     }
   } catch (cause) {

@@ -74,8 +74,8 @@ export function nodeListener(
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const webRequest = requestOf(request, gone.signal);
-    const answer = webRequest instanceof Response ? webRequest : await handler(webRequest);
-    await send(answer, response, gone.signal);
+    const webResponse = webRequest instanceof Response ? webRequest : await handler(webRequest);
+    await send(webResponse, response, gone.signal);
   };
 }
 
@@ -133,9 +133,13 @@ function streamOf(request: NodeRequest): ReadableStream<Uint8Array> {
   );
 }
 
-async function send(answer: Response, response: NodeResponse, gone: AbortSignal): Promise<void> {
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  const reader = answer.body?.getReader();
+async function send(
+  webResponse: Response,
+  response: NodeResponse,
+  gone: AbortSignal,
+): Promise<void> {
+  response.writeHead(webResponse.status, Object.fromEntries(webResponse.headers));
+  const reader = webResponse.body?.getReader();
   if (reader !== undefined) {
     gone.addEventListener('abort', () => void reader.cancel().catch(() => undefined));
     for (;;) {

@@ -44,7 +44,6 @@ import { valueResponse } from './http/value_response.js';
  */
 export type SessionHandler = (request: HostRequest) => Promise<HostResponse>;
 
-/** Opens a change feed. Its work is not a value, so `Handler` does it. */
 const WATCH_ROUTE: Route = {
   method: 'GET',
   path: '/apps/{appName}/changes',
@@ -52,7 +51,6 @@ const WATCH_ROUTE: Route = {
   summary: 'Sends notices of changes as server-sent events, of an app, a user or a session.',
   query: ['userId', 'sessionId'],
   response: 'Notices',
-  run: () => Promise.resolve(undefined),
 };
 
 const ROUTES: readonly Route[] = [
@@ -121,7 +119,7 @@ class Handler {
     try {
       headers = crossOriginHeaders(request, this.#settings.allowedOrigins);
       if (request.method === 'OPTIONS') return optionsResponse(request, headers);
-      response = await this.#answer(request);
+      response = await this.#respond(request);
     } catch (error) {
       if (isServerFault(error)) this.#report(error, request);
       response = errorResponse(error);
@@ -130,7 +128,7 @@ class Handler {
     return request.method === 'HEAD' ? new Response(null, response) : response;
   }
 
-  async #answer(request: Request): Promise<Response> {
+  async #respond(request: Request): Promise<Response> {
     const { pathname, searchParams: query } = new URL(request.url);
     const { basePath } = this.#settings;
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
@@ -142,8 +140,9 @@ class Handler {
     // Our own client may be of a later version.
     if (!isOwnClient) requireKnownParameters(query, route.query ?? []);
     const mayWriteAppState = await this.#permit(request, route, names, query);
-    if (route === WATCH_ROUTE) return this.#watch(request, names, query);
-    return this.#run(request, route, { ...names, query, mayWriteAppState, isOwnClient });
+    const { run, body } = route;
+    if (run === undefined) return this.#watch(request, names, query);
+    return this.#run(request, run, body, { ...names, query, mayWriteAppState, isOwnClient });
   }
 
   #permit(
@@ -162,7 +161,8 @@ class Handler {
 
   async #run(
     request: Request,
-    route: Route,
+    run: NonNullable<Route['run']>,
+    members: Route['body'],
     parts: PathNames & Pick<RouteCall, 'query' | 'mayWriteAppState' | 'isOwnClient'>,
   ): Promise<Response> {
     const { maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
@@ -170,18 +170,18 @@ class Handler {
     try {
       const { signal } = limit;
       const body =
-        route.body === undefined
+        members === undefined
           ? {}
           : await readJsonObject(
               request,
               maxBodyBytes,
-              parts.isOwnClient ? 'any' : route.body,
+              parts.isOwnClient ? 'any' : members,
               signal,
             );
       const service = this.#service;
       const headers: Record<string, string> = {};
       const call = { service, ...parts, body, maxEvents, signal, headers };
-      return await valueResponse(request, await route.run(call), headers);
+      return await valueResponse(request, await run(call), headers);
     } finally {
       limit.end();
     }

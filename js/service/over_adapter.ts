@@ -3,7 +3,7 @@ import { memberOf } from '../members/own.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { AdapterStore } from '../storage/driver/adapter_store.js';
-import type { OwnAdapter } from '../storage/own_adapter.js';
+import type { BuiltInAdapter } from '../storage/built_in_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { ServiceCore } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
@@ -24,7 +24,7 @@ export function overAdapter<S extends object = StateShape>(
 }
 
 /** Returns the parts of a service over an adapter of this package. */
-export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
+export function partsOverBuiltIn(adapter: BuiltInAdapter): ServiceParts {
   return {
     ...partsOver(adapter, adapter),
     expires: adapter.kind === 'vertexai',
@@ -33,15 +33,15 @@ export function partsOverOwn(adapter: OwnAdapter): ServiceParts {
   };
 }
 
-function partsOver(storage: StorageAdapter, own?: OwnAdapter): ServiceParts {
+function partsOver(storage: StorageAdapter, builtIn?: BuiltInAdapter): ServiceParts {
   return {
     storage: {
       kind: memberOf(storage, 'kind') ?? 'custom',
       durable: memberOf(storage, 'durable') ?? true,
     },
     openStore(onConnectionLost) {
-      if (own !== undefined) own.onConnectionLost = onConnectionLost;
-      return new AdapterStore(storage, own);
+      if (builtIn !== undefined) builtIn.onConnectionLost = onConnectionLost;
+      return new AdapterStore(storage, builtIn);
     },
     closeStorage: closeOnce(storage),
     feed: feedOfAdapter(storage),

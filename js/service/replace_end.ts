@@ -2,7 +2,7 @@ import { after, type MaybePromise } from '../call/call.js';
 import { SessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';
 import type { SessionStore, TruncatingRequest, TruncatingStore } from '../storage/session_store.js';
-import type { AppendAnswer } from '../wasm/protocol.js';
+import type { Appended } from '../wasm/protocol.js';
 import type { ServiceCore } from './service_core.js';
 
 /**
@@ -12,17 +12,14 @@ import type { ServiceCore } from './service_core.js';
  * @throws SessionError `unsupported` if the storage cannot do that; `stale_session` if the session has another revision
  *   than the request expects
  */
-export function replaceEnd(
-  core: ServiceCore,
-  request: TruncatingRequest,
-): MaybePromise<AppendAnswer> {
+export function replaceEnd(core: ServiceCore, request: TruncatingRequest): MaybePromise<Appended> {
   const { key, events, signal } = request;
   const append = (store: SessionStore) => requireTruncating(store).append(request);
-  return after(core.callStore(signal, append), (answer) => {
+  return after(core.callStore(signal, append), (appended) => {
     const { appName, userId, sessionId } = key;
     // The removal counts as a change too: it is never a mere retry of stored events.
-    core.feed.publishAppended(appName, userId, sessionId, answer, events.length + 1);
-    return answer;
+    core.feed.publishAppended(appName, userId, sessionId, appended, events.length + 1);
+    return appended;
   });
 }
 

@@ -23,7 +23,7 @@ import type {
   TruncatingRequest,
 } from './session_store.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
-import type { AppendAnswer, AppendOutcome, Compute, SharedRevisions } from '../wasm/protocol.js';
+import type { Appended, AppendOutcome, Compute, SharedRevisions } from '../wasm/protocol.js';
 
 /** What lists over IndexedDB need beside the core. Each call finds the storage open. */
 export interface ListIndices {
@@ -54,7 +54,7 @@ export class CoreStore implements SessionStore {
   }
 
   open(): MaybePromise<void> {
-    return this.#answer(() => this.core.open());
+    return this.#call(() => this.core.open());
   }
 
   create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined> {
@@ -64,7 +64,7 @@ export class CoreStore implements SessionStore {
     if (title !== undefined || labels !== undefined) this.#memoryTerms?.note(request.key);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const caller = callerOf(request);
-    return this.#answer(() =>
+    return this.#call(() =>
       this.core.create(
         packed,
         numbers,
@@ -86,9 +86,7 @@ export class CoreStore implements SessionStore {
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
     this.#memoryTerms?.note(key);
-    return this.#answer(() =>
-      this.core.describe(appName, userId, sessionId, title, labels, caller),
-    );
+    return this.#call(() => this.core.describe(appName, userId, sessionId, title, labels, caller));
   }
 
   get(
@@ -97,7 +95,7 @@ export class CoreStore implements SessionStore {
     after: number | undefined,
     { onRetry }: StorageCall,
   ): MaybePromise<ReadSession | undefined> {
-    return this.#answer(() => this.core.get(appName, userId, sessionId, last, after, onRetry));
+    return this.#call(() => this.core.get(appName, userId, sessionId, last, after, onRetry));
   }
 
   page(
@@ -105,7 +103,7 @@ export class CoreStore implements SessionStore {
     { isForward, eventId, limit, withCount }: EventPageRequest,
     { onRetry }: StorageCall,
   ): MaybePromise<ReadEvents | undefined> {
-    return this.#answer(() =>
+    return this.#call(() =>
       this.core.page(appName, userId, sessionId, isForward, eventId, limit, withCount, onRetry),
     );
   }
@@ -120,7 +118,7 @@ export class CoreStore implements SessionStore {
     const place = last && [last[orderBy], last.sessionId, last.userId];
     const byCreation = orderBy === 'createTime';
     const list = (): MaybePromise<ReadPage> =>
-      this.#answer(() =>
+      this.#call(() =>
         this.core.list(
           appName,
           userId,
@@ -153,7 +151,7 @@ export class CoreStore implements SessionStore {
   #memoryLists(): MemoryLists {
     const none = undefined;
     // Memory answers at once.
-    const read = <T>(call: () => unknown): T => this.#answer<T>(call) as T;
+    const read = <T>(call: () => unknown): T => this.#call<T>(call) as T;
     const { core } = this;
     return {
       after(appName, place, limit) {
@@ -193,12 +191,12 @@ export class CoreStore implements SessionStore {
     };
   }
 
-  append(request: AppendRequest | TruncatingRequest): MaybePromise<AppendAnswer> {
+  append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended> {
     if (request.firstTitle !== undefined) this.#memoryTerms?.note(request.key);
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const caller = callerOf(request);
-    return this.#answer(() => this.core.append(packed, numbers, texts, caller, request.compute));
+    return this.#call(() => this.core.append(packed, numbers, texts, caller, request.compute));
   }
 
   get appendMany(): SessionStore['appendMany'] {
@@ -207,13 +205,13 @@ export class CoreStore implements SessionStore {
     return (requests) => {
       const { packed, numbers, texts = [] } = packAppends(requests, false);
       const callers = requests.map(callerOf);
-      const outcomes = this.#answer<AppendOutcome[]>(() =>
+      const outcomes = this.#call<AppendOutcome[]>(() =>
         this.core.append_many(packed, numbers, texts, callers),
       );
       return requests.map(async (_, index) => {
-        const [answer, error] = (await outcomes)[index]!;
-        if (answer === undefined) throw coreError(error);
-        return answer;
+        const [appended, error] = (await outcomes)[index]!;
+        if (appended === undefined) throw coreError(error);
+        return appended;
       });
     };
   }
@@ -227,11 +225,11 @@ export class CoreStore implements SessionStore {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
     const caller = callerOf(call);
-    return this.#answer(() => this.core.update(appName, userId, text, caller, compute));
+    return this.#call(() => this.core.update(appName, userId, text, caller, compute));
   }
 
   sharedState({ appName, userId }: StateOwner, { onRetry }: StorageCall): MaybePromise<string> {
-    return this.#answer(() => this.core.shared_state(appName, userId, onRetry));
+    return this.#call(() => this.core.shared_state(appName, userId, onRetry));
   }
 
   delete({ what, key }: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
@@ -239,7 +237,7 @@ export class CoreStore implements SessionStore {
     const { appName, userId, sessionId } = owned;
     if (what === 'session' || what === 'user') this.#memoryTerms?.note(owned);
     const caller = callerOf(call);
-    return this.#answer(() =>
+    return this.#call(() =>
       this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, caller),
     );
   }
@@ -251,7 +249,7 @@ export class CoreStore implements SessionStore {
     this.#memoryTerms?.note(key);
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
-    const deleted = this.#answer<Floor>(() =>
+    const deleted = this.#call<Floor>(() =>
       this.core.delete(appName, userId, sessionId, false, revision, labels, caller),
     );
     return after(deleted, (floor) => (floor === undefined ? undefined : { floor }));
@@ -261,10 +259,10 @@ export class CoreStore implements SessionStore {
     this.core.free();
   }
 
-  #answer<T>(call: () => unknown): MaybePromise<T> {
-    const answer = callCore(call, this.#holdsData) as MaybePromise<T>;
-    if (!(answer instanceof Promise)) return answer;
-    return answer.catch((thrown: unknown) => {
+  #call<T>(call: () => unknown): MaybePromise<T> {
+    const result = callCore(call, this.#holdsData) as MaybePromise<T>;
+    if (!(result instanceof Promise)) return result;
+    return result.catch((thrown: unknown) => {
       throw coreError(thrown);
     });
   }

@@ -8,7 +8,7 @@ import type { MaybePromise } from '../call/call.js';
 import type { Description } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import type { Append, NewSession, Truncation } from '../wasm/appends.js';
-import type { AppendAnswer, Compute, SharedRevisions } from '../wasm/protocol.js';
+import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { EventRow, StorageKey } from './rows.js';
@@ -174,7 +174,7 @@ export interface TruncatingRequest extends AppendRequest, Truncation {}
 /** A store that can remove the end of a history. */
 export interface TruncatingStore extends SessionStore {
   readonly truncates: true;
-  append(request: AppendRequest | TruncatingRequest): MaybePromise<AppendAnswer>;
+  append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended>;
 }
 
 /**
@@ -240,14 +240,14 @@ export interface SessionStore {
     call: StorageCall,
   ): MaybePromise<ReadPage>;
 
-  append(request: AppendRequest): MaybePromise<AppendAnswer>;
+  append(request: AppendRequest): MaybePromise<Appended>;
 
   /**
    * Appends to different sessions in one transaction. Any of the promises may reject although its append alone
    * would succeed; the caller then appends alone. `undefined` if the storage has no such transaction.
    */
   readonly appendMany?:
-    ((requests: readonly AppendRequest[]) => readonly Promise<AppendAnswer>[]) | undefined;
+    ((requests: readonly AppendRequest[]) => readonly Promise<Appended>[]) | undefined;
 
   /**
    * Changes the states of a user and an app. `delta` is a JSON object whose keys have their prefixes, or a

@@ -1,7 +1,7 @@
 /** Tests of the verbs that an adapter need not have. An adapter without the verb passes. */
 import type { StorageAdapter } from '../storage/adapter.js';
 import type { Changes, Found } from '../storage/rows.js';
-import { NO_SHARED_ROWS } from '../storage/own_adapter.js';
+import { NO_SHARED_ROWS } from '../storage/built_in_adapter.js';
 import { expectEqual } from './expect.js';
 import {
   KEY,

@@ -14,7 +14,7 @@ import type {
   StorageKey,
 } from '../storage/rows.js';
 import { SHARED_SCOPES } from '../state/scope.js';
-import { NO_SHARED_ROWS } from '../storage/own_adapter.js';
+import { NO_SHARED_ROWS } from '../storage/built_in_adapter.js';
 import { expectEqual } from './expect.js';
 
 export const USER = { appName: 'app', userId: 'user' };

@@ -6,7 +6,7 @@ import {
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
 import { knownOf, type KnownOptions, takeOptions } from '../call/known_options.js';
-import { partsOverOwn } from '../service/over_adapter.js';
+import { partsOverBuiltIn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import { ServiceCore } from '../service/service_core.js';
@@ -114,7 +114,7 @@ export function getSessionServiceFromUri<S extends object = StateShape>(
         const { openAdapter } = await import('adk-session-wasm/internal/database');
         return openAdapter({ ...options, url });
       });
-      return new StoredSessionService<S>(new ServiceCore(partsOverOwn(adapter), options));
+      return new StoredSessionService<S>(new ServiceCore(partsOverBuiltIn(adapter), options));
     }
     case 'vertexai': {
       const { agentEngineId } = serviceUri;
@@ -124,7 +124,7 @@ export function getSessionServiceFromUri<S extends object = StateShape>(
         return openAdapter({ ...options, agentEngineId });
       });
       return new StoredSessionService<S>(
-        new ServiceCore(partsOverOwn(adapter), withVertexIds(options)),
+        new ServiceCore(partsOverBuiltIn(adapter), withVertexIds(options)),
       );
     }
   }

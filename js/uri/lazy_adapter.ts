@@ -1,11 +1,11 @@
 import type { SessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';
-import type { OwnAdapter } from '../storage/own_adapter.js';
+import type { BuiltInAdapter } from '../storage/built_in_adapter.js';
 import type { StorageKey } from '../storage/rows.js';
 
 /** A verb that every adapter of this package has. */
 type Verb = Exclude<
-  keyof OwnAdapter,
+  keyof BuiltInAdapter,
   | 'appendMany'
   | 'createInSteps'
   | 'closing'
@@ -24,17 +24,17 @@ type Verb = Exclude<
  * The adapter is lazy rather than the service: a service takes its arguments at the moment of the call, which
  * a service behind a promise could not.
  */
-export class LazyAdapter implements OwnAdapter {
+export class LazyAdapter implements BuiltInAdapter {
   readonly kind: string;
   readonly durable: boolean;
-  onConnectionLost: OwnAdapter['onConnectionLost'];
-  readonly #open: () => Promise<OwnAdapter>;
-  #opening: Promise<OwnAdapter> | undefined;
-  #adapter: OwnAdapter | undefined;
+  onConnectionLost: BuiltInAdapter['onConnectionLost'];
+  readonly #open: () => Promise<BuiltInAdapter>;
+  #opening: Promise<BuiltInAdapter> | undefined;
+  #adapter: BuiltInAdapter | undefined;
 
   constructor(
     { kind, durable }: { kind: string; durable: boolean },
-    open: () => Promise<OwnAdapter>,
+    open: () => Promise<BuiltInAdapter>,
   ) {
     this.kind = kind;
     this.durable = durable;
@@ -59,14 +59,14 @@ export class LazyAdapter implements OwnAdapter {
   }
 
   /** Absent until the adapter is made, and if the adapter has none. */
-  get appendMany(): OwnAdapter['appendMany'] {
+  get appendMany(): BuiltInAdapter['appendMany'] {
     const adapter = this.#adapter;
     if (adapter === undefined || memberOf(adapter, 'appendMany') === undefined) return undefined;
     return (writes) => adapter.appendMany?.(writes);
   }
 
   /** Only Vertex AI has no transactions, and its kind is known before the adapter is made. */
-  get createInSteps(): OwnAdapter['createInSteps'] {
+  get createInSteps(): BuiltInAdapter['createInSteps'] {
     if (this.kind !== 'vertexai') return undefined;
     return async (...parameters) => (await this.#load()).createInSteps?.(...parameters);
   }
@@ -86,20 +86,20 @@ export class LazyAdapter implements OwnAdapter {
     await adapter?.close?.();
   }
 
-  #verb<Name extends Verb>(name: Name): OwnAdapter[Name] {
+  #verb<Name extends Verb>(name: Name): BuiltInAdapter[Name] {
     const run = (...parameters: unknown[]): unknown => {
-      const call = (adapter: OwnAdapter) =>
+      const call = (adapter: BuiltInAdapter) =>
         Reflect.apply(adapter[name], adapter, parameters) as unknown;
       return this.#adapter === undefined ? this.#load().then(call) : call(this.#adapter);
     };
-    return run as OwnAdapter[Name];
+    return run as BuiltInAdapter[Name];
   }
 
   /**
    * Makes the adapter once. A failure is not cached, since it may be a network error while a page loads the
    * code.
    */
-  #load(): Promise<OwnAdapter> {
+  #load(): Promise<BuiltInAdapter> {
     this.#opening ??= this.#open().then(
       (adapter) => {
         adapter.onConnectionLost = this.onConnectionLost;

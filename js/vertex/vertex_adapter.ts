@@ -34,11 +34,11 @@ import type { Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import {
   NO_ROWS,
-  type OwnAdapter,
-  type OwnDescribeRequest,
-  type OwnListAfterRequest,
-  type OwnListRequest,
-} from '../storage/own_adapter.js';
+  type BuiltInAdapter,
+  type BuiltInDescribeRequest,
+  type BuiltInListAfterRequest,
+  type BuiltInListRequest,
+} from '../storage/built_in_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from '../http/call_limit.js';
 import { createInSteps } from './verbs/create_in_steps.js';
@@ -56,7 +56,7 @@ import { SeenEvents } from './events/seen_events.js';
 import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
 import { SessionQueue } from './rest/session_queue.js';
 
-export class VertexAdapter implements OwnAdapter {
+export class VertexAdapter implements BuiltInAdapter {
   readonly kind = 'vertexai';
   readonly durable = true;
   readonly createInSteps = createInSteps;
@@ -122,7 +122,7 @@ export class VertexAdapter implements OwnAdapter {
     return this.read(request);
   }
 
-  describe(request: OwnDescribeRequest): Promise<boolean> {
+  describe(request: BuiltInDescribeRequest): Promise<boolean> {
     const { key, title, labels, expiry } = request;
     return this.#call(request, async (sessions) => {
       const address = sessions.addressOf(key);
@@ -135,11 +135,11 @@ export class VertexAdapter implements OwnAdapter {
     });
   }
 
-  list(request: OwnListRequest): Promise<Listing> {
+  list(request: BuiltInListRequest): Promise<Listing> {
     return this.#call(request, (sessions) => listSessions(sessions, request));
   }
 
-  listAfter(request: OwnListAfterRequest): Promise<Listing> {
+  listAfter(request: BuiltInListAfterRequest): Promise<Listing> {
     return this.#call(request, (sessions) =>
       listSessions(sessions, ownMembers({ ...request, offset: 0 })),
     );

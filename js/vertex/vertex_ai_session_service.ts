@@ -1,5 +1,5 @@
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { partsOverOwn } from '../service/over_adapter.js';
+import { partsOverBuiltIn } from '../service/over_adapter.js';
 import { ServiceCore } from '../service/service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -114,7 +114,7 @@ export class VertexAiSessionService<S extends object = StateShape> extends Store
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no token and no key */
   constructor(options: VertexAiOptions<S> = {}) {
     const ownOptions = takeOptions(options, VERTEX_OPTIONS);
-    super(new ServiceCore(partsOverOwn(openAdapter(ownOptions)), withVertexIds(ownOptions)));
+    super(new ServiceCore(partsOverBuiltIn(openAdapter(ownOptions)), withVertexIds(ownOptions)));
   }
 }
 

@@ -44,7 +44,7 @@ export type Compute = (state: string) => string;
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = readonly [user: number, app: number];
 
-/** The positions in an {@link AppendAnswer}. */
+/** The positions in {@link Appended}. */
 export const APPENDED = {
   createdRevision: 0,
   revision: 1,
@@ -57,8 +57,8 @@ export const APPENDED = {
   state: 8,
 } as const satisfies Record<SharedScope, number> & Record<string, number>;
 
-/** The answer of an append; `appended_to_javascript` in `values.rs`. */
-export type AppendAnswer = [
+/** The result of an append; `appended_to_javascript` in `values.rs`. */
+export type Appended = [
   createdRevision: number,
   revision: number,
   lastUpdateTime: number,
@@ -77,4 +77,4 @@ export type AppendAnswer = [
 export const READ_EVENTS = { labels: 10 } as const;
 
 /** The outcome of an append within a group; `append_many` in `driver.rs`. */
-export type AppendOutcome = [answer: AppendAnswer] | [answer: undefined, error: unknown];
+export type AppendOutcome = [appended: Appended] | [appended: undefined, error: unknown];

@@ -1,7 +1,7 @@
 import type { SharedScope } from '../state/scope.js';
 import { scopeOf, type StateOwner } from '../storage/scopes.js';
 import type { CreatedSession, Floor } from '../storage/session_store.js';
-import { type AppendAnswer, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
+import { type Appended, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
 import { requireFunction } from '../call/option_values.js';
@@ -73,7 +73,7 @@ export class ServiceFeed {
     appName: string,
     userId: string,
     sessionId: string,
-    appended: AppendAnswer,
+    appended: Appended,
     count: number,
   ): void {
     if (!this.hasReceivers) return;

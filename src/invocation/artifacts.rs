@@ -92,7 +92,7 @@ pub trait ArtifactService: Send + Sync {
     }
 }
 
-type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ArtifactFailure>> + 'a>>;
+type ArtifactFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ArtifactFailure>> + 'a>>;
 
 /// [`ArtifactService`] as an object-safe trait, so that contexts need no type parameter for it.
 pub(super) trait AnyArtifacts: Send + Sync {
@@ -101,14 +101,14 @@ pub(super) trait AnyArtifacts: Send + Sync {
         session: &'a SessionKey,
         filename: &'a str,
         version: Option<i64>,
-    ) -> Answer<'a, Option<Value>>;
+    ) -> ArtifactFuture<'a, Option<Value>>;
     fn save<'a>(
         &'a self,
         session: &'a SessionKey,
         filename: &'a str,
         part: Value,
-    ) -> Answer<'a, i64>;
-    fn list<'a>(&'a self, session: &'a SessionKey) -> Answer<'a, Vec<String>>;
+    ) -> ArtifactFuture<'a, i64>;
+    fn list<'a>(&'a self, session: &'a SessionKey) -> ArtifactFuture<'a, Vec<String>>;
 }
 
 impl<A: ArtifactService> AnyArtifacts for A {
@@ -117,7 +117,7 @@ impl<A: ArtifactService> AnyArtifacts for A {
         session: &'a SessionKey,
         filename: &'a str,
         version: Option<i64>,
-    ) -> Answer<'a, Option<Value>> {
+    ) -> ArtifactFuture<'a, Option<Value>> {
         Box::pin(ArtifactService::load(self, session, filename, version))
     }
 
@@ -126,11 +126,11 @@ impl<A: ArtifactService> AnyArtifacts for A {
         session: &'a SessionKey,
         filename: &'a str,
         part: Value,
-    ) -> Answer<'a, i64> {
+    ) -> ArtifactFuture<'a, i64> {
         Box::pin(ArtifactService::save(self, session, filename, part))
     }
 
-    fn list<'a>(&'a self, session: &'a SessionKey) -> Answer<'a, Vec<String>> {
+    fn list<'a>(&'a self, session: &'a SessionKey) -> ArtifactFuture<'a, Vec<String>> {
         Box::pin(ArtifactService::list(self, session))
     }
 }

@@ -110,8 +110,8 @@ impl ReadonlyContext {
         filename: &str,
         version: Option<i64>,
     ) -> Result<Option<Value>, ArtifactError> {
-        let answer = self.artifacts()?.load(self.session_key(), filename, version).await;
-        answer.map_err(ArtifactError::Failed)
+        let loaded = self.artifacts()?.load(self.session_key(), filename, version).await;
+        loaded.map_err(ArtifactError::Failed)
     }
 
     /// Returns the names of the session's files.

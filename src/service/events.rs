@@ -7,7 +7,7 @@ use crate::core::event::EventText;
 use crate::core::read::{PageEnd, Rows, Window};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::Storage;
-use crate::service::{Answer, Refusal, StoredSessionService};
+use crate::service::{Refusal, ServiceResult, StoredSessionService};
 
 /// The place of an event in its session. It stays valid while others append and replace events.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl<S: Storage> StoredSessionService<S> {
         end: PageEnd<EventCursor>,
         limit: usize,
         with_count: bool,
-    ) -> Answer<StoredEvents, S> {
+    ) -> ServiceResult<StoredEvents, S> {
         let foreign = || Error::invalid("end", "must have a cursor of this session");
         let cursor = end.place().cloned();
         if cursor.as_ref().is_some_and(|cursor| cursor.key != key) {

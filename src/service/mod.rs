@@ -90,7 +90,7 @@ impl InMemorySessionService {
     }
 }
 
-type Answer<T, S> = Result<T, Refusal<<S as Storage>::Failure>>;
+type ServiceResult<T, S> = Result<T, Refusal<<S as Storage>::Failure>>;
 
 impl<S: Storage> StoredSessionService<S> {
     /// Makes a service over `storage`.
@@ -112,7 +112,7 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         key: SessionKey,
         new: NewSession,
-    ) -> Answer<StoredSession, S> {
+    ) -> ServiceResult<StoredSession, S> {
         let taken = Error::AlreadyExists(key.clone());
         self.create_if_absent(key, new).await?.ok_or(Refusal::Rule(taken))
     }
@@ -126,7 +126,7 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         key: SessionKey,
         new: NewSession,
-    ) -> Answer<StoredSession, S> {
+    ) -> ServiceResult<StoredSession, S> {
         for _ in 0..MAX_ROUNDS {
             if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
                 return Ok(session);
@@ -150,7 +150,7 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         key: SessionKey,
         mut new: NewSession,
-    ) -> Answer<Option<StoredSession>, S> {
+    ) -> ServiceResult<Option<StoredSession>, S> {
         let mut initial_state = ScopedState::default();
         initial_state.apply(new.state.session.clone());
         new.description.initial_state = Some(initial_state.try_to_json()?);
@@ -192,7 +192,11 @@ impl<S: Storage> StoredSessionService<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn describe_session(&self, key: SessionKey, change: Description) -> Answer<(), S> {
+    pub async fn describe_session(
+        &self,
+        key: SessionKey,
+        change: Description,
+    ) -> ServiceResult<(), S> {
         let session_id = key.session_id.clone();
         let write = self.write(Write::describe(key, change)).await?;
         if write.described()? { Ok(()) } else { Err(Error::NotFound { session_id }.into()) }
@@ -206,7 +210,7 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         key: SessionKey,
         window: Window,
-    ) -> Answer<Option<StoredSession>, S> {
+    ) -> ServiceResult<Option<StoredSession>, S> {
         let rows = self.storage.read(key.into(), window).await.map_err(Refusal::Storage)?;
         let Rows { session, user, app, events, .. } = rows;
         let shared = Shared { user: user.as_ref(), app: app.as_ref() };
@@ -224,7 +228,7 @@ impl<S: Storage> StoredSessionService<S> {
         order: ListOrder,
         after: Option<ListPlace>,
         page: Page,
-    ) -> Answer<SessionPage, S> {
+    ) -> ServiceResult<SessionPage, S> {
         crate::core::session::check_id("app_name", &app_name)?;
         let request = Listed { app_name, user_id, order, after, page, with_total: true };
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
@@ -243,7 +247,7 @@ impl<S: Storage> StoredSessionService<S> {
         policy: StalePolicy,
         events: Vec<NewEvent>,
         now: f64,
-    ) -> Answer<Appended, S> {
+    ) -> ServiceResult<Appended, S> {
         let write = Write::append(key, position, policy, events, now);
         Ok(self.write(write).await?.appended()?)
     }
@@ -262,7 +266,7 @@ impl<S: Storage> StoredSessionService<S> {
         policy: StalePolicy,
         events: Vec<NewEvent>,
         now: f64,
-    ) -> Answer<Appended, S> {
+    ) -> ServiceResult<Appended, S> {
         let write = Write::append(key, position, policy, events, now).expecting(revision);
         Ok(self.write(write).await?.appended()?)
     }
@@ -278,7 +282,7 @@ impl<S: Storage> StoredSessionService<S> {
         app_name: String,
         user_id: Option<String>,
         delta: Delta,
-    ) -> Answer<SharedRevisions, S> {
+    ) -> ServiceResult<SharedRevisions, S> {
         let write = Write::update(app_name, user_id, delta)?;
         Ok(self.write(write).await?.updated()?)
     }
@@ -312,7 +316,7 @@ impl<S: Storage> StoredSessionService<S> {
         app_name: String,
         user_id: Option<String>,
         compute: ComputeDelta,
-    ) -> Answer<SharedRevisions, S> {
+    ) -> ServiceResult<SharedRevisions, S> {
         let write = Write::update(app_name, user_id, Delta::default())?.computing(compute);
         Ok(self.write(write).await?.updated()?)
     }
@@ -328,13 +332,13 @@ impl<S: Storage> StoredSessionService<S> {
         event: NewEvent,
         compute: ComputeDelta,
         now: f64,
-    ) -> Answer<Appended, S> {
+    ) -> ServiceResult<Appended, S> {
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
         let write = Write::append(key, position, policy, vec![event], now).computing(compute);
         Ok(self.write(write).await?.appended()?)
     }
 
-    async fn write(&self, write: Write) -> Answer<Write, S> {
+    async fn write(&self, write: Write) -> ServiceResult<Write, S> {
         carry_out(&self.storage, write).await.map_err(Refusal::Storage)
     }
 
@@ -347,7 +351,7 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         app_name: String,
         user_id: Option<String>,
-    ) -> Answer<String, S> {
+    ) -> ServiceResult<String, S> {
         crate::core::session::check_id("app_name", &app_name)?;
         if let Some(user_id) = &user_id {
             crate::core::session::check_id("user_id", user_id)?;
@@ -364,7 +368,7 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// # Errors
     /// Fails only with the storage's errors.
-    pub async fn remove(&self, deletion: Deletion) -> Answer<Option<Revision>, S> {
+    pub async fn remove(&self, deletion: Deletion) -> ServiceResult<Option<Revision>, S> {
         self.storage.delete(deletion).await.map_err(Refusal::Storage)
     }
 }

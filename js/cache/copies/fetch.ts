@@ -4,7 +4,7 @@ import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
-import type { AppendAnswer } from '../../wasm/protocol.js';
+import type { Appended } from '../../wasm/protocol.js';
 import { APPENDED } from '../../wasm/protocol.js';
 import { isSameJson } from '../../wasm/core.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
@@ -172,9 +172,9 @@ export class Fetch {
     // Noted before, because a base that another tab notes meanwhile would not fit the new revisions.
     const marked = base && { ...base, id: newEventId(), isStale: true };
     if (marked !== undefined && !(await records.writeBase(key, marked, base))) return false;
-    let answer: AppendAnswer;
+    let appended: Appended;
     try {
-      answer = await local.replace(key, {
+      appended = await local.replace(key, {
         truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
         expectedRevision: head.revision,
         events: plan.events,
@@ -188,7 +188,7 @@ export class Fetch {
       }
       throw error;
     }
-    const confirmed = confirmedIn(answer, plan.events.length, plan.unsentCount);
+    const confirmed = confirmedIn(appended, plan.events.length, plan.unsentCount);
     const isNoted = await this.#writeBase(key, found, marked, head.created, confirmed);
     if (!isNoted) await records.markStale(key, head.created);
     return isNoted;
@@ -283,9 +283,9 @@ export function confirmedUntil(
 }
 
 /** Like {@link confirmedUntil}, after an append of events of which the last are unsent. */
-function confirmedIn(answer: AppendAnswer, count: number, unsentCount: number): number {
-  const unchanged = new Map(answer[APPENDED.unchanged]);
-  const revision = answer[APPENDED.revision];
+function confirmedIn(appended: Appended, count: number, unsentCount: number): number {
+  const unchanged = new Map(appended[APPENDED.unchanged]);
+  const revision = appended[APPENDED.revision];
   let next = revision - (count - unchanged.size);
   const revisions = Array.from({ length: count }, (_, position) => {
     return { revision: unchanged.get(position) ?? (next += 1) };

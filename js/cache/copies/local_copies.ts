@@ -12,7 +12,7 @@ import type { CreatedSession } from '../../storage/session_store.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { isSameJson } from '../../wasm/core.js';
 import {
-  type AppendAnswer,
+  type Appended,
   APPENDED,
   MOST_CHANGED,
   type SharedRevisions,
@@ -173,9 +173,9 @@ export class LocalCopies {
   ): Promise<UnsentEvent[] | undefined> {
     const events = new Map<number, UnsentEvent>();
     for (let from = since; from < head.revision;) {
-      const answer = await this.#changes(key, head, from);
-      if (answer?.[APPENDED.revision] !== head.revision) return undefined;
-      const rows = answer[APPENDED.missed] ?? [];
+      const appended = await this.#changes(key, head, from);
+      if (appended?.[APPENDED.revision] !== head.revision) return undefined;
+      const rows = appended[APPENDED.missed] ?? [];
       for (const [seq, revision, text] of rows) {
         events.set(seq, { seq, revision, snapshot: this.#snapshot(key, text) });
       }
@@ -189,7 +189,7 @@ export class LocalCopies {
     key: CompositeSessionKey,
     { created }: CopyHead,
     since: number,
-  ): Promise<AppendAnswer | undefined> {
+  ): Promise<Appended | undefined> {
     const position = { created, revision: since, lastEventId: undefined };
     const request = { position, policy: STALE_POLICIES.merge, events: [], now: 0 };
     try {
@@ -223,7 +223,7 @@ export class LocalCopies {
   }
 
   /** Watchers get a notice. @throws SessionError `stale_session` if the copy has changed since that revision */
-  replace(key: CompositeSessionKey, replacement: Replacement): Promise<AppendAnswer> {
+  replace(key: CompositeSessionKey, replacement: Replacement): Promise<Appended> {
     const request = {
       ...{ key: this.keyOf(key), policy: STALE_POLICIES.append, now: this.#clock() },
       position: { created: -1, revision: 0, lastEventId: undefined },

@@ -25,9 +25,9 @@ export class Requests {
   async askOrSetAside<T>(
     key: CacheKey,
     run: RemoteCall<T>,
-  ): Promise<{ readonly answer: T } | undefined> {
+  ): Promise<{ readonly value: T } | undefined> {
     try {
-      return { answer: await this.ask(run) };
+      return { value: await this.ask(run) };
     } catch (error) {
       if (!isRefusal(error)) throw error;
       await this.#unsent.setAside(key, failureOf(error));

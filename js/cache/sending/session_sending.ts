@@ -85,11 +85,11 @@ export class SessionSending {
       now: clock(),
     };
     try {
-      const answer = await requests.ask((store, call) => store.append({ ...request, ...call }));
-      if ((answer[APPENDED.missed] ?? []).length > 0) {
+      const appended = await requests.ask((store, call) => store.append({ ...request, ...call }));
+      if ((appended[APPENDED.missed] ?? []).length > 0) {
         await fetch.copyInTurn(key);
       } else {
-        const revision = answer[APPENDED.revision];
+        const revision = appended[APPENDED.revision];
         const confirmed = confirmedUntil(head!.revision, events.slice(batch.length));
         await records.writeBase(
           key,
@@ -126,8 +126,8 @@ export class SessionSending {
         store.create({ key, ...creation, events: first, now: clock(), ...call }, true),
       );
       if (created === undefined) return false;
-      if (created.answer !== undefined) {
-        const [createdAt, revision, time] = created.answer;
+      if (created.value !== undefined) {
+        const [createdAt, revision, time] = created.value;
         const base = {
           id: newEventId(),
           ...remoteRevision(createdAt, revision, time),
@@ -157,8 +157,8 @@ export class SessionSending {
         store.get(key, 0, undefined, call),
       );
       if (read === undefined) return false;
-      if (read.answer === undefined) break;
-      const [created, revision, , , , , labels] = read.answer;
+      if (read.value === undefined) break;
+      const [created, revision, , , , , labels] = read.value;
       const { delete: present } = await records.session(key);
       if (present?.id !== deletion.id) return false;
       const deleted = await requests.askOrSetAside(key, async (store, call) => {
@@ -173,7 +173,7 @@ export class SessionSending {
         return true;
       });
       if (deleted === undefined) return false;
-      isDeleted = deleted.answer;
+      isDeleted = deleted.value;
     }
     // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
     pending.noteDeletion(key);
@@ -191,7 +191,7 @@ export class SessionSending {
       store.describe({ ...description, ...call }),
     );
     if (sent === undefined) return;
-    if (!sent.answer) {
+    if (!sent.value) {
       const message = `Session ${JSON.stringify(key.sessionId)} was deleted on the remote before its title was sent.`;
       return unsent.setAside(key, { code: 'not_found', message });
     }

@@ -3,7 +3,7 @@ import { openAdapter } from '../../database/open_adapter.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 import type { Changes, EventRow, StorageKey } from '../../storage/rows.js';
-import { NO_SHARED_ROWS } from '../../storage/own_adapter.js';
+import { NO_SHARED_ROWS } from '../../storage/built_in_adapter.js';
 import { scopeOf } from '../../storage/scopes.js';
 import { type Fingerprint, fingerprintOf } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';

@@ -1,12 +1,12 @@
 /** Reads one row for each of several keys, in as few queries as the engine allows. */
 import { type Compilable, type Expression, type QueryExecutorProvider, sql } from 'kysely';
 import type { Engine } from '../engines/engine.js';
-import { type Answer, Prepared, type Query, type Steps } from './prepared.js';
+import { type QueryResults, Prepared, type Query, type Steps } from './prepared.js';
 
-/** Queries, and the function that reads their answers. */
+/** Queries, and the function that reads their results. */
 export interface Read<Result> {
   readonly queries: readonly Query[];
-  readonly result: (answer: Answer) => Result;
+  readonly result: (results: QueryResults) => Result;
 }
 
 type Results<Reads extends readonly Read<unknown>[]> = {
@@ -17,10 +17,10 @@ type Results<Reads extends readonly Read<unknown>[]> = {
 export function* readTogether<const Reads extends readonly Read<unknown>[]>(
   reads: Reads,
 ): Steps<Results<Reads>> {
-  const answer = yield { queries: reads.flatMap(({ queries }) => queries), isLast: false };
+  const results = yield { queries: reads.flatMap(({ queries }) => queries), isLast: false };
   let start = 0;
   const results = reads.map(({ queries, result }) =>
-    result(answer.slice(start, (start += queries.length))),
+    result(results.slice(start, (start += queries.length))),
   );
   return results as Results<Reads>;
 }
@@ -67,7 +67,7 @@ export function lookUp<Key extends object, Row>(
   keys: readonly Key[],
 ): Read<readonly (Row | undefined)[]> {
   if (many === undefined || keys.length <= 1) {
-    const result = (answer: Answer) => answer.map((rows) => rows[0] as Row | undefined);
+    const result = (results: QueryResults) => results.map((rows) => rows[0] as Row | undefined);
     return { queries: keys.map((key) => one.of(key)), result };
   }
   return {

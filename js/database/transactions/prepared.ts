@@ -15,7 +15,7 @@ export interface Query<Row = unknown> {
   readonly statement: Statement & { readonly query: CompiledQuery<Row> };
   readonly values: readonly unknown[];
   /**
-   * Receives the rows as they arrive, if the runner can do that. The {@link Answer} then has no rows of this
+   * Receives the rows as they arrive, if the runner can do that. The {@link QueryResults} then has no rows of this
    * query. Must not throw.
    */
   take?(row: Row): void;
@@ -26,23 +26,23 @@ export interface Query<Row = unknown> {
  * without waiting in between.
  */
 export interface Request {
-  /** The answer to `undefined` is no rows. */
+  /** `undefined` has no rows. */
   readonly queries: readonly (Query | undefined)[];
   /**
    * Whether these are the last queries, so that the commit can be sent with them. The runner then commits
-   * before the verb sees the answer.
+   * before the verb sees the results.
    */
   readonly isLast: boolean;
 }
 
 /** The rows of each query of a {@link Request}. */
-export type Answer = readonly (readonly unknown[])[];
+export type QueryResults = readonly (readonly unknown[])[];
 
 /**
  * The steps of a verb: it yields requests, gets the rows, and returns its result. It knows no connection. So
  * SQLite can run all steps without a pause, and a server's driver can wait between them.
  */
-export type Steps<Result> = Generator<Request, Result, Answer>;
+export type Steps<Result> = Generator<Request, Result, QueryResults>;
 
 type RowsOf<Queries extends Request['queries']> = {
   [Index in keyof Queries]: NonNullable<Queries[Index]> extends Query<infer Row>
@@ -64,10 +64,10 @@ export function* together<const Queries extends Request['queries']>(
  */
 export function rowsOf<const Queries extends Request['queries']>(
   queries: Queries,
-  answer: Answer,
+  results: QueryResults,
 ): RowsOf<Queries> {
   // Trusts here that a query returns the rows that its builder promised.
-  return answer as RowsOf<Queries>;
+  return results as RowsOf<Queries>;
 }
 
 /** Stands in a query for a value that each run supplies. */

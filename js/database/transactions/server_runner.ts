@@ -67,10 +67,10 @@ export async function oneByOne<Item>(
   onCommit: () => void,
   rowsOf: (statement: Item | string) => Promise<readonly unknown[]>,
 ): Promise<(readonly unknown[])[]> {
-  const answer: (readonly unknown[])[] = [];
+  const results: (readonly unknown[])[] = [];
   for (const statement of statements) {
     if (statement === 'commit') onCommit();
-    answer.push(statement === undefined ? [] : await rowsOf(statement));
+    results.push(statement === undefined ? [] : await rowsOf(statement));
   }
-  return answer;
+  return results;
 }

@@ -65,10 +65,10 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
         let isEnded = false;
         while (step.done !== true) {
           const { queries, isLast } = step.value;
-          const answer = queries.map(rowsOf);
+          const results = queries.map(rowsOf);
           if (isLast) commit.run(NONE);
           isEnded = isLast;
-          step = steps.next(answer);
+          step = steps.next(results);
         }
         if (!isEnded) commit.run(NONE);
         return step.value;

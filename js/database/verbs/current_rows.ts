@@ -7,13 +7,13 @@ import {
   type StoredScope,
 } from '../../state/scope.js';
 import type { EventRow, Found, SessionRow, SharedRow, StorageKey } from '../../storage/rows.js';
-import { NO_ROWS, type OwnWriteRequest } from '../../storage/own_adapter.js';
+import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
 import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
-import type { Answer, Steps } from '../transactions/prepared.js';
+import type { QueryResults, Steps } from '../transactions/prepared.js';
 import type { Revisions } from '../tables/revisions.js';
 import { type EventColumns, eventRow, sharedRow, sessionRow } from '../tables/rows.js';
 import { type Key, keyOf, ownerName, type SessionStatements } from './session_statements.js';
@@ -40,7 +40,7 @@ export interface ReadContext {
 
 /** The rows that a request needs, and those of them that have to be locked. */
 interface Plan {
-  readonly request: OwnWriteRequest;
+  readonly request: BuiltInWriteRequest;
   readonly key: Key;
   readonly wants: Readonly<Record<StoredScope, boolean>>;
   readonly locks: Readonly<Record<StoredScope, boolean>>;
@@ -74,7 +74,7 @@ const NO_READ: Read<readonly unknown[]> = { queries: [], result: () => [] };
  */
 export function* readCurrentRows(
   context: ReadContext,
-  requests: readonly OwnWriteRequest[],
+  requests: readonly BuiltInWriteRequest[],
   isCreate: boolean,
   locksApp: boolean,
 ): Steps<readonly (CurrentRows | undefined)[]> {
@@ -117,7 +117,7 @@ export function* readCurrentRows(
 
 function planOf(
   { locksRows }: Engine,
-  request: OwnWriteRequest,
+  request: BuiltInWriteRequest,
   isCreate: boolean,
   locksApp: boolean,
 ): Plan {
@@ -153,8 +153,8 @@ function lockShared(
   const { queries, result } = lookUp(statements.locks[scope], sorted);
   return {
     queries,
-    result(answer) {
-      const rows = result(answer);
+    result(results) {
+      const rows = result(results);
       return new Set(names.filter((_, index) => rows[index] !== undefined));
     },
   };
@@ -187,7 +187,7 @@ function eventsByIds(
     for (const [index, id] of chunk.entries()) values[`id${index}`] = id;
     return statements.events(chunk.length).of(values);
   });
-  return { queries, result: (answer) => (answer.flat() as EventColumns[]).map(eventRow) };
+  return { queries, result: (results) => (results.flat() as EventColumns[]).map(eventRow) };
 }
 
 /** @param several the events of a request with more than one event */
@@ -318,7 +318,7 @@ function readChanged(
   const isOfEmpty = since === session.created;
   const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK_MICROS);
   const select = query.of({ since: layout.time(from), limit, ...key });
-  const result = ([rows = []]: Answer): EventRow[] => {
+  const result = ([rows = []]: QueryResults): EventRow[] => {
     // There may be more, so it does not matter which of these have changed.
     if (rows.length >= limit) return (rows as readonly EventColumns[]).map(eventRow);
     const changed: EventRow[] = [];

@@ -65,7 +65,7 @@ export class GroupChanges {
   /**
    * Adds the changes of a write. Throws before that if the tables cannot hold them.
    *
-   * @param truncateAfter see `OwnWriteRequest`
+   * @param truncateAfter see `BuiltInWriteRequest`
    */
   add(rows: CurrentRows, changes: Changes, truncateAfter?: number): void {
     const { engine, layout } = this.#context;

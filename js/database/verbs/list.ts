@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { type ListTime, sortList, type TimedPlace } from '../../storage/list_place.js';
-import type { OwnListRequest } from '../../storage/own_adapter.js';
+import type { BuiltInListRequest } from '../../storage/built_in_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
 import type { Layout } from '../tables/layout.js';
@@ -268,7 +268,7 @@ export function* list(
   statements: ListStatements & SessionStatements,
   { timeOf }: Layout,
   hasTerms: boolean,
-  request: OwnListRequest,
+  request: BuiltInListRequest,
 ): Steps<Listing> {
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
@@ -345,7 +345,7 @@ function compare<T extends StoredTime>(one: T, other: T): number {
 /** @returns `undefined` if the page is empty, or if all sessions are listed */
 function stretchOf(
   rows: readonly { time: StoredTime }[],
-  { offset, limit = 0, order }: OwnListRequest,
+  { offset, limit = 0, order }: BuiltInListRequest,
 ): Stretch | undefined {
   const times = sortedTimes(rows, order);
   const first = times[offset];
@@ -358,7 +358,7 @@ function stretchOf(
 /** Returns the times from a place, whose ties may lie after it, to the last of `limit` sessions beyond. */
 function stretchAfter(
   rows: readonly { time: StoredTime }[],
-  { limit = 0, order, orderBy = 'lastUpdateTime' }: OwnListRequest,
+  { limit = 0, order, orderBy = 'lastUpdateTime' }: BuiltInListRequest,
   { [orderBy]: time = 0 }: TimedPlace,
   timeBeside: (milliseconds: number, isBeyond: boolean) => StoredTime,
 ): Stretch {

@@ -3,7 +3,7 @@ import type { Event } from '../../model/event/event.js';
 import { MAX_TIMESTAMP } from '../../model/event/snapshot.js';
 import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
 import type { PageRows, Rows, SharedRow, StorageKey } from '../../storage/rows.js';
-import { NO_ROWS, type OwnRows } from '../../storage/own_adapter.js';
+import { NO_ROWS, type BuiltInRows } from '../../storage/built_in_adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
 import type { Layout } from '../tables/layout.js';
@@ -199,7 +199,7 @@ export function* readPage(
 export function* readParsed(
   { revisions, statements }: ReadingContext,
   { key, window }: StorageReadRequest,
-): Steps<OwnRows | undefined> {
+): Steps<BuiltInRows | undefined> {
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
   const values = keyOf(key);

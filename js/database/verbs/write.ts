@@ -2,7 +2,7 @@
 import { memberOf } from '../../members/own.js';
 import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Changes, Found } from '../../storage/rows.js';
-import { NO_ROWS, type OwnWriteRequest } from '../../storage/own_adapter.js';
+import { NO_ROWS, type BuiltInWriteRequest } from '../../storage/built_in_adapter.js';
 import { readCurrentRows } from './current_rows.js';
 import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
@@ -18,7 +18,7 @@ import { millisecondsToMicros } from '../../python/micros.js';
  */
 export function* write(
   context: WriteContext,
-  writes: readonly OwnWrite[],
+  writes: readonly BuiltInWrite[],
   isCreate: boolean,
 ): Steps<void> {
   const { engine } = context;
@@ -42,8 +42,8 @@ export function* write(
 }
 
 /** One write of a group. A write that removes the end of a history is alone. */
-interface OwnWrite extends StorageWrite {
-  readonly request: OwnWriteRequest;
+interface BuiltInWrite extends StorageWrite {
+  readonly request: BuiltInWriteRequest;
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   rangeOf,
   type TouchedKeys,
 } from './mirror_position.js';
-import { answer, completion } from '../requests.js';
+import { resultOf, completion } from '../requests.js';
 
 const RECORDS = 'records';
 const CURRENT = 'current';
@@ -46,13 +46,13 @@ export class MirrorDatabase {
       isNew = true;
       request.result.createObjectStore(RECORDS);
     };
-    const database = new MirrorDatabase(await answer(request, timeout), timeout);
+    const database = new MirrorDatabase(await resultOf(request, timeout), timeout);
     if (!isNew) turnLogOver(factory);
     return database;
   }
 
   static async delete(name: string, timeout: number): Promise<void> {
-    await answer((await factoryOf()).deleteDatabase(name), timeout);
+    await resultOf((await factoryOf()).deleteDatabase(name), timeout);
   }
 
   close(): void {
@@ -62,7 +62,7 @@ export class MirrorDatabase {
 
   current(): Promise<Current | undefined> {
     const request = this.#raw.transaction(RECORDS).objectStore(RECORDS).get(CURRENT);
-    return answer(request as IDBRequest<Current | undefined>, this.#timeout);
+    return resultOf(request as IDBRequest<Current | undefined>, this.#timeout);
   }
 
   /**
@@ -117,7 +117,7 @@ export class MirrorDatabase {
   /** Returns whether there is a part of another copy, which an attempt to copy the database left. */
   async hasOtherCopies(set: string): Promise<boolean> {
     const store = this.#raw.transaction(RECORDS).objectStore(RECORDS);
-    const keys = otherCopies(set).map((range) => answer(store.getKey(range), this.#timeout));
+    const keys = otherCopies(set).map((range) => resultOf(store.getKey(range), this.#timeout));
     return (await Promise.all(keys)).some((key) => key !== undefined);
   }
 
@@ -149,8 +149,8 @@ export class MirrorDatabase {
         : IDBKeyRange.bound([set, store, after], last, true);
     const records = this.#raw.transaction(RECORDS).objectStore(RECORDS);
     const [keys, values] = await Promise.all([
-      answer(records.getAllKeys(range, count), this.#timeout),
-      answer(records.getAll(range, count) as IDBRequest<unknown[]>, this.#timeout),
+      resultOf(records.getAllKeys(range, count), this.#timeout),
+      resultOf(records.getAll(range, count) as IDBRequest<unknown[]>, this.#timeout),
     ]);
     return { store, keys: keys.map((key) => (key as IDBValidKey[])[2]!), records: values };
   }

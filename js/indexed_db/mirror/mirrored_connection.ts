@@ -78,17 +78,17 @@ function record(
     return store;
   };
 
-  let hear: IDBTransaction['oncomplete'] = null;
+  let onComplete: IDBTransaction['oncomplete'] = null;
   Object.defineProperty(transaction, 'oncomplete', {
-    get: () => hear,
-    set: (listener: IDBTransaction['oncomplete']) => (hear = listener),
+    get: () => onComplete,
+    set: (listener: IDBTransaction['oncomplete']) => (onComplete = listener),
   });
   transaction.addEventListener('complete', (event) => {
     const followed =
       reached === undefined ? undefined : writer.follow(reached, changes, durability);
     Promise.resolve(followed).then(
       () => {
-        hear?.call(transaction, event);
+        onComplete?.call(transaction, event);
       },
       (cause: unknown) => {
         // Not `quota_exceeded`, which says that nothing was written: the database itself has it.

@@ -9,7 +9,7 @@ import {
   rangeOf,
 } from './mirror_position.js';
 import { type Batch, MirrorDatabase } from './mirror_database.js';
-import { answer, completion, lost, withDatabase } from '../requests.js';
+import { resultOf, completion, lost, withDatabase } from '../requests.js';
 
 /** Number of records that one transaction copies. */
 const BATCH = 64;
@@ -153,8 +153,8 @@ class Reconciliation {
         const store = transaction.objectStore(place[0]);
         const range = rangeOf(place);
         const [keys, records] = await Promise.all([
-          this.#answer(store.getAllKeys(range)),
-          this.#answer(store.getAll(range) as IDBRequest<unknown[]>),
+          this.#resultOf(store.getAllKeys(range)),
+          this.#resultOf(store.getAll(range) as IDBRequest<unknown[]>),
         ]);
         return keys.map((key, index): Change => {
           return { touched: [place[0], key], record: records[index] };
@@ -223,8 +223,8 @@ class Reconciliation {
     const range = after === undefined ? null : IDBKeyRange.lowerBound(after, true);
     const store = primary.transaction(name).objectStore(name);
     const [keys, records] = await Promise.all([
-      this.#answer(store.getAllKeys(range, BATCH)),
-      this.#answer(store.getAll(range, BATCH) as IDBRequest<unknown[]>),
+      this.#resultOf(store.getAllKeys(range, BATCH)),
+      this.#resultOf(store.getAll(range, BATCH) as IDBRequest<unknown[]>),
     ]);
     return { store: name, keys, records };
   }
@@ -255,18 +255,18 @@ class Reconciliation {
   }
 
   #markIn(transaction: IDBTransaction): Promise<Mark | undefined> {
-    return this.#answer(transaction.objectStore(META).get(MARK));
+    return this.#resultOf(transaction.objectStore(META).get(MARK));
   }
 
   async #isBlankIn(transaction: IDBTransaction): Promise<boolean> {
     const first = [...transaction.objectStoreNames].map((name) =>
-      this.#answer(transaction.objectStore(name).getAllKeys(null, 2)),
+      this.#resultOf(transaction.objectStore(name).getAllKeys(null, 2)),
     );
     return (await Promise.all(first)).flat().every((key) => key === CREATION);
   }
 
-  #answer<T>(request: IDBRequest<T>): Promise<T> {
-    return answer(request, this.#options.timeout);
+  #resultOf<T>(request: IDBRequest<T>): Promise<T> {
+    return resultOf(request, this.#options.timeout);
   }
 
   #completion(transaction: IDBTransaction): Promise<void> {

@@ -1,7 +1,7 @@
 /** Reads and writes the note in a new database; see {@link CreationNote}. */
 import type { DataLoss } from '../../model/session_service.js';
 import { CREATION, type CreationNote, META } from '../layout.js';
-import { answer, completion, openingFailure, withDatabase } from '../requests.js';
+import { resultOf, completion, openingFailure, withDatabase } from '../requests.js';
 
 /** The note of one database, in a connection of its own: a mirror has no part in it. */
 export class StoredNote {
@@ -17,7 +17,7 @@ export class StoredNote {
   read(): Promise<CreationNote | undefined> {
     return this.#withDatabase((database) => {
       const request = database.transaction(META).objectStore(META).get(CREATION);
-      return answer(request as IDBRequest<CreationNote | undefined>, this.#timeout);
+      return resultOf(request as IDBRequest<CreationNote | undefined>, this.#timeout);
     });
   }
 
@@ -29,7 +29,7 @@ export class StoredNote {
   settle(loss: DataLoss | undefined): Promise<boolean> {
     return this.#write(async (store) => {
       const request = store.get(CREATION) as IDBRequest<CreationNote | undefined>;
-      const note = await answer(request, this.#timeout);
+      const note = await resultOf(request, this.#timeout);
       if (note === undefined || note.loss !== undefined) return false;
       if (loss === undefined) store.delete(CREATION);
       else store.put({ ...note, loss });

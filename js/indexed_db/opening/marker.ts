@@ -37,7 +37,7 @@ export class Marker {
 
   /** Runs a request. Returns `otherwise` if the Cache API is missing, or if the request fails or times out. */
   #ask<T>(otherwise: T, run: (caches: CacheStorage) => Promise<T>): Promise<T> {
-    const answer = this.#last.then(async () => {
+    const request = this.#last.then(async () => {
       try {
         // `caches` may be missing, or reading it may throw.
         return await run(globalThis.caches);
@@ -47,7 +47,7 @@ export class Marker {
     });
     const inTime = new Promise<T>((resolve) => {
       const late = setTimeout(resolve, PATIENCE, otherwise);
-      void answer.then((value) => {
+      void request.then((value) => {
         clearTimeout(late);
         resolve(value);
       });

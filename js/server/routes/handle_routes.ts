@@ -7,7 +7,7 @@ import type { ChangedEvent } from '../../model/changes_since.js';
 import { takeDescription } from '../../model/description.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
-import { type AppendAnswer, READ_EVENTS } from '../../wasm/protocol.js';
+import { type Appended, READ_EVENTS } from '../../wasm/protocol.js';
 import { toSeconds } from '../../python/time.js';
 import { eventsIn } from './call_body.js';
 import { eventToJson } from './event_json.js';
@@ -18,7 +18,7 @@ import { requireCore } from './served_session.js';
 const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
 
 /**
- * The routes of the remote client. It holds handles and updates them itself, so it gets what the storage answers.
+ * The routes of the remote client. It holds handles and updates them itself, so it gets what the storage returns.
  */
 export const HANDLE_ROUTES: readonly Route[] = [
   {
@@ -36,7 +36,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
       'expectedRevision',
       'firstTitle',
     ],
-    response: 'AppendAnswer',
+    response: 'Appended',
     run: append,
   },
   {
@@ -120,21 +120,21 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   return walked.deleteUnchanged(appName, listed, { signal });
 }
 
-async function append(call: RouteCall): Promise<AppendAnswer> {
+async function append(call: RouteCall): Promise<Appended> {
   const { appName, userId, sessionId, service, body, signal } = call;
   const events = eventsIn(call);
   // The service checks that it is a number.
   const expectedRevision = body.expectedRevision as number | undefined;
   const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
   const session = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
-  let answer: AppendAnswer | undefined;
+  let appended: Appended | undefined;
   setAppendRules(session, {
     policy: policyOf(body.stale),
     writer: orderedWriter,
-    remote: { position: positionIn(call), firstTitle, receive: (given) => (answer = given) },
+    remote: { position: positionIn(call), firstTitle, receive: (given) => (appended = given) },
   });
   await service.appendEvents({ session, events, expectedRevision, signal });
-  if (answer !== undefined) return answer;
+  if (appended !== undefined) return appended;
   if (events.length === 0) throw invalid('events', 'is empty');
   const message = 'The server serves a service that does not pass the handle of an append on.';
   throw new SessionError('unsupported', message);

@@ -62,7 +62,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ),
   Deleted: objectOf({ deleted: WHOLE }),
   StoredEventsPage: listOf({}),
-  AppendAnswer: listOf({}),
+  Appended: listOf({}),
   Whether: { type: 'boolean' },
   State: OBJECT,
   Notices: {

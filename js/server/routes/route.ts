@@ -62,8 +62,8 @@ export interface Route {
   readonly body?: readonly string[] | 'any';
   /** Name of the response's schema in the OpenAPI document. */
   readonly response: string;
-  /** Returns the value of the response. */
-  readonly run: (call: RouteCall) => Promise<unknown>;
+  /** Returns the value of the response. Absent: the handler opens a change feed. */
+  readonly run?: (call: RouteCall) => Promise<unknown>;
 }
 
 /** The names in a path. */

@@ -6,7 +6,7 @@ import { HttpRefusal } from '../http/http_refusal.js';
 import { numberIn, timeIn, wordIn } from '../http/query.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
 import { sessionToJson } from './event_json.js';
-import { answerSession, revisionsOf } from './served_session.js';
+import { servedSession, revisionsOf } from './served_session.js';
 
 /** The sessions of a page by default, and the most. */
 const DEFAULT_LIMIT = 100;
@@ -34,7 +34,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       'sharedState',
     ],
     response: 'Session',
-    run: async (call) => answerSession(call, await call.service.createSession(newSession(call))),
+    run: async (call) => servedSession(call, await call.service.createSession(newSession(call))),
   },
   {
     method: 'POST',
@@ -45,7 +45,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     response: 'Session',
     run: async (call) => {
       const state = stateIn(call, call.body, 'body');
-      return answerSession(call, await call.service.createSession({ ...keyOf(call), state }));
+      return servedSession(call, await call.service.createSession({ ...keyOf(call), state }));
     },
   },
   {
@@ -57,7 +57,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     response: 'Session',
     run: async (call) => {
       const state = stateIn(call, call.body.state, 'state');
-      return answerSession(call, await call.service.getOrCreateSession({ ...keyOf(call), state }));
+      return servedSession(call, await call.service.getOrCreateSession({ ...keyOf(call), state }));
     },
   },
   {
@@ -72,7 +72,7 @@ export const SESSION_ROUTES: readonly Route[] = [
         numRecentEvents: numberIn(call.query, 'numRecentEvents'),
         afterTimestamp: millisecondsOf(call, timeIn(call.query, 'afterTimestamp')),
       };
-      return answerSession(call, await readSession(call, config));
+      return servedSession(call, await readSession(call, config));
     },
   },
   {
@@ -85,7 +85,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     run: async (call) => {
       const stateDelta = deltaIn(call);
       await call.service.updateState({ ...keyOf(call), stateDelta });
-      return answerSession(call, await readSession(call, {}));
+      return servedSession(call, await readSession(call, {}));
     },
   },
   {

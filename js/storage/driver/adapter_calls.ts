@@ -37,15 +37,15 @@ export function requestOf<Request extends object>(
 /** Stops waiting when the signal fires. Only for reads, which change nothing. */
 export async function untilAborted<T>(
   signal: AbortSignal | undefined,
-  answer: MaybePromise<T>,
+  result: MaybePromise<T>,
 ): Promise<T> {
-  if (signal === undefined) return answer;
+  if (signal === undefined) return result;
   let ignore = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
     ignore = onAbort(signal, () => reject(abortedError(signal)));
   });
   try {
-    return await Promise.race([answer, aborted]);
+    return await Promise.race([result, aborted]);
   } finally {
     ignore();
   }

@@ -12,7 +12,7 @@ import { memberOf, ownMembers } from '../../members/own.js';
 import type { MaybePromise } from '../../call/call.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { packAppends, packCreation, type Truncation } from '../../wasm/appends.js';
-import type { AppendAnswer, Compute, SharedRevisions } from '../../wasm/protocol.js';
+import type { Appended, Compute, SharedRevisions } from '../../wasm/protocol.js';
 import type {
   StorageAdapter,
   StorageDeleteRequest,
@@ -22,7 +22,7 @@ import type {
 import type { StorageKey } from '../rows.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
-import type { OwnAdapter, OwnListRequest } from '../own_adapter.js';
+import type { BuiltInAdapter, BuiltInListRequest } from '../built_in_adapter.js';
 import { listThrough } from './list_through.js';
 import { pageThrough, readThrough } from './read_through.js';
 import { scopeOf, type StateOwner, storageKey } from '../scopes.js';
@@ -52,25 +52,25 @@ import { writeThrough } from './write_through.js';
  */
 export class AdapterStore implements SessionStore {
   readonly #adapter: StorageAdapter;
-  readonly #own: OwnAdapter | undefined;
+  readonly #builtIn: BuiltInAdapter | undefined;
   /** Whether the adapter has stored the events of a creation. */
   #storesEvents = false;
 
-  /** @param own the adapter, if it is ours */
-  constructor(adapter: StorageAdapter, own?: OwnAdapter) {
+  /** @param builtIn the adapter, if it is one of this package */
+  constructor(adapter: StorageAdapter, builtIn?: BuiltInAdapter) {
     this.#adapter = adapter;
-    this.#own = own;
+    this.#builtIn = builtIn;
   }
 
   async open(call: StorageCall): Promise<void> {
-    const own = this.#own;
-    if (own === undefined) {
+    const builtIn = this.#builtIn;
+    if (builtIn === undefined) {
       // An adapter of a user has no verb for this.
-      await readThrough(this.#adapter, own, storageKey({ appName: PROBE }), { last: 0 }, call);
+      await readThrough(this.#adapter, builtIn, storageKey({ appName: PROBE }), { last: 0 }, call);
     } else {
       const { signal } = call;
       const request = requestOf({}, call);
-      await settled('open', signal, () => untilAborted(signal, own.open(request)));
+      await settled('open', signal, () => untilAborted(signal, builtIn.open(request)));
     }
   }
 
@@ -82,9 +82,9 @@ export class AdapterStore implements SessionStore {
     const write = callCore(() =>
       AdapterWrite.create(packed, numbers, texts, state, delta, sharesState),
     );
-    if (this.#own?.createInSteps !== undefined && events.length > 0) {
+    if (this.#builtIn?.createInSteps !== undefined && events.length > 0) {
       write.free();
-      return this.#own.createInSteps(this, request, ifAbsent);
+      return this.#builtIn.createInSteps(this, request, ifAbsent);
     }
     const writer = this.#adapter;
     const parts = { writer, key, signal, onRetry, ...NO_EVENTS, now, events, creation: request };
@@ -100,7 +100,7 @@ export class AdapterStore implements SessionStore {
    */
   async #requireEvents({ key, events }: CreateRequest): Promise<void> {
     const last = events.at(-1);
-    if (last === undefined || this.#storesEvents || this.#own !== undefined) return;
+    if (last === undefined || this.#storesEvents || this.#builtIn !== undefined) return;
     const read = await readThrough(this.#adapter, undefined, key, { last: 1 }, {});
     this.#storesEvents = (read.events as readonly { id: string }[]).some(
       ({ id }) => id === last.id,
@@ -142,24 +142,21 @@ export class AdapterStore implements SessionStore {
   }
 
   get truncates(): boolean {
-    return this.#own !== undefined && memberOf(this.#own, 'truncates') === true;
+    return this.#builtIn !== undefined && memberOf(this.#builtIn, 'truncates') === true;
   }
 
   get appendMany(): SessionStore['appendMany'] {
     if (memberOf(this.#adapter, 'appendMany') === undefined) return undefined;
     return (requests) => {
       const group = new WriteGroup(this.#adapter);
-      const answers = requests.map(async (request) => this.append(request, group));
+      const appended = requests.map(async (request) => this.append(request, group));
       group.run();
-      return answers;
+      return appended;
     };
   }
 
   /** @param group runs the first attempt; later ones run alone */
-  append(
-    request: AppendRequest & Partial<Truncation>,
-    group?: WriteGroup,
-  ): MaybePromise<AppendAnswer> {
+  append(request: AppendRequest & Partial<Truncation>, group?: WriteGroup): MaybePromise<Appended> {
     const { key, position, events, now, firstTitle, compute, signal, onRetry } = request;
     const truncateAfter = memberOf(request, 'truncateAfter');
     this.#requireTransactions(compute);
@@ -173,7 +170,7 @@ export class AdapterStore implements SessionStore {
     const parts = {
       writer, key, now, events, creation, firstTitle, lastEventId, truncateAfter, signal, onRetry,
     };
-    const end = () => write.appended() as AppendAnswer;
+    const end = () => write.appended() as Appended;
     return writeThrough('append', this.#adapter, write, parts, end);
   }
 
@@ -195,7 +192,7 @@ export class AdapterStore implements SessionStore {
 
   /** Another program may write between the read and the write of a storage without transactions. */
   #requireTransactions(compute: Compute | undefined): void {
-    if (compute === undefined || this.#own?.createInSteps === undefined) return;
+    if (compute === undefined || this.#builtIn?.createInSteps === undefined) return;
     const message = 'The storage has no transactions, so stateDelta must not be a function here.';
     throw new SessionError('unsupported', message, { key: 'stateDelta' });
   }
@@ -211,7 +208,7 @@ export class AdapterStore implements SessionStore {
       ...(last !== undefined && { last }),
       ...(after !== undefined && { after }),
     };
-    const read = await readThrough(this.#adapter, this.#own, key, window, call);
+    const read = await readThrough(this.#adapter, this.#builtIn, key, window, call);
     const { session, shared, parsed, events } = read;
     if (session === undefined) return undefined;
     const [created, revision, lastUpdateTime, state, title, labels] = session;
@@ -232,7 +229,7 @@ export class AdapterStore implements SessionStore {
 
   async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
     const key = storageKey(owner);
-    const { shared } = await readThrough(this.#adapter, this.#own, key, { last: 0 }, call);
+    const { shared } = await readThrough(this.#adapter, this.#builtIn, key, { last: 0 }, call);
     const scope = scopeOf(owner);
     return mergeStates(`${scope} state`, shared[scope]?.[1] ?? '{}');
   }
@@ -245,8 +242,8 @@ export class AdapterStore implements SessionStore {
     call: StorageCall,
   ): Promise<ReadPage> {
     const wanted = pageNumbers(limit, offset, page, 0);
-    const isOwn = this.#own !== undefined;
-    const request: OwnListRequest = {
+    const isBuiltIn = this.#builtIn !== undefined;
+    const request: BuiltInListRequest = {
       appName,
       ...(userId !== undefined && { userId }),
       order: descending ? 'desc' : 'asc',
@@ -255,9 +252,9 @@ export class AdapterStore implements SessionStore {
       ...(!withTotal && { withTotal }),
       ...(orderBy === 'createTime' && { orderBy }),
       ...(after !== undefined && { after }),
-      ...(isOwn && terms !== undefined && { terms }),
+      ...(isBuiltIn && terms !== undefined && { terms }),
     };
-    const { sessions, shared, total } = await listThrough(this.#adapter, request, isOwn, call);
+    const { sessions, shared, total } = await listThrough(this.#adapter, request, isBuiltIn, call);
     const numbers = pageNumbers(limit, offset, page, total);
     return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
   }

@@ -13,7 +13,7 @@ import {
   sharedTuple,
 } from '../checked_rows.js';
 import { type ListPlace, sortList } from '../list_place.js';
-import type { OwnListRequest } from '../own_adapter.js';
+import type { BuiltInListRequest } from '../built_in_adapter.js';
 import type { Listing } from '../rows.js';
 import type { ListedTuple, SharedStates } from '../session_store.js';
 
@@ -30,14 +30,14 @@ interface Listed {
  */
 export function listThrough(
   adapter: StorageAdapter,
-  given: OwnListRequest,
-  isOwn: boolean,
+  given: BuiltInListRequest,
+  isBuiltIn: boolean,
   call: StorageCall,
 ): Promise<Listed> {
   const request = ownMembers(given);
   const { offset, limit, after, orderBy, ...others } = request;
-  const list = ownMembers(isOwn && orderBy ? { ...others, orderBy } : others);
-  const isOrdered = isOwn || orderBy === undefined;
+  const list = ownMembers(isBuiltIn && orderBy ? { ...others, orderBy } : others);
+  const isOrdered = isBuiltIn || orderBy === undefined;
   const hasVerb = isOrdered && after !== undefined && memberOf(adapter, 'listAfter') !== undefined;
   const isPage = hasVerb || (isOrdered && after === undefined);
   const verb = hasVerb ? 'listAfter' : 'list';

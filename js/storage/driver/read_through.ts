@@ -13,7 +13,7 @@ import {
   sharedTuples,
 } from '../checked_rows.js';
 import { readAndCut } from '../cut_page.js';
-import type { OwnAdapter, OwnRows } from '../own_adapter.js';
+import type { BuiltInAdapter, BuiltInRows } from '../built_in_adapter.js';
 import type { PageRows, Rows, StorageKey } from '../rows.js';
 import type { EventPageRequest, ReadEvents } from '../session_store.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
@@ -21,11 +21,11 @@ import { requestOf, settled, untilAborted } from './adapter_calls.js';
 /**
  * Reads a session with a window of its events, or the state of a user or an app.
  *
- * @param own the adapter, if it is ours
+ * @param builtIn the adapter, if it is one of this package
  */
 export function readThrough(
   adapter: StorageAdapter,
-  own: OwnAdapter | undefined,
+  builtIn: BuiltInAdapter | undefined,
   key: StorageKey,
   window: StorageReadRequest['window'],
   call: StorageCall,
@@ -33,8 +33,9 @@ export function readThrough(
   const { signal } = call;
   const request: StorageReadRequest = requestOf({ key, window: ownMembers(window) }, call);
   return settled('read', signal, async () => {
-    const read = own === undefined ? readChecked(adapter, request) : own.readParsed(request);
-    const rows: OwnRows = await untilAborted(signal, read);
+    const read =
+      builtIn === undefined ? readChecked(adapter, request) : builtIn.readParsed(request);
+    const rows: BuiltInRows = await untilAborted(signal, read);
     const session = optionalTuple(memberOf(rows, 'session'), (row) =>
       sessionTuple('read', 'session', row),
     );

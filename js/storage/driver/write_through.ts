@@ -9,7 +9,7 @@ import type { StorageAdapter } from '../adapter.js';
 import { adapterError, type Mutable, requestOf } from './adapter_calls.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide } from './decide.js';
-import type { OwnWriteRequest } from '../own_adapter.js';
+import type { BuiltInWriteRequest } from '../built_in_adapter.js';
 import type { Found, StorageKey } from '../rows.js';
 import { scopesOf, storageKey } from '../scopes.js';
 
@@ -30,7 +30,7 @@ export interface WriteParts<Verb extends WriteVerb> extends StorageCall {
   readonly firstTitle: string | undefined;
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
-  /** See `OwnWriteRequest`. */
+  /** See `BuiltInWriteRequest`. */
   readonly truncateAfter: number | undefined;
 }
 
@@ -92,12 +92,12 @@ export function writeThrough<Verb extends WriteVerb, T>(
   return isLater ? Promise.resolve(result).then(succeed, fail) : succeed();
 }
 
-/** @param plan the answer of `AdapterWrite::plan` */
+/** @param plan the numbers of `AdapterWrite::plan` */
 function writeRequest<Verb extends WriteVerb>(
   verb: Verb,
   plan: Float64Array,
   parts: WriteParts<Verb>,
-): OwnWriteRequest {
+): BuiltInWriteRequest {
   const { key, events, now, lastEventId, creation, truncateAfter } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
@@ -109,7 +109,7 @@ function writeRequest<Verb extends WriteVerb>(
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
   const since = plan[PLANNED.since]!;
   const scopes = scopesOf(plan[PLANNED.scopes]!);
-  const request: Mutable<OwnWriteRequest> = requestOf(
+  const request: Mutable<BuiltInWriteRequest> = requestOf(
     { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
     parts,
   );

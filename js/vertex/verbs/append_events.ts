@@ -15,7 +15,7 @@ import { SessionError } from '../../errors/errors.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 import type { Decide, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Changes, EventRow, Found } from '../../storage/rows.js';
-import { NO_ROWS } from '../../storage/own_adapter.js';
+import { NO_ROWS } from '../../storage/built_in_adapter.js';
 import { describeSession } from './describe_session.js';
 import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';

@@ -15,7 +15,7 @@ import { STALE_POLICIES } from '../../wasm/protocol.js';
 
 type JsonObject = Record<string, unknown>;
 
-/** See {@link OwnAdapter.createInSteps}. A failure deletes the session again. */
+/** See {@link BuiltInAdapter.createInSteps}. A failure deletes the session again. */
 export async function createInSteps(
   store: SessionStore,
   request: CreateRequest,

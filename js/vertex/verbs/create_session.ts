@@ -8,7 +8,7 @@ import { SessionError } from '../../errors/errors.js';
 import { isShared } from '../../state/scope.js';
 import type { Decide } from '../../storage/adapter.js';
 import type { StorageKey } from '../../storage/rows.js';
-import { NO_ROWS } from '../../storage/own_adapter.js';
+import { NO_ROWS } from '../../storage/built_in_adapter.js';
 import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { unfinishedError, waitForOperation } from '../rest/operation.js';
 import { Retries } from '../../http/retries.js';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/rules.js';
 import { sortList } from '../../storage/list_place.js';
-import type { OwnListRequest } from '../../storage/own_adapter.js';
+import type { BuiltInListRequest } from '../../storage/built_in_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { listPages } from '../rest/list_pages.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
@@ -10,7 +10,10 @@ import type { Sessions } from './sessions.js';
  * Lists one page of sessions. It reads all sessions for any page: the server gives no total, and does not
  * order ties by id.
  */
-export async function listSessions(sessions: Sessions, request: OwnListRequest): Promise<Listing> {
+export async function listSessions(
+  sessions: Sessions,
+  request: BuiltInListRequest,
+): Promise<Listing> {
   const { appName, userId, offset, limit, after } = request;
   const { listUrl } = sessions.engineUrls(appName);
   const rows: SessionRow[] = [];

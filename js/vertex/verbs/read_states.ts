@@ -3,7 +3,7 @@
  * shows the same keys in all their sessions, so any one will do. Without a session, the states are empty.
  */
 import type { Rows, StorageKey } from '../../storage/rows.js';
-import { NO_ROWS } from '../../storage/own_adapter.js';
+import { NO_ROWS } from '../../storage/built_in_adapter.js';
 import { sessionPages } from './list_sessions.js';
 import { isOwnedBy, sharedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';

@@ -12,7 +12,7 @@ use crate::core::write::{Rule, Write};
 /// The rule of such a write.
 #[derive(Debug)]
 pub(super) struct Script {
-    answer: fn(Revision) -> Option<Changes>,
+    changes_at: fn(Revision) -> Option<Changes>,
     found: Option<FoundRows>,
 }
 
@@ -32,16 +32,16 @@ impl Script {
         let Found { session, state: _, user, app, events, changed, floor } = found;
         let (user, app) = (user.cloned(), app.cloned());
         self.found = Some(FoundRows { session, user, app, events, changed, floor });
-        (self.answer)(floor)
+        (self.changes_at)(floor)
     }
 }
 
 impl Write {
-    /// `events` gives ids, timestamps and texts. `answer` gets the floor and returns the changes.
+    /// `events` gives ids, timestamps and texts. `changes_at` gets the floor and returns the changes.
     pub(crate) fn script(
         plan: Plan,
         events: Vec<EventRow>,
-        answer: fn(Revision) -> Option<Changes>,
+        changes_at: fn(Revision) -> Option<Changes>,
     ) -> Self {
         let new_event = |row: EventRow| NewEvent {
             id: row.id,
@@ -51,7 +51,7 @@ impl Write {
             whole: None,
         };
         let events = events.into_iter().map(new_event).collect();
-        Self::new(plan, Rule::Script(Script { answer, found: None }), events)
+        Self::new(plan, Rule::Script(Script { changes_at, found: None }), events)
     }
 
     /// From now on each decision is made three times. The first two see wrong rows, as if a

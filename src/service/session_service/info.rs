@@ -67,7 +67,7 @@ impl<S: Storage> StoredSessionService<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn session_info(&self, key: SessionKey) -> Answer<SessionInfo, S> {
+    pub async fn session_info(&self, key: SessionKey) -> ServiceResult<SessionInfo, S> {
         let missing = Error::NotFound { session_id: key.session_id.clone() };
         let stored = self.get_session(key, Window::ALL).await?.ok_or(missing)?;
         let mut info = SessionInfo {

@@ -12,9 +12,9 @@ use crate::core::write::{Computed, Write};
 pub(super) fn computing(write: Write, compute: Option<Function>) -> Write {
     let Some(compute) = compute else { return write };
     write.computing(Box::new(move |state| {
-        let answer = compute.call1(&JsValue::NULL, &state.into()).ok();
-        let answer = answer.and_then(|answer| answer.as_string()).unwrap_or_default();
-        let (delta, text) = answer.split_once('\0').unwrap_or((&answer, ""));
+        let computed = compute.call1(&JsValue::NULL, &state.into()).ok();
+        let computed = computed.and_then(|computed| computed.as_string()).unwrap_or_default();
+        let (delta, text) = computed.split_once('\0').unwrap_or((&computed, ""));
         Ok(Computed { delta: Delta::parse(delta)?, text: text.to_owned().into() })
     }))
 }

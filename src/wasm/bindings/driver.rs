@@ -15,7 +15,7 @@ use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
 use crate::room::require_room;
 use crate::wasm::bindings::values::{
-    Answer, appended_to_javascript, listing_to_javascript, push_description, push2,
+    JsResult, appended_to_javascript, listing_to_javascript, push_description, push2,
 };
 use crate::wasm::guarded::Guarded;
 use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, listed_texts, rows};
@@ -34,8 +34,8 @@ impl Driver {
         &self,
         mut write: Write,
         caller: Option<Function>,
-        finish: fn(Write) -> Answer,
-    ) -> Answer {
+        finish: fn(Write) -> JsResult,
+    ) -> JsResult {
         match self {
             Self::Memory(memory) => {
                 memory.write_now(&mut write)?;
@@ -53,7 +53,7 @@ impl Driver {
 
     /// Carries out appends to several sessions in one transaction. Memory answers each append at
     /// once, so it shares nothing.
-    pub(super) fn append_many(&self, writes: Vec<(Write, Caller)>) -> Answer {
+    pub(super) fn append_many(&self, writes: Vec<(Write, Caller)>) -> JsResult {
         let Self::IndexedDb(storage) = self else {
             return Ok(JsValue::UNDEFINED);
         };
@@ -63,7 +63,7 @@ impl Driver {
             for outcome in storage.write_all(writes).await? {
                 let written = repeat(&*storage, outcome).await;
                 let outcome = match written.and_then(appended_to_javascript) {
-                    Ok(answer) => Array::of1(&answer),
+                    Ok(appended) => Array::of1(&appended),
                     Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
                 };
                 outcomes.push(&outcome);
@@ -78,8 +78,8 @@ impl Driver {
         target: Target,
         window: Window,
         caller: Option<Function>,
-        finish: fn(Rows) -> Answer,
-    ) -> Answer {
+        finish: fn(Rows) -> JsResult,
+    ) -> JsResult {
         match self {
             Self::Memory(memory) => finish(memory.rows(&target, &window)?),
             Self::IndexedDb(storage) => {
@@ -92,7 +92,7 @@ impl Driver {
     }
 
     /// Lists sessions, as [`listing_to_javascript`] lays them out.
-    pub(super) fn list(&self, request: ListRequest, caller: Option<Function>) -> Answer {
+    pub(super) fn list(&self, request: ListRequest, caller: Option<Function>) -> JsResult {
         let page = request.page;
         match self {
             Self::Memory(memory) => {
@@ -116,7 +116,7 @@ impl Driver {
         deletion: Deletion,
         expected: Option<Expected>,
         caller: Option<Function>,
-    ) -> Answer {
+    ) -> JsResult {
         match self {
             Self::Memory(memory) => {
                 if let (Deletion::Session(key), Some(Expected { revision, labels })) =
@@ -140,8 +140,8 @@ impl Driver {
 }
 
 /// Runs the future as a promise.
-pub(super) fn later(answer: impl Future<Output = Answer> + 'static) -> Answer {
-    Ok(future_to_promise(Guarded::new(Box::pin(answer))).into())
+pub(super) fn later(result: impl Future<Output = JsResult> + 'static) -> JsResult {
+    Ok(future_to_promise(Guarded::new(Box::pin(result))).into())
 }
 
 /// Returns the listed sessions, each as `[sessionId, userId, created, revision, lastUpdateTime,

@@ -19,7 +19,7 @@ use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::computed::computing;
 use crate::wasm::bindings::driver::{Driver, later};
 use crate::wasm::bindings::values::{
-    Answer, appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
+    JsResult, appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
     page_to_javascript, revisions_to_javascript, session_to_javascript, state_to_javascript,
 };
 use crate::wasm::indexed_db::{Caller, Expected, IndexedDbOptions, IndexedDbStorage};
@@ -215,7 +215,7 @@ impl SessionCore {
     }
 
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
-    /// `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
+    /// `[appended]` or `[undefined, error]` for each append. If the transaction fails, the promise
     /// rejects, and nothing is stored.
     pub fn append_many(
         &self,
@@ -256,7 +256,7 @@ impl SessionCore {
         if let Some(user_id) = &user_id {
             check_id("userId", user_id)?;
         }
-        let finish: fn(Rows) -> Answer = match user_id {
+        let finish: fn(Rows) -> JsResult = match user_id {
             Some(_) => |rows| state_to_javascript(rows.user),
             None => |rows| state_to_javascript(rows.app),
         };

@@ -14,7 +14,7 @@ use crate::core::storage::is_same_json;
 use crate::core::write::{Appended, SharedRevisions, SharedRow, Target, Write, merged};
 
 /// A result for JavaScript, or a promise of it.
-pub(super) type Answer = Result<JsValue, JsValue>;
+pub(super) type JsResult = Result<JsValue, JsValue>;
 
 /// Whether two JSON texts are equal as JSON values.
 #[wasm_bindgen]
@@ -60,7 +60,7 @@ fn fragments(texts: Vec<EventText>) -> Array {
 
 /// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments, title,
 /// labels]`, or `undefined`.
-pub(super) fn session_to_javascript(rows: Rows) -> Answer {
+pub(super) fn session_to_javascript(rows: Rows) -> JsResult {
     let Rows { session: Some(row), user, app, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
@@ -76,7 +76,7 @@ pub(super) fn session_to_javascript(rows: Rows) -> Answer {
 /// createTime, lastUpdateTime, initialState, title, labels]`. The ids of its first and last event are
 /// `undefined` if it is empty, and `count` if it was not requested. Returns only `[created]` if no
 /// event has the id of the page's end, and `undefined` if there is no session.
-pub(super) fn page_to_javascript(rows: Rows) -> Answer {
+pub(super) fn page_to_javascript(rows: Rows) -> JsResult {
     let Rows { session: Some(row), events, edges, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
@@ -107,7 +107,7 @@ pub fn event_limit(limit: Option<f64>) -> Result<f64, JsValue> {
 /// Returns the new session as [`session_to_javascript`] does, without title and labels, followed by the
 /// new revisions of user and app state.
 /// Fails with `already_exists` if the key was taken.
-pub(super) fn created_to_javascript(write: Write) -> Answer {
+pub(super) fn created_to_javascript(write: Write) -> JsResult {
     let Target { app_name, user_id, session_id } = write.plan().target.clone();
     let created = created_if_absent_to_javascript(write)?;
     if !created.is_undefined() {
@@ -118,7 +118,7 @@ pub(super) fn created_to_javascript(write: Write) -> Answer {
 }
 
 /// Returns the same, or `undefined` if the key was taken.
-pub(super) fn created_if_absent_to_javascript(write: Write) -> Answer {
+pub(super) fn created_if_absent_to_javascript(write: Write) -> JsResult {
     let Some((head, state, shared)) = write.created()? else {
         return Ok(JsValue::UNDEFINED);
     };
@@ -147,16 +147,16 @@ fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
 }
 
 /// Returns the JSON object of a user's or an app's state.
-pub(super) fn state_to_javascript(row: Option<SharedRow>) -> Answer {
+pub(super) fn state_to_javascript(row: Option<SharedRow>) -> JsResult {
     Ok(JsValue::from_str(&row.unwrap_or_default().state.try_to_json()?))
 }
 
 /// Returns the new revisions of user and app state after an update.
-pub(super) fn revisions_to_javascript(write: Write) -> Answer {
-    let answer = Array::new();
+pub(super) fn revisions_to_javascript(write: Write) -> JsResult {
+    let result = Array::new();
     let [user, app] = revision_numbers(write.updated()?);
-    push2(&answer, user, app);
-    Ok(answer.into())
+    push2(&result, user, app);
+    Ok(result.into())
 }
 
 /// The revisions of user and app state; 0, which no state has, for an unchanged state.
@@ -168,13 +168,13 @@ fn revision_numbers(Shared { user, app }: SharedRevisions) -> [f64; 2] {
 /// the handle's revision before the append, and the new revisions of user and app state. If there
 /// is more, these follow: `unchanged` with `[position, revision]` each, `missed` with `[seq,
 /// revision, text]` each, and the state before the append if it is needed.
-pub(super) fn appended_to_javascript(write: Write) -> Answer {
+pub(super) fn appended_to_javascript(write: Write) -> JsResult {
     let Appended { head, unchanged, missed, state, since, shared } = write.appended()?;
     let [user, app] = revision_numbers(shared);
     let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
-    let answer = array_of(created, revision, head.last_update_time, since, user, app);
+    let result = array_of(created, revision, head.last_update_time, since, user, app);
     if unchanged.is_empty() && missed.is_empty() && state.is_none() {
-        return Ok(answer.into());
+        return Ok(result.into());
     }
     let (unchanged_rows, missed_rows) = (Array::new(), Array::new());
     for (position, revision) in unchanged {
@@ -188,12 +188,12 @@ pub(super) fn appended_to_javascript(write: Write) -> Answer {
         fields.push(&row.text.into());
         missed_rows.push(&fields);
     }
-    answer.push(&unchanged_rows);
-    answer.push(&missed_rows);
+    result.push(&unchanged_rows);
+    result.push(&missed_rows);
     if let Some(state) = state {
-        answer.push(&state.into());
+        result.push(&state.into());
     }
-    Ok(answer.into())
+    Ok(result.into())
 }
 
 /// Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
@@ -232,11 +232,11 @@ pub(super) fn listing_to_javascript(
     page: Page,
 ) -> JsValue {
     let position = page.position(total);
-    let answer = Array::of1(sessions);
-    push2(&answer, position.page as f64, position.limit as f64);
-    push2(&answer, total as f64, position.total_pages as f64);
-    answer.push(shared);
-    answer.into()
+    let result = Array::of1(sessions);
+    push2(&result, position.page as f64, position.limit as f64);
+    push2(&result, total as f64, position.total_pages as f64);
+    result.push(shared);
+    result.into()
 }
 
 // Several numbers in one call: a call into JavaScript costs more than the numbers.

@@ -141,7 +141,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
         }
         end => source.get_all(&range, end.filter(|_| !*descending)),
     });
-    let read = transaction.answered().await?;
+    let read = transaction.results().await?;
     let mut sessions: Array = read.pop().unchecked_into();
     if *descending && !is_reversed {
         sessions = sessions.reverse();
@@ -158,7 +158,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     for user_id in &users {
         transaction.get(STATES, &keys::owner(app_name, Some(user_id)));
     }
-    let rows = transaction.answered().await?;
+    let rows = transaction.results().await?;
     let read = Array::of3(&app, &owner, &sessions);
     for (user_id, row) in users.iter().zip(rows.iter()) {
         read.push(&user_id.into());
@@ -187,7 +187,7 @@ async fn counted(
         return Ok(stored);
     }
     transaction.get_all(SESSIONS, &keys::within(owner), None);
-    let sessions: Array = transaction.answered().await?.pop().unchecked_into();
+    let sessions: Array = transaction.results().await?.pop().unchecked_into();
     if listed.is_some() {
         for session in sessions.iter().filter_map(Record::found) {
             session.head()?;
@@ -209,7 +209,7 @@ async fn last_keys(
     let direction = IdbCursorDirection::Prev;
     let opened = index.open_key_cursor_with_range_and_direction(&range, direction);
     transaction.ask(opened.clone());
-    let cursor = transaction.answered().await?.get(0);
+    let cursor = transaction.results().await?.get(0);
     if !cursor.is_object() {
         return Ok(range);
     }
@@ -217,7 +217,7 @@ async fn last_keys(
     if count > 1 {
         // The same request succeeds again.
         transaction.ask(cursor.unchecked_ref::<IdbCursor>().advance(count - 1).and(opened));
-        if !transaction.answered().await?.get(0).is_object() {
+        if !transaction.results().await?.get(0).is_object() {
             return Ok(range);
         }
     }

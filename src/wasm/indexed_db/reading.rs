@@ -65,7 +65,7 @@ async fn read_once(access: &Access, target: &Target, window: &Window) -> Result<
     if let Some((user_id, session_id)) = key {
         transaction.get(SESSIONS, &keys::list(&[app_name, user_id, session_id]));
     }
-    let found = transaction.answered().await?;
+    let found = transaction.results().await?;
     if let Some(session) = Record::found(found.get(2)).filter(|_| wants_events) {
         // Damaged numbers could make the read endless, or return another session's events.
         session.head()?;
@@ -95,12 +95,12 @@ async fn read_events(
         if let Some(id) = &id {
             transaction.ask(index.and_then(|index| index.get(id)));
         }
-        let answers = transaction.answered().await?;
+        let results = transaction.results().await?;
         if page.with_count {
-            count = answers.get(0);
+            count = results.get(0);
         }
         if let Some(id) = id {
-            let Some(record) = Record::found(answers.get(u32::from(page.with_count))) else {
+            let Some(record) = Record::found(results.get(u32::from(page.with_count))) else {
                 return Ok(Array::of1(&JsValue::UNDEFINED));
             };
             let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
@@ -192,10 +192,10 @@ async fn records_of(
             start = (newest - reach + 1.0).max(0.0);
         }
         transaction.get_all(EVENTS, &keys::span(number, start, end), None);
-        let answers = transaction.answered().await?;
-        let within: Array = answers.pop().unchecked_into();
+        let results = transaction.results().await?;
+        let within: Array = results.pop().unchecked_into();
         let is_last = if is_forward {
-            let next: Array = answers.get(0).unchecked_into();
+            let next: Array = results.get(0).unchecked_into();
             records = records.concat(&within).concat(&next);
             start = Record::found(next.get(0)).map_or(f64::INFINITY, |next| next.count("seq"));
             start == f64::INFINITY
@@ -224,12 +224,12 @@ async fn admitted_of(
     let range = keys::from(session.count("number"), after);
     let Some(limit) = limit else {
         transaction.find(EVENTS, BY_TIME, &range);
-        return Ok(by_seq(transaction.answered().await?.get(0), "seq"));
+        return Ok(by_seq(transaction.results().await?.get(0), "seq"));
     };
     let index = transaction.index(EVENTS, BY_TIME);
     transaction.ask(index.and_then(|index| index.get_all_keys_with_key(&range)));
     // Each key is `[number, seq]`.
-    let keys = by_seq(transaction.answered().await?.get(0), "1");
+    let keys = by_seq(transaction.results().await?.get(0), "1");
     let mut records = Array::new();
     let mut end = keys.length();
     // Each record holds at least one such event, and a page may hold many.
@@ -239,7 +239,7 @@ async fn admitted_of(
         for index in start..end {
             transaction.get(EVENTS, &keys.get(index));
         }
-        records = transaction.answered().await?.concat(&records);
+        records = transaction.results().await?.concat(&records);
         end = start;
         size *= 2;
     }

@@ -195,12 +195,12 @@ impl Transaction {
 
     /// Waits until all requests of the round have succeeded, and returns their results. Requests run
     /// in order, so the last one shows that all are done.
-    pub(crate) async fn answered(&self) -> Result<Array, Failure> {
+    pub(crate) async fn results(&self) -> Result<Array, Failure> {
         let round = self.round.take();
         self.listener.listen();
         self.listener.check()?;
         if let Some(last) = round.last() {
-            self.listener.answered(last).await?;
+            self.listener.succeeded(last).await?;
         }
         results(&round).map_err(|thrown| Failure::of_transaction(&thrown))
     }
@@ -208,7 +208,7 @@ impl Transaction {
     /// Commits, and waits until the commit is complete: before that, nothing is stored.
     pub(crate) async fn commit(self) -> Done {
         if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
-            self.answered().await?;
+            self.results().await?;
         }
         self.listener.listen();
         self.listener.check()?;

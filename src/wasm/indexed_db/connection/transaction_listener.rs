@@ -95,13 +95,13 @@ impl TransactionListener {
     }
 
     /// Returns a future that ends when this request succeeds or the transaction ends.
-    pub(crate) fn answered(&self, request: &JsValue) -> OneShot {
+    pub(crate) fn succeeded(&self, request: &JsValue) -> OneShot {
         listen(request, &["onsuccess"], self.success.as_ref());
         self.next()
     }
 
     /// Returns a future that ends when the transaction ends, or when a request passed to
-    /// `answered` succeeds.
+    /// `succeeded` succeeds.
     pub(crate) fn next(&self) -> OneShot {
         let waiter = OneShot::default();
         if let Some(end) = self.progress.ended.borrow().as_ref() {

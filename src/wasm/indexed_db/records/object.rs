@@ -40,8 +40,8 @@ impl Record {
 
     /// Returns the next of several results. Removes its prototype, for the reason given at
     /// [`empty`](Self::empty).
-    pub(crate) fn next(answers: &mut ArrayIntoIter) -> Option<Self> {
-        let record = Self::found(answers.next()?)?;
+    pub(crate) fn next(results: &mut ArrayIntoIter) -> Option<Self> {
+        let record = Self::found(results.next()?)?;
         Object::<JsValue>::set_prototype_of(&record, JsValue::NULL.unchecked_ref());
         Some(record)
     }

@@ -45,12 +45,12 @@ async fn delete_once(
     };
     let transaction = access.begin_write(&keys::list(stores)).await?;
     let removal = Removal::ask(&transaction, deletion);
-    let answers = transaction.answered().await?;
-    let mut answers = answers.into_iter();
-    let sequence = Sequence::read(&mut answers);
+    let results = transaction.results().await?;
+    let mut results = results.into_iter();
+    let sequence = Sequence::read(&mut results);
     sequence.check(&transaction).await?;
     caller.check()?;
-    let floor = removal.make(&transaction, sequence, answers, expected);
+    let floor = removal.make(&transaction, sequence, results, expected);
     transaction.commit().await?;
     Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
 }
@@ -96,7 +96,7 @@ impl Removal {
         self,
         transaction: &Transaction,
         mut sequence: Sequence,
-        mut answers: ArrayIntoIter,
+        mut results: ArrayIntoIter,
         expected: Option<&Expected>,
     ) -> Option<Revision> {
         let mut deleted = 0.0;
@@ -104,7 +104,7 @@ impl Removal {
         let mut rows = Vec::new();
         if self.has_sessions {
             // One record, or an array of them.
-            let found = answers.next().unwrap_or_default();
+            let found = results.next().unwrap_or_default();
             if let Some(Expected { revision, labels }) = expected {
                 let record = Record::next(&mut Array::of1(&found).into_iter());
                 record.filter(|record| record.is_at(*revision, labels.as_deref()))?;
@@ -122,9 +122,9 @@ impl Removal {
                 }
                 deleted += 1.0;
             }
-            rows.push((Record::next(&mut answers), false));
+            rows.push((Record::next(&mut results), false));
         }
-        rows.push((Record::next(&mut answers), self.has_state));
+        rows.push((Record::next(&mut results), self.has_state));
         for (row, loses_state) in rows {
             let Some(mut row) = row else {
                 continue;

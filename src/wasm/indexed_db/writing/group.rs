@@ -59,7 +59,7 @@ async fn write_once(
         let mode = if only_reads { Mode::Read } else { Mode::Write };
         let transaction = access.begin(&stores(members, checks), mode).await?;
         let mut group = Group::new(&transaction, members, checks);
-        group.read_rows(transaction.answered().await?);
+        group.read_rows(transaction.results().await?);
         if let Some(sequence) = &group.sequence {
             sequence.check(&transaction).await?;
         }
@@ -69,8 +69,8 @@ async fn write_once(
         }
         let requested = group.request_keys(members);
         let most = only_reads.then_some(MOST_CHANGED as u32);
-        let requested = group.request_events(&requested, &transaction.answered().await?, most);
-        group.read_events(&requested, &transaction.answered().await?, only_reads)?;
+        let requested = group.request_events(&requested, &transaction.results().await?, most);
+        group.read_events(&requested, &transaction.results().await?, only_reads)?;
         for member in &mut *members {
             member.done = group.decide(member);
         }

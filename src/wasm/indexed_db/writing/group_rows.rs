@@ -138,16 +138,16 @@ impl<'a> Group<'a> {
         self.owners.iter().position(|buffer| buffer.is(app_name, user_id))
     }
 
-    pub(super) fn read_rows(&mut self, answers: Array) {
-        let mut answers = answers.into_iter();
+    pub(super) fn read_rows(&mut self, results: Array) {
+        let mut results = results.into_iter();
         for buffer in &mut self.sessions {
-            buffer.read(&mut answers);
+            buffer.read(&mut results);
         }
         for buffer in &mut self.owners {
-            buffer.read(&mut answers);
+            buffer.read(&mut results);
         }
         if self.wants_sequence {
-            self.sequence = Some(Sequence::read(&mut answers));
+            self.sequence = Some(Sequence::read(&mut results));
         }
     }
 
@@ -246,10 +246,10 @@ impl<'a> Group<'a> {
     pub(super) fn read_events(
         &mut self,
         requested: &[usize],
-        answers: &Array,
+        results: &Array,
         is_exact: bool,
     ) -> Result<(), Failure> {
-        for (position, records) in requested.iter().zip(answers.iter()) {
+        for (position, records) in requested.iter().zip(results.iter()) {
             let Some(buffer) = self.sessions.get_mut(*position) else {
                 continue;
             };

@@ -49,8 +49,8 @@ impl OwnerBuffer {
         transaction.get(STATES, &self.key);
     }
 
-    pub(crate) fn read(&mut self, answers: &mut ArrayIntoIter) {
-        self.stored = Record::next(answers);
+    pub(crate) fn read(&mut self, results: &mut ArrayIntoIter) {
+        self.stored = Record::next(results);
     }
 
     /// Whether a member needs a state that is not stored.

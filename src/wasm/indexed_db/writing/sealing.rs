@@ -61,13 +61,13 @@ impl Sealer {
 async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
     let transaction = access.begin_write(&keys::list(&[SESSIONS, EVENTS])).await?;
     transaction.get(SESSIONS, &keys::session(key));
-    if let Some(session) = Record::found(transaction.answered().await?.get(0)) {
+    if let Some(session) = Record::found(transaction.results().await?.get(0)) {
         session.head()?;
         let mut sealing = Sealing::of(&transaction, session);
         let mut size = FIRST;
         loop {
             transaction.get_all(EVENTS, &sealing.rest(), Some(size));
-            let records: Array = transaction.answered().await?.pop().unchecked_into();
+            let records: Array = transaction.results().await?.pop().unchecked_into();
             sealing.gather(&records);
             if records.length() < size {
                 // All open records were read: their number replaces the count in the session's
@@ -83,7 +83,7 @@ async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
         sealing.finish();
         // The commit deletes the single events, so it waits until their page is known to be
         // written.
-        transaction.answered().await?;
+        transaction.results().await?;
         transaction.commit().await?;
     }
     Ok(JsValue::UNDEFINED)

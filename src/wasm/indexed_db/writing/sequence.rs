@@ -26,8 +26,8 @@ impl Sequence {
         transaction.get(META, &KEY.into());
     }
 
-    pub(crate) fn read(answers: &mut ArrayIntoIter) -> Self {
-        if let Some(record) = Record::next(answers) {
+    pub(crate) fn read(results: &mut ArrayIntoIter) -> Self {
+        if let Some(record) = Record::next(results) {
             return Self { record, is_new: false, is_changed: false };
         }
         let record = Record::empty();
@@ -43,7 +43,7 @@ impl Sequence {
     pub(crate) async fn check(&self, transaction: &Transaction) -> Result<(), Failure> {
         let reason = if self.is_new {
             transaction.get_all(SESSIONS, &JsValue::UNDEFINED, Some(1));
-            let sessions: Array = transaction.answered().await?.pop().unchecked_into();
+            let sessions: Array = transaction.results().await?.pop().unchecked_into();
             (sessions.length() > 0).then_some("it is missing, and there are sessions")
         } else {
             let is_count = |member| self.record.counter(member).is_some();

@@ -97,8 +97,8 @@ impl SessionBuffer {
         transaction.get(SESSIONS, &self.path);
     }
 
-    pub(crate) fn read(&mut self, answers: &mut ArrayIntoIter) {
-        self.record = Record::next(answers);
+    pub(crate) fn read(&mut self, results: &mut ArrayIntoIter) {
+        self.record = Record::next(results);
     }
 
     /// Returns the session's head; `None` if there is no session. Fails with `corrupt_record` if it

@@ -8,7 +8,7 @@ import { isTime } from '../model/event/snapshot.js';
 import { isEvent } from '../read/stored_events.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { ReadEvents, ReadSession } from '../storage/session_store.js';
-import { type AppendAnswer, APPENDED } from '../wasm/protocol.js';
+import { type Appended, APPENDED } from '../wasm/protocol.js';
 
 /** A session of a response, with times in milliseconds. */
 export interface RemoteSession {
@@ -62,31 +62,31 @@ export function readSession(
   return [...head, lastUpdateTime, JSON.stringify(state), [events], title, labels];
 }
 
-/** Absent values at the end of an answer are `null` in JSON. */
-export function appendAnswerIn(json: unknown): AppendAnswer | undefined {
+/** Absent values at the end of the array are `null` in JSON. */
+export function appendedIn(json: unknown): Appended | undefined {
   if (!Array.isArray(json) || !json.slice(0, APPENDED.unchanged).every(isRevisionOrTime))
     return undefined;
-  const answer = json.map((part: unknown) => part ?? undefined);
-  const state = answer[APPENDED.state];
-  const isAnswer =
-    answer.length >= APPENDED.unchanged &&
-    isListOf(answer[APPENDED.unchanged], isUnchanged) &&
-    isListOf(answer[APPENDED.missed], isMissed) &&
+  const appended = json.map((part: unknown) => part ?? undefined);
+  const state = appended[APPENDED.state];
+  const isAppended =
+    appended.length >= APPENDED.unchanged &&
+    isListOf(appended[APPENDED.unchanged], isUnchanged) &&
+    isListOf(appended[APPENDED.missed], isMissed) &&
     (state === undefined || typeof state === 'string');
-  return isAnswer ? (answer as AppendAnswer) : undefined;
+  return isAppended ? (appended as Appended) : undefined;
 }
 
 export function changesIn(json: unknown): ChangesSince | undefined {
   if (!isPlainObject(json)) return undefined;
   const { created, revision, lastUpdateTime, isRecreated, title, labels, events, state } = json;
-  const isAnswer =
+  const isChanges =
     isRevision(created) &&
     isRevision(revision) &&
     isTime(lastUpdateTime) &&
     typeof isRecreated === 'boolean' &&
     (state === undefined || isPlainObject(state)) &&
     isListOf(events, isChanged);
-  if (!isAnswer) return undefined;
+  if (!isChanges) return undefined;
   const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
   // A later version of the server may send more.
   if (events !== undefined) {

@@ -22,22 +22,23 @@ export const NO_SHARED_ROWS: SharedRows = { user: undefined, app: undefined };
 export const NO_ROWS: Found = { ...NO_SHARED_ROWS, events: [], changed: [], floor: 0 };
 
 /** The rows of a read for a session's handle. */
-export interface OwnRows extends Rows {
+export interface BuiltInRows extends Rows {
   /** The parsed events. They belong to the caller alone; `events` is empty then. */
   readonly parsed?: Event[];
 }
 
-/** A write that may first remove the end of a history. Only adapters that {@link OwnAdapter.truncates} get one. */
-export interface OwnWriteRequest extends StorageWriteRequest {
+/** A write that may first remove the end of a history. Only adapters that {@link BuiltInAdapter.truncates} get one. */
+export interface BuiltInWriteRequest extends StorageWriteRequest {
   /** If `decide` returns changes, all events with a later `seq` are removed before those of the changes are written. */
   readonly truncateAfter?: number | undefined;
 }
 
 /** Vertex AI's sessions may expire. Its rows of new sessions have the same member. */
-export interface OwnDescribeRequest extends StorageDescribeRequest, Pick<Description, 'expiry'> {}
+export interface BuiltInDescribeRequest
+  extends StorageDescribeRequest, Pick<Description, 'expiry'> {}
 
 /** A request of sessions ordered by either time. Only adapters of this package get `orderBy` and `terms`. */
-export interface OwnListRequest extends StorageListRequest {
+export interface BuiltInListRequest extends StorageListRequest {
   readonly orderBy?: ListTime | undefined;
   /** Only the sessions that the list has after this place. */
   readonly after?: TimedPlace | undefined;
@@ -45,14 +46,14 @@ export interface OwnListRequest extends StorageListRequest {
   readonly terms?: readonly string[] | undefined;
 }
 
-/** See {@link OwnListRequest}. */
-export type OwnListAfterRequest = Omit<OwnListRequest, 'offset'> & {
+/** See {@link BuiltInListRequest}. */
+export type BuiltInListAfterRequest = Omit<BuiltInListRequest, 'offset'> & {
   readonly after: TimedPlace;
   readonly limit: number;
 };
 
 /** An adapter of this package. The events of its reads need no check. */
-export interface OwnAdapter extends StorageAdapter {
+export interface BuiltInAdapter extends StorageAdapter {
   /**
    * Present if the storage has no transactions: creates a session that begins with events. If the process ends
    * in between, a session with the first events may remain.
@@ -64,18 +65,18 @@ export interface OwnAdapter extends StorageAdapter {
         ifAbsent: boolean,
       ) => Promise<CreatedSession | undefined>)
     | undefined;
-  /** Whether `append` carries out {@link OwnWriteRequest.truncateAfter}. Without it such an append is refused. */
+  /** Whether `append` carries out {@link BuiltInWriteRequest.truncateAfter}. Without it such an append is refused. */
   readonly truncates?: boolean | undefined;
-  append(request: OwnWriteRequest, decide: Decide): void | Promise<void>;
-  describe(request: OwnDescribeRequest): boolean | Promise<boolean>;
+  append(request: BuiltInWriteRequest, decide: Decide): void | Promise<void>;
+  describe(request: BuiltInDescribeRequest): boolean | Promise<boolean>;
   deleteUnchanged(
     request: StorageDeleteUnchangedRequest,
   ): boolean | Deleted | Promise<boolean | Deleted>;
   /** Like `read`, for callers that want parsed events instead of JSON text. */
-  readParsed(request: StorageReadRequest): OwnRows | Promise<OwnRows>;
+  readParsed(request: StorageReadRequest): BuiltInRows | Promise<BuiltInRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;
-  list(request: OwnListRequest): Listing | Promise<Listing>;
-  listAfter(request: OwnListAfterRequest): Listing | Promise<Listing>;
+  list(request: BuiltInListRequest): Listing | Promise<Listing>;
+  listAfter(request: BuiltInListAfterRequest): Listing | Promise<Listing>;
   /** Opens the storage, or asks whether it still answers. */
   open(call: StorageCall): Promise<void>;
   /** Set by the service before the first verb: called if a pool loses a connection that no call uses. */
