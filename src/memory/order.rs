@@ -1,5 +1,7 @@
 //! Sessions in the order of lists.
 
+use std::iter;
+
 use crate::core::read::{ListPlace, Page};
 
 /// The most keys in a chunk: few enough to be moved when one is inserted.
@@ -101,11 +103,9 @@ impl Order {
             (Some(at), true) => self.chunks.get(..=at),
             (None, _) => None,
         };
-        let mut ascending = chunks.unwrap_or(&self.chunks).iter().flatten();
-        let mut reversed = ascending.clone().rev();
+        let mut keys = chunks.unwrap_or(&self.chunks).iter().flatten();
         // One type for both directions, so that the code that collects a page exists once.
-        let keys: &mut dyn Iterator<Item = &ListPlace> =
-            if descending { &mut reversed } else { &mut ascending };
+        let keys = iter::from_fn(|| if descending { keys.next_back() } else { keys.next() });
         let keys =
             keys.skip_while(|key| after.is_some_and(|after| !key.follows(after, descending)));
         let limit = page.limit.unwrap_or(usize::MAX);

@@ -20,7 +20,12 @@ struct Slot {
     position: u32,
 }
 
-/// Spreads a hash for the table, which also uses its high bits.
+/// Spreads the slot's hash for the table, which also uses its high bits. The table has code for each function
+/// that it gets hashes from, so there is one.
+fn hash_of(slot: &Slot) -> u64 {
+    spread(slot.hash)
+}
+
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }
@@ -42,7 +47,7 @@ impl Index {
     ) -> Option<usize> {
         let hash = hash(name);
         let is_wanted = |slot: &Slot| slot.hash == hash && is_named(slot.position as usize);
-        match self.table.entry(spread(hash), is_wanted, |slot| spread(slot.hash)) {
+        match self.table.entry(spread(hash), is_wanted, hash_of) {
             Entry::Occupied(entry) => Some(entry.get().position as usize),
             Entry::Vacant(entry) => {
                 entry.insert(Slot { hash, position: position as u32 });
@@ -61,7 +66,7 @@ impl Index {
 
     /// Reserves room for `count` more names. Returns `false` if memory has none.
     pub(crate) fn try_reserve(&mut self, count: usize) -> bool {
-        self.table.try_reserve(count, |slot| spread(slot.hash)).is_ok()
+        self.table.try_reserve(count, hash_of).is_ok()
     }
 
     pub(crate) fn clear(&mut self) {

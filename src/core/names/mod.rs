@@ -97,6 +97,15 @@ impl<T: Default> Names<T> {
         self.entry(name, true).map(|(_, thing)| thing)
     }
 
+    /// Adds a name, unless it is there already. Returns whether it is new.
+    pub(crate) fn add(&mut self, name: &str, thing: T) -> bool {
+        let is_new = self.get(name).is_none();
+        if is_new && let Some(added) = self.get_or_default(name) {
+            *added = thing;
+        }
+        is_new
+    }
+
     pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
         let slot = self.slots.remove(name)?;
         self.things.get_mut(slot).map(std::mem::take)

@@ -155,13 +155,7 @@ impl Error for TemplateError {
 
 fn write_missing(out: &mut Formatter<'_>, missing: &[MissingVariable], unit: Unit) -> fmt::Result {
     let mut seen = Names::<()>::default();
-    let mut distinct = Vec::new();
-    for found in missing {
-        if seen.get(&found.name).is_none() {
-            seen.get_or_default(&found.name);
-            distinct.push(found);
-        }
-    }
+    let distinct: Vec<_> = missing.iter().filter(|found| seen.add(&found.name, ())).collect();
     out.write_str("the instruction has placeholders without a value: ")?;
     for (index, found) in distinct.iter().take(LISTED).enumerate() {
         out.write_str(if index == 0 { "" } else { ", " })?;

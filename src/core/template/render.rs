@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
-
 use crate::core::names::Names;
 
 use super::context::{Artifact, ArtifactError, TemplateContext};
@@ -106,10 +104,7 @@ impl Template {
         let mut places = Names::<usize>::default();
         let mut keys = Vec::new();
         for found in missing.iter().filter(|found| found.kind == PlaceholderKind::State) {
-            if places.get(found.name).is_none()
-                && let Some(place) = places.get_or_default(found.name)
-            {
-                *place = keys.len();
+            if places.add(found.name, keys.len()) {
                 keys.push(found.name);
             }
         }
@@ -168,22 +163,19 @@ impl Template {
         self.render_with(lookup, || context.state_keys())
     }
 
-    async fn load_artifacts<C>(
-        &self,
-        context: &C,
-    ) -> Result<HashMap<&str, Option<Artifact>>, TemplateError>
+    async fn load_artifacts<C>(&self, context: &C) -> Result<Names<Option<Artifact>>, TemplateError>
     where
         C: TemplateContext + ?Sized,
     {
-        let mut artifacts = HashMap::new();
+        let mut artifacts = Names::default();
         for found in self.placeholders() {
             let is_read = found.kind == PlaceholderKind::Artifact && !found.is_escaped();
-            if !is_read || artifacts.contains_key(found.name) {
+            if !is_read || artifacts.get(found.name).is_some() {
                 continue;
             }
             let artifact = context.load_artifact(found.name).await;
             let artifact = artifact.map_err(|error| self.artifact_error(&found, error))?;
-            artifacts.insert(found.name, artifact);
+            artifacts.add(found.name, artifact);
         }
         Ok(artifacts)
     }

@@ -108,8 +108,12 @@ impl<'a> Appends<'a> {
     }
 
     fn events(&mut self, numbers: &[f64]) -> Result<Vec<NewEvent>, JsValue> {
-        let (events, _) = numbers.as_chunks();
-        events.iter().map(|numbers| self.event(*numbers)).collect()
+        let (chunks, _) = numbers.as_chunks();
+        let mut events = Vec::with_capacity(chunks.len());
+        for numbers in chunks {
+            events.push(self.event(*numbers)?);
+        }
+        Ok(events)
     }
 
     fn event(&mut self, numbers: [f64; 5]) -> Result<NewEvent, JsValue> {

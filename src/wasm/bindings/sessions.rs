@@ -225,9 +225,11 @@ impl SessionCore {
         callers: &Array,
     ) -> Result<JsValue, JsValue> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        let callers = callers.iter().map(|caller| Caller(caller.dyn_into().ok()));
-        let writes = appends.zip(callers).map(|(write, caller)| Ok((write?, caller)));
-        self.driver.append_many(writes.collect::<Result<_, JsValue>>()?)
+        let mut writes = Vec::new();
+        for (write, caller) in appends.zip(callers.iter()) {
+            writes.push((write?, Caller(caller.dyn_into().ok())));
+        }
+        self.driver.append_many(writes)
     }
 
     /// Changes a user's and an app's state without an event. Returns the result as

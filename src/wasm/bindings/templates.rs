@@ -14,12 +14,14 @@ use crate::wasm::bindings::object::Object;
 #[wasm_bindgen]
 pub fn scan_template(text: String) -> Vec<u32> {
     let template = Template::new(text);
-    let numbers = template.utf16_names().flat_map(|(found, range, name)| {
+    let mut numbers = Vec::new();
+    for (found, range, name) in template.utf16_names() {
         let artifact = found.kind == PlaceholderKind::Artifact;
         let kind = usize::from(found.optional) | usize::from(artifact) << 1;
-        [range.start, range.end, name.start, name.end, kind, found.backslashes]
-    });
-    numbers.map(|number| number as u32).collect()
+        let all = [range.start, range.end, name.start, name.end, kind, found.backslashes];
+        numbers.extend(all.map(|number| number as u32));
+    }
+    numbers
 }
 
 /// Describes the placeholders without a value, given by their index: `{message, missing: [{name,
@@ -37,12 +39,10 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
         _ => Vec::new(),
     };
     let missing = missing.into_iter().map(|variable| {
-        // Texts always convert to JavaScript, so this cannot fail.
-        let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions).unwrap_or_default();
         Object::default()
             .text("name", &variable.name)
             .number("offset", variable.offset_utf16 as f64)
-            .with("suggestions", &suggestions)
+            .list("suggestions", variable.suggestions.iter().map(JsValue::from))
             .into()
     });
     Object::default().text("message", &message).list("missing", missing).into()

@@ -93,8 +93,7 @@ fn users_of(page: &Array) -> Vec<String> {
     let mut users = Vec::new();
     for record in page.iter().filter_map(Record::found) {
         let user_id = record.text("userId");
-        if seen.get(&user_id).is_none() {
-            seen.get_or_default(&user_id);
+        if seen.add(&user_id, ()) {
             users.push(user_id);
         }
     }

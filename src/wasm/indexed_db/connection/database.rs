@@ -231,8 +231,8 @@ impl Database {
         let transaction: IdbTransaction = request.get("transaction").unchecked_into();
         let database: IdbDatabase = request.get("result").unchecked_into();
         let version = event.count("oldVersion") as usize;
-        let steps = self.steps.iter().flat_map(|steps| steps.iter());
-        for (number, step) in steps.enumerate().skip(version) {
+        let steps = self.steps.as_deref().unwrap_or_default();
+        for (number, step) in steps.iter().enumerate().skip(version) {
             step(&database, &transaction)
                 .map_err(|thrown| Failure::of_step(number + 1, &thrown))?;
         }

@@ -59,15 +59,15 @@ impl TransactionListener {
                 timer: Timer::new(timeout, Box::new(give_up)),
             }
         });
-        let heard = Rc::clone(&progress);
+        let of_transaction = Rc::clone(&progress);
         let listener = Listener::new(move |event: JsValue| {
-            heard.guard(&mut || heard.handle(event.unchecked_ref()));
+            of_transaction.guard(&mut || of_transaction.handle(event.unchecked_ref()));
         });
-        let answered = Rc::clone(&progress);
+        let of_request = Rc::clone(&progress);
         let success = Listener::new(move |_| {
-            answered.guard(&mut || {
-                answered.timer.restart();
-                answered.waiter().set(Ok(()));
+            of_request.guard(&mut || {
+                of_request.timer.restart();
+                of_request.waiter().set(Ok(()));
             });
         });
         Self { progress, listener, success }
@@ -169,10 +169,10 @@ impl Progress {
                 self.is_over.set(true);
                 let transaction = event.get("target").unchecked_into::<Record>();
                 let error = Record::found(transaction.get("error"));
-                let told = || error.map(|error| Failure::of_transaction(&error));
-                let failure = self.failure.take().or_else(told);
-                let nobody_told = || Failure::lost("it was aborted");
-                self.end(Err(failure.unwrap_or_else(nobody_told)));
+                let reported = || error.map(|error| Failure::of_transaction(&error));
+                let failure = self.failure.take().or_else(reported);
+                let unreported = || Failure::lost("it was aborted");
+                self.end(Err(failure.unwrap_or_else(unreported)));
             }
         }
     }
