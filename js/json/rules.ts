@@ -38,6 +38,11 @@ export const MAX_VALUES = 5_000_000;
 /** The most characters of a path in a message. The error's `path` is complete. */
 const MAX_SHOWN_PATH = 200;
 
+/** Returns whether `value` is an object or an array, of any kind. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
 /**
  * Returns whether `value` is an ordinary object: its prototype is null, or a prototype whose own
  * prototype is null. Comparing with `Object.prototype` alone would refuse objects of another realm.
@@ -45,7 +50,7 @@ const MAX_SHOWN_PATH = 200;
  * @throws whatever a proxy's handler throws
  */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
+  if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return (
     prototype === Object.prototype ||

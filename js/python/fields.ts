@@ -41,7 +41,8 @@ function camelNames(names: Iterable<string>): Map<string, string> {
   return new Map(pairs.filter(([snake, camel]) => snake !== camel));
 }
 
-function words(text: string): string[] {
+/** Splits a text at white space. */
+export function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 

@@ -200,7 +200,7 @@ const LAST_DIGITS_OF_THREE = 'AEIMQUYcgkosw048';
 /**
  * Whether Python reads the text as base64: padded, partly padded or not padded, and with no unused bit set.
  */
-export function isBase64(text: string): boolean {
+function isBase64(text: string): boolean {
   if (!BASE64.test(text)) return false;
   const digits = text.replace(/=+$/, '');
   const padding = text.length - digits.length;

@@ -8,7 +8,7 @@
  * A test compares the table with the models of the installed package.
  */
 
-import { snakeName } from './fields.js';
+import { snakeName, words } from './fields.js';
 
 /**
  * A value that has no fields of the ADK:
@@ -89,10 +89,6 @@ function model(
     required: words(required).map(snakeName),
     requiredTogether: words(requiredTogether).map(snakeName),
   };
-}
-
-function words(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 const listOf = (list: Accepted): List => ({ list });

@@ -85,6 +85,18 @@ export function convertTimes(
   return { ...converted, actions: { ...actions, compaction } };
 }
 
+/** Returns a copy of an event with its times in milliseconds instead of seconds. */
+export function eventInMilliseconds(
+  event: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return convertTimes(event, timeInMilliseconds);
+}
+
+/** Converts seconds to milliseconds. A value that is not a number stays as it is. */
+export function timeInMilliseconds(time: unknown): unknown {
+  return typeof time === 'number' ? toMilliseconds(time) : time;
+}
+
 const EVENT_TIMES = ['timestamp'];
 /**
  * Times of an event that `@google/adk` compacted from others. In any other event `startTime` and `endTime`

@@ -9,6 +9,7 @@
  * - The window holds all events that the framework itself looks at to resume a run or to leave out
  *   events.
  */
+import { isObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import type { Part } from '../model/event/content.js';
 
@@ -154,8 +155,4 @@ function responseId({ functionResponse }: Part): string {
 
 function idOrEmpty(value: { id?: unknown } | null | undefined): string {
   return typeof value?.id === 'string' ? value.id : '';
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

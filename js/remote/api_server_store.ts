@@ -1,6 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
-import { convertTimes, toMilliseconds } from '../python/time.js';
+import { eventInMilliseconds, timeInMilliseconds } from '../python/time.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
@@ -177,18 +177,9 @@ function requireSegment(name: string): string {
 function pythonSession(json: unknown): RemoteSession | undefined {
   if (!isPlainObject(json) || !Array.isArray(json.events)) return undefined;
   const events = json.events.map((event: unknown) => {
-    return isPlainObject(event) ? eventOfPython(event) : event;
+    return isPlainObject(event) ? eventInMilliseconds(event) : event;
   });
-  return sessionIn({ ...json, events, lastUpdateTime: milliseconds(json.lastUpdateTime) });
-}
-
-/** Returns an event with its times in milliseconds. */
-export function eventOfPython(event: Record<string, unknown>): Record<string, unknown> {
-  return convertTimes(event, milliseconds);
-}
-
-function milliseconds(time: unknown): unknown {
-  return typeof time === 'number' ? toMilliseconds(time) : time;
+  return sessionIn({ ...json, events, lastUpdateTime: timeInMilliseconds(json.lastUpdateTime) });
 }
 
 function unsupported(what: string): SessionError {

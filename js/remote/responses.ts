@@ -39,7 +39,7 @@ export function sessionIn(json: unknown): RemoteSession | undefined {
   };
 }
 
-export function isEventList(value: unknown): value is Event[] {
+function isEventList(value: unknown): value is Event[] {
   return Array.isArray(value) && value.every(isEvent);
 }
 

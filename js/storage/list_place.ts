@@ -42,12 +42,13 @@ export function comparePlaces(
 ): number {
   const ascending =
     (one[orderBy] ?? 0) - (other[orderBy] ?? 0) ||
-    compareTexts(one.sessionId, other.sessionId) ||
-    compareTexts(one.userId, other.userId);
+    compareValues(one.sessionId, other.sessionId) ||
+    compareValues(one.userId, other.userId);
   return order === 'asc' ? ascending : -ascending;
 }
 
-function compareTexts(one: string, other: string): number {
+/** Compares as `<` and `>` do. */
+export function compareValues<T extends string | number>(one: T, other: T): number {
   return Number(one > other) - Number(one < other);
 }
 

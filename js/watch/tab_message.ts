@@ -2,6 +2,7 @@
  * Encodes and decodes the messages between tabs. Another version of the package, or other code of the same
  * origin, may use the channel. So unknown messages are ignored.
  */
+import { isObject } from '../json/rules.js';
 import { isId } from '../model/ids.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { SharedScope } from '../state/scope.js';
@@ -20,13 +21,13 @@ export function encodeMessage(notices: readonly PublishedNotice[]): unknown {
 
 /** Returns the valid notices of a message; unknown ones are left out. */
 export function decodeMessage(message: unknown): PublishedNotice[] {
-  if (!isRecord(message) || message.format !== FORMAT_VERSION) return [];
+  if (!isObject(message) || message.format !== FORMAT_VERSION) return [];
   const { notices } = message;
   return Array.isArray(notices) ? notices.flatMap((notice) => decodeNotice(notice) ?? []) : [];
 }
 
 export function decodeNotice(value: unknown): PublishedNotice | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { type, appName, userId, sessionId, revision, when, message } = value;
   if (type === 'lost') {
     return typeof when === 'number' && typeof message === 'string'
@@ -59,10 +60,6 @@ export function decodeNotice(value: unknown): PublishedNotice | undefined {
 function decodeScopes(value: unknown): SharedScope[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return (['user', 'app'] as const).filter((scope) => value.includes(scope));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isOptional<T>(

@@ -12,7 +12,7 @@
  */
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { toMilliseconds, convertTimes } from '../../python/time.js';
+import { eventInMilliseconds } from '../../python/time.js';
 import { createEventActions } from '../../model/event/create_event.js';
 import type { Event } from '../../model/event/event.js';
 import { copyJson } from '../../json/copy.js';
@@ -156,10 +156,8 @@ export function parsedEvent(id: string, eventData: string | null): Event | undef
 
 /** Converts Python's form to an event. Takes missing fields from the row's columns. */
 function fromPython(forPython: JsonObject, row: KnownColumns): JsonObject & { timestamp: number } {
-  const event = convertTimes(readNames(withoutOwnData(forPython), EVENT) as JsonObject, (time) =>
-    typeof time === 'number' ? toMilliseconds(time) : time,
-  );
-  return withColumns(event, row);
+  const named = readNames(withoutOwnData(forPython), EVENT) as JsonObject;
+  return withColumns(eventInMilliseconds(named), row);
 }
 
 type KnownColumns = Partial<EventRowColumns> & Pick<EventRowColumns, 'id'>;

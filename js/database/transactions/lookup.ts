@@ -1,7 +1,7 @@
 /** Reads one row for each of several keys, in as few queries as the engine allows. */
 import { type Compilable, type Expression, type QueryExecutorProvider, sql } from 'kysely';
 import type { Engine } from '../engines/engine.js';
-import { type QueryResults, Prepared, type Query, type Steps } from './prepared.js';
+import { Prepared, type QueryResults, type Query, type Steps } from './prepared.js';
 
 /** Queries, and the function that reads their results. */
 export interface Read<Result> {
@@ -88,7 +88,7 @@ export interface JsonRows {
   rows: string;
 }
 
-export function asJsonRows(rows: readonly object[]): JsonRows {
+function asJsonRows(rows: readonly object[]): JsonRows {
   return { rows: JSON.stringify(rows.map((row, position) => ({ ...row, position }))) };
 }
 

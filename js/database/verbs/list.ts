@@ -1,5 +1,10 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import { type ListTime, sortList, type TimedPlace } from '../../storage/list_place.js';
+import {
+  compareValues,
+  type ListTime,
+  sortList,
+  type TimedPlace,
+} from '../../storage/list_place.js';
 import type { BuiltInListRequest } from '../../storage/built_in_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
@@ -338,10 +343,6 @@ export function* list(
   };
 }
 
-function compare<T extends StoredTime>(one: T, other: T): number {
-  return Number(one > other) - Number(one < other);
-}
-
 /** @returns `undefined` if the page is empty, or if all sessions are listed */
 function stretchOf(
   rows: readonly { time: StoredTime }[],
@@ -371,7 +372,7 @@ function stretchAfter(
 }
 
 function sortedTimes(rows: readonly { time: StoredTime }[], order: 'asc' | 'desc'): StoredTime[] {
-  const times = rows.map((row) => row.time).sort(compare);
+  const times = rows.map((row) => row.time).sort(compareValues);
   return order === 'asc' ? times : times.reverse();
 }
 

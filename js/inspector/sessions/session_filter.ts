@@ -10,7 +10,7 @@ export interface SessionFilter {
 }
 
 /** Sessions that are read at first, and by each further step. */
-export const SESSION_PAGE = 50;
+const SESSION_PAGE = 50;
 
 /**
  * Reads labels as a user types them: `key=value`, separated by spaces or commas.

@@ -5,7 +5,7 @@ import { h, useState, type VNode } from '../view/preact.js';
 import { clip, jsonText } from '../view/text.js';
 
 /** Reads the JSON that a user typed. @throws SyntaxError with a sentence for people */
-export function parseValue(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {

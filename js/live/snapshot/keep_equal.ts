@@ -1,3 +1,5 @@
+import { isObject } from '../../json/rules.js';
+
 /**
  * Returns `next`, with every part of it that equals the same part of `last` replaced by that part: all of `last`
  * if they are equal. So what has not changed stays the same object. Both are JSON values; neither is changed.
@@ -35,8 +37,4 @@ export function keepElements<T>(
   const kept = next.map((element) => keepEqual(known.get(idOf(element)), element));
   const isSame = kept.length === last.length && kept.every((element, at) => element === last[at]);
   return isSame ? last : kept;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

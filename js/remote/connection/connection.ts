@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
@@ -11,14 +12,12 @@ import { Retries } from '../../http/retries.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { malformedResponse, refusalOf, SERVER } from './response_error.js';
 
-type MaybeAsync<T> = T | Promise<T>;
-
 /** Checked options of a connection. */
 export interface ConnectionOptions {
   /** Without a slash at its end. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly getAccessToken: (() => MaybeAsync<string>) | undefined;
+  readonly getAccessToken: (() => MaybePromise<string>) | undefined;
   readonly fetch: typeof fetch | undefined;
   readonly timeoutMs: number;
   readonly retries: number;

@@ -1,6 +1,6 @@
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { convertTimes, toMilliseconds, toSeconds } from '../../python/time.js';
+import { convertTimes, eventInMilliseconds, toSeconds } from '../../python/time.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import { sessionToFile } from '../../files/format/session_file.js';
 import type { Session } from '../../model/session.js';
@@ -18,7 +18,7 @@ export function eventToJson(event: Event): unknown {
 export function eventFromJson(event: JsonObject, isOwnClient: boolean): NewEvent {
   if (isOwnClient) return event as unknown as NewEvent;
   const named = readNames(event, EVENT) as JsonObject;
-  return convertTimes(named, millisecondsOf) as unknown as NewEvent;
+  return eventInMilliseconds(named) as unknown as NewEvent;
 }
 
 /** Returns a session as `adk api_server` writes it, or as it is for our own client. */
@@ -29,8 +29,4 @@ export function sessionToJson(session: Session, isOwnClient: boolean): JsonObjec
 
 function secondsOf(time: unknown): unknown {
   return typeof time === 'number' ? toSeconds(time) : time;
-}
-
-function millisecondsOf(time: unknown): unknown {
-  return typeof time === 'number' ? toMilliseconds(time) : time;
 }

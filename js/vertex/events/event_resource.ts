@@ -21,7 +21,7 @@ import { isTime } from '../../model/event/snapshot.js';
 import { membersOrEmpty, readForeignEvent, withoutNulls } from './foreign_event.js';
 
 /** The key of this package's data in `customMetadata`. */
-export const OWN_DATA_KEY = '_adk_session_wasm';
+const OWN_DATA_KEY = '_adk_session_wasm';
 
 /** The value under {@link OWN_DATA_KEY}. */
 interface OwnData {

@@ -6,7 +6,7 @@
  */
 import { readNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { toMilliseconds, convertTimes } from '../../python/time.js';
+import { eventInMilliseconds } from '../../python/time.js';
 import {
   createEventActions,
   type CreateEventActionsParams,
@@ -45,11 +45,7 @@ function readRawEvent(raw: JsonObject, timestamp: number): Fields {
   const { timestamp: eventTime } = ownMembers(event);
   if (typeof eventTime !== 'number') return event;
   const isSeconds = Math.abs(eventTime * 1000 - timestamp) <= Math.abs(eventTime - timestamp);
-  return isSeconds ? inMilliseconds(event) : event;
-}
-
-function inMilliseconds(event: JsonObject): Fields {
-  return convertTimes(event, (time) => (typeof time === 'number' ? toMilliseconds(time) : time));
+  return isSeconds ? eventInMilliseconds(event) : event;
 }
 
 function readApiFields(resource: JsonObject): Fields {

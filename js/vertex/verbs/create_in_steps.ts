@@ -7,13 +7,12 @@
  * changes as its delta, and then again as it is.
  */
 import { SessionError } from '../../errors/errors.js';
+import type { JsonObject } from '../../json/rules.js';
 import { isShared, REMOVED } from '../../state/scope.js';
 import type { Event } from '../../model/event/event.js';
 import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
 import type { CreatedSession, CreateRequest, SessionStore } from '../../storage/session_store.js';
 import { STALE_POLICIES } from '../../wasm/protocol.js';
-
-type JsonObject = Record<string, unknown>;
 
 /** See {@link BuiltInAdapter.createInSteps}. A failure deletes the session again. */
 export async function createInSteps(
