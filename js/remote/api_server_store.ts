@@ -126,7 +126,7 @@ export class ApiServerStore implements ServerStore {
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>
       this.get(run.key, undefined, undefined, { signal });
-    return runAgent({ connection, read, toEvent: eventOfPython }, run, stopped);
+    return runAgent({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
   }
 
   describe(): Promise<never> {

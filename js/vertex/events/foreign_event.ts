@@ -82,7 +82,7 @@ function readApiFields(resource: JsonObject): Fields {
     { ...withoutNulls(event), actions: withoutNulls(actionFields) },
     EVENT,
   ) as Fields;
-  return ownMembers(event).isCompacted === true ? converted : inMilliseconds(converted);
+  return ownMembers(event).isCompacted === true ? converted : eventInMilliseconds(converted);
 }
 
 /** Returns the members of an object; none if the server left the object out. */
