@@ -76,7 +76,7 @@ export class SessionCore {
     append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null, compute?: Function | null): any;
     /**
      * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
-     * `[answer]` or `[undefined, error]` for each append. If the transaction fails, the promise
+     * `[appended]` or `[undefined, error]` for each append. If the transaction fails, the promise
      * rejects, and nothing is stored.
      */
     append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, callers: Array<any>): any;

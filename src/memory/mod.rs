@@ -254,9 +254,8 @@ impl Contents {
                 visit(user_id, session_id, session.head, &session.state, &session.description)?;
             }
             if let Some(state) = &user.state
-                && seen.get(user_id).is_none()
+                && seen.add(user_id, ())
             {
-                seen.get_or_default(user_id);
                 listing.users.push((user_id.to_string(), state.clone()));
             }
         }

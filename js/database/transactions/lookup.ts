@@ -17,10 +17,10 @@ type Results<Reads extends readonly Read<unknown>[]> = {
 export function* readTogether<const Reads extends readonly Read<unknown>[]>(
   reads: Reads,
 ): Steps<Results<Reads>> {
-  const results = yield { queries: reads.flatMap(({ queries }) => queries), isLast: false };
+  const rows = yield { queries: reads.flatMap(({ queries }) => queries), isLast: false };
   let start = 0;
   const results = reads.map(({ queries, result }) =>
-    result(results.slice(start, (start += queries.length))),
+    result(rows.slice(start, (start += queries.length))),
   );
   return results as Results<Reads>;
 }

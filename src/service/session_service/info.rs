@@ -13,7 +13,7 @@ use crate::core::error::Error;
 use crate::core::read::Window;
 use crate::core::session::{Description, SessionKey};
 use crate::core::storage::Storage;
-use crate::service::{Answer, StoredSessionService};
+use crate::service::{ServiceResult, StoredSessionService};
 
 /// The model of events that name none.
 const UNKNOWN_MODEL: &str = "unknown";

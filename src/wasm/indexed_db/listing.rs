@@ -28,63 +28,63 @@ pub(super) async fn list(
     access.twice(caller, &|| Box::pin(list_once(access, request))).await
 }
 
-/// The list that [`list`] returned: the records of sessions, the app's state, users' states by their
-/// ids, and the total.
-type Parts<State> = (Array, Option<State>, Vec<(JsValue, State)>, usize);
+/// The list that [`list`] returned: the records of sessions, of the app, and of users with their ids;
+/// and the total.
+type Parts = (Array, Option<Record>, Vec<(JsValue, Record)>, usize);
 
-/// Takes the list apart. `state_of` returns the state in a record of an app or a user, if it has one.
-fn parts<State>(
-    read: JsValue,
-    state_of: fn(&Record) -> Result<Option<State>, Failure>,
-) -> Result<Parts<State>, Failure> {
+/// Takes the list apart.
+fn parts(read: JsValue) -> Parts {
     let mut read = read.unchecked_into::<Array>().into_iter();
-    let next_state =
-        |read: &mut ArrayIntoIter| Record::next(read).map_or(Ok(None), |record| state_of(&record));
-    let app = next_state(&mut read)?;
+    let app = Record::next(&mut read);
     let owner = Record::next(&mut read);
     let sessions = read.next().unwrap_or_default().unchecked_into();
     let mut users = Vec::new();
     while let Some(user_id) = read.next() {
-        users.extend(next_state(&mut read)?.map(|state| (user_id, state)));
+        users.extend(Record::next(&mut read).map(|record| (user_id, record)));
     }
     let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
-    Ok((sessions, app, users, total))
+    (sessions, app, users, total)
 }
 
 /// Converts the list that [`list`] returned.
 pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
-    let (records, app, users, total) = parts(read, Record::shared_row)?;
-    let sessions = records.iter().filter_map(Record::found);
-    let users = users.into_iter().filter_map(|(id, row)| Some((id.as_string()?, row)));
-    Ok(Listing {
-        sessions: sessions.map(|record| record.session_row()).collect::<Result<_, _>>()?,
-        users: users.collect(),
-        app,
-        total,
-    })
+    let (records, app, records_of_users, total) = parts(read);
+    let app = app.as_ref().map(Record::shared_row).transpose()?.flatten();
+    let (mut sessions, mut users) = (Vec::new(), Vec::new());
+    for record in records.iter().filter_map(Record::found) {
+        sessions.push(record.session_row()?);
+    }
+    for (user_id, record) in records_of_users {
+        users.extend(user_id.as_string().zip(record.shared_row()?));
+    }
+    Ok(Listing { sessions, users, app, total })
 }
 
 /// Converts the list that [`list`] returned for a reader in JavaScript. Returns the sessions as a
 /// list of records; the app's state, followed by ids and states of users; and the total. No state
 /// enters the wasm, which might have no room for all of them.
 pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
-    let (sessions, app, users, total) = parts(read, state_text)?;
+    let (sessions, app, users, total) = parts(read);
+    let app = app.as_ref().map(state_text).transpose()?;
     let shared = Array::of1(&app.unwrap_or_default());
-    for (user_id, state) in users {
-        shared.push(&user_id);
-        shared.push(&state);
+    for (user_id, record) in users {
+        let state = state_text(&record)?;
+        if !state.is_undefined() {
+            shared.push(&user_id);
+            shared.push(&state);
+        }
     }
     Ok((sessions.into(), shared, total))
 }
 
-/// Returns the JSON of the record's state; `None` if it has none.
-fn state_text(record: &Record) -> Result<Option<JsValue>, Failure> {
+/// Returns the JSON of the record's state; `undefined` if it has none.
+fn state_text(record: &Record) -> Result<JsValue, Failure> {
     if !record.has_state() {
-        return Ok(None);
+        return Ok(JsValue::UNDEFINED);
     }
     record.shared_revision()?;
     let state = record.get("state");
-    if state.is_string() { Ok(Some(state)) } else { Err(record.damaged("it is damaged")) }
+    if state.is_string() { Ok(state) } else { Err(record.damaged("it is damaged")) }
 }
 
 /// Returns the users of some sessions, each once.
