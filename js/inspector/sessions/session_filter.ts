@@ -10,7 +10,7 @@ export interface SessionFilter {
 }
 
 /** Sessions that are read at first, and by each further step. */
-const SESSION_PAGE = 50;
+export const SESSION_PAGE = 50;
 
 /**
  * Reads labels as a user types them: `key=value`, separated by spaces or commas.
