@@ -6,7 +6,7 @@ import { burst, readStored } from './burst.js';
 import * as connections from './connections.js';
 import { dropServices } from './collect.js';
 import { damageEvent, takeNumber } from './damage.js';
-import { deleteLong } from './deletion.js';
+import { deleteLong, retainAfterAnother } from './deletion.js';
 import { interrupt } from './exceptions.js';
 import * as openingExceptions from './opening_exceptions.js';
 import { openAuto, openExplicitly } from './fallback.js';
@@ -45,6 +45,7 @@ const scenarios = {
   openExplicitly,
   readStored,
   replaceAnEnd,
+  retainAfterAnother,
   retry,
   takeNumber,
   takeTurns,

@@ -41,6 +41,10 @@ before(async () => {
     insert into adk_session_wasm_sessions (app_name, user_id, session_id, update_time, last_update_time)
       select app_name, user_id, id, update_time, timestampadd(microsecond, -3000, update_time)
       from sessions where app_name = 'listed'`);
+  for (const sessionId of ['s500', 's1000', 's1500']) {
+    const labels = { kind: 'rare' };
+    await service.updateSession({ appName: 'listed', userId: 'ada', sessionId }, { labels });
+  }
   // The server does this by itself, but later.
   await connection.query('analyze table sessions, adk_session_wasm_sessions');
 });
@@ -74,6 +78,10 @@ const verbs: Record<string, () => Promise<unknown>> = {
   'a page of all sessions': () => secondPage(list),
   "a page of a user's sessions": () => secondPage({ ...list, userId: 'ada' }),
   'a page of the last sessions': () => secondPage({ ...list, order: 'desc' }),
+  'a page by a rare label': async () => {
+    const { sessions } = await service.listSessions({ ...list, labels: { kind: 'rare' } });
+    assert.equal(sessions.length, 3);
+  },
 };
 
 async function secondPage(request: ListSessionsPageRequest): Promise<void> {
