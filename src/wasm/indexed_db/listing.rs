@@ -1,6 +1,6 @@
 //! Lists sessions by an index in the list's order.
 
-use js_sys::{Array, ArrayIntoIter, Reflect};
+use js_sys::{Array, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
