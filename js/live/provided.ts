@@ -3,7 +3,8 @@ import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { GivenService } from './live_service.js';
 import type { LiveSession } from './live_session.js';
-import { sharedSession } from './stores.js';
+import type { LiveSessions, LiveSessionsRequest } from './live_sessions.js';
+import { sharedSession, sharedSessions } from './stores.js';
 
 /**
  * The defaults for the components of a page: a service, and whose sessions it shows.
@@ -42,11 +43,26 @@ export function providedSession<S extends object>(
   names: Partial<CompositeSessionKey>,
   places: string,
 ): LiveSession<S> {
-  const { appName, userId, sessionId } = { ...provided, ...names };
+  const { appName, userId, sessionId } = withDefaults<ProvidedSessions<S>>(provided, names);
   if (sessionId === undefined) {
     const message = `sessionId is missing; give it to ${places}.`;
     throw new SessionError('invalid_argument', message, { key: 'sessionId' });
   }
   const { service, window } = provided;
   return sharedSession(service, { appName, userId, sessionId }, { window });
+}
+
+/** Returns the store of a list that all components share. The provided app and user are its own by default. */
+export function providedSessions<S extends object>(
+  { service, appName, userId }: ProvidedSessions<S>,
+  request: Partial<LiveSessionsRequest<keyof S & string>>,
+): LiveSessions<S> {
+  const names: LiveSessionsRequest<keyof S & string> = { appName, userId };
+  return sharedSessions(service, withDefaults(names, request));
+}
+
+/** A member that is `undefined` counts as absent: a list of an unknown user would otherwise be that of all users. */
+function withDefaults<Names extends object>(defaults: Names, given: Partial<Names>): Names {
+  const own = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(own) };
 }

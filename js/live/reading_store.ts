@@ -55,7 +55,7 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     const entry = { listener };
     this.#listeners.add(entry);
     if (this.#watching === undefined) this.#start();
-    listener(this.getSnapshot());
+    this.#tell(entry);
     return () => {
       if (this.#listeners.delete(entry) && this.#listeners.size === 0) this.#stop();
     };
@@ -77,9 +77,9 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     return (this.reading ??= this.#readAll());
   }
 
-  /** Reads a change of this store, if anyone sees it. */
+  /** Reads a change of this store, if anyone sees it. A read under way may have missed it. */
   protected async catchUp(): Promise<void> {
-    if (this.isActive) await this.refresh();
+    if (this.isActive || this.reading !== undefined) await this.refresh();
   }
 
   /** Tells the subscribers of a change, in the next frame. */
@@ -88,18 +88,22 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     if (this.#watching === undefined) return;
     this.#cancelFrame ??= onNextFrame(() => {
       this.#cancelFrame = undefined;
-      for (const { listener } of this.#listeners) {
-        try {
-          listener(this.getSnapshot());
-        } catch (error) {
-          reportUncaught(error);
-        }
-      }
+      // A listener may subscribe others, which are told at once, and end the subscriptions of others.
+      for (const entry of [...this.#listeners]) if (this.#listeners.has(entry)) this.#tell(entry);
     });
   }
 
   protected async service(): Promise<LiveService<S>> {
     return this.#service;
+  }
+
+  /** What a listener throws must not keep the next one, or the end of its own subscription, from being called. */
+  #tell({ listener }: { listener: (snapshot: Snapshot) => void }): void {
+    try {
+      listener(this.getSnapshot());
+    } catch (error) {
+      reportUncaught(error);
+    }
   }
 
   #start(): void {

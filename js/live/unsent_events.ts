@@ -1,5 +1,7 @@
 import type { CachedSessionService, OutboxEntry } from '../cache/index.js';
 import { SessionError } from '../errors/errors.js';
+import { requestError } from '../call/call.js';
+import { invalidValue } from '../errors/invalid.js';
 import { memberOf } from '../members/own.js';
 import { newEventId, requireEvent } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
@@ -74,9 +76,15 @@ export class UnsentEvents {
 
 /** Copies an event as far as an append changes it, and fills in its missing members. */
 export function copyEvent(given: SentEvent): Event {
-  requireEvent(given);
-  const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
-  const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
-  if (actions !== undefined) event.actions = { ...actions };
-  return event;
+  try {
+    requireEvent(given);
+    const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
+    // The event is shown, and can be given up, by its id.
+    if (typeof (id as unknown) !== 'string') throw invalidValue('event.id', 'must be a string', id);
+    const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
+    if (actions !== undefined) event.actions = { ...actions };
+    return event;
+  } catch (thrown) {
+    throw requestError(thrown);
+  }
 }

@@ -1,11 +1,12 @@
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
 import { invalidValue } from '../errors/invalid.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
+import { isSessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { Notice } from '../watch/notice.js';
+import { AppendHandle } from './append_handle.js';
 import { withoutReplaced, withPiece } from './snapshot/drafts.js';
 import { EventList } from './snapshot/event_list.js';
 import { keepEqual } from './snapshot/keep_equal.js';
@@ -61,8 +62,7 @@ export class WatchedSession<S extends object>
   /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
   #revision: number | undefined;
   #stale: Stale = { outbox: true };
-  /** What appends go through. It has no events: a copy with an array of its own gets them. */
-  #handle: Promise<Session<S> | undefined> | undefined;
+  readonly #handle: AppendHandle<S>;
 
   constructor(service: GivenService<S>, key: CompositeSessionKey, options: LiveSessionOptions) {
     super(service);
@@ -76,6 +76,7 @@ export class WatchedSession<S extends object>
     }
     this.key = { appName, userId, sessionId };
     this.#window = window;
+    this.#handle = new AppendHandle(this.key);
   }
 
   protected get watched(): CompositeSessionKey {
@@ -96,16 +97,16 @@ export class WatchedSession<S extends object>
     this.#setSend(event.id, sent);
     try {
       const service = await this.service();
-      const session = await this.#requireSession(service);
-      await service.appendEvent({ session: { ...session, events: [] }, event });
+      const session = await this.#handle.append(
+        service,
+        event,
+        this.#wasThere,
+        () => this.#revision,
+      );
       await this.#reach(service.revisionOf(session));
       if (this.#unsent.sendOf(event.id) === sent) this.#setSend(event.id, undefined);
       return event;
     } catch (error) {
-      // A handle that is behind or of a deleted session stays so; the next append needs another one.
-      if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) {
-        this.#handle = undefined;
-      }
       if (this.#unsent.sendOf(event.id) === sent) {
         this.#setSend(event.id, { event: sent.event, state: { error } });
       }
@@ -150,6 +151,8 @@ export class WatchedSession<S extends object>
 
   async remove(): Promise<void> {
     await (await this.service()).deleteSession(this.key);
+    this.#handle.opening = undefined;
+    this.#setGone('deleted');
     await this.catchUp();
   }
 
@@ -180,7 +183,7 @@ export class WatchedSession<S extends object>
   }
 
   protected override release(): void {
-    this.#handle = undefined;
+    this.#handle.opening = undefined;
   }
 
   protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
@@ -211,7 +214,10 @@ export class WatchedSession<S extends object>
     if (this.#drafts.length > 0) {
       for (const event of events) if (!last.get(event.id)) this.#endDrafts(event);
     }
-    if (this.isActive) this.#handle = Promise.resolve({ ...session, events: [] });
+    // Otherwise it may be of a session that was deleted since.
+    if (this.isActive || this.#handle.opening !== undefined) {
+      void this.#handle.keep(Promise.resolve({ ...session, events: [] }));
+    }
     // Appends change the state of the handle.
     this.#setHead(service.revisionOf(session), session, { ...session.state });
   }
@@ -278,8 +284,8 @@ export class WatchedSession<S extends object>
     this.changed();
   }
 
-  #setGone(): void {
-    this.#status = this.#status === 'ready' || this.#status === 'deleted' ? 'deleted' : 'missing';
+  #setGone(status: 'deleted' | 'missing' = this.#wasThere ? 'deleted' : 'missing'): void {
+    this.#status = status;
     this.#revision = undefined;
     this.#list = new EventList();
     this.#hasOlder = false;
@@ -295,10 +301,12 @@ export class WatchedSession<S extends object>
     const { first } = this.#list;
     if (first === undefined || !this.#hasOlder) return false;
     const service = await this.service();
-    const session = await this.#openHandle(service);
+    const session = await this.#handle.open(service);
     if (session === undefined) return false;
     const events = [first];
-    const hasOlder = await service.loadOlder({ ...session, events }, limit);
+    const hasOlder = await this.#handle.unlessGone(
+      service.loadOlder({ ...session, events }, limit),
+    );
     // The session may have been deleted meanwhile.
     if (this.#list.first?.id === first.id) {
       this.#list.prepend(events);
@@ -322,33 +330,14 @@ export class WatchedSession<S extends object>
 
   async #change(write: (service: LiveService<S>) => Promise<unknown>): Promise<void> {
     const service = await this.service();
-    if (this.#status === 'missing') await this.#requireSession(service);
+    if (this.#status !== 'ready') await this.#handle.require(service, this.#wasThere);
     await write(service);
     await this.catchUp();
   }
 
-  #openHandle(service: LiveService<S>): Promise<Session<S> | undefined> {
-    const opening = (this.#handle ??= service.getSession({
-      ...this.key,
-      config: { numRecentEvents: 0 },
-    }));
-    opening.catch(() => {
-      if (this.#handle === opening) this.#handle = undefined;
-    });
-    return opening;
-  }
-
-  /** Returns a handle of the session. Creates the session, unless it was deleted. */
-  async #requireSession(service: LiveService<S>): Promise<Session<S>> {
-    if (this.#status === 'deleted') {
-      const message = `Session ${JSON.stringify(this.key.sessionId)} was deleted; create it again.`;
-      throw new SessionError('not_found', message);
-    }
-    const session = await this.#openHandle(service);
-    if (session !== undefined) return session;
-    const created = service.getOrCreateSession(this.key);
-    this.#handle = created;
-    return created;
+  /** Whether the session was read: if it is not there any more, it was deleted. */
+  get #wasThere(): boolean {
+    return this.#status === 'ready' || this.#status === 'deleted';
   }
 
   /** Waits until a change of this store is in its snapshot. */

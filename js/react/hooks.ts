@@ -19,8 +19,7 @@ import type {
   ProvidedSessions,
 } from '../live/index.js';
 import { LOADING, LOADING_LIST } from '../live/loading.js';
-import { providedSession } from '../live/provided.js';
-import { sharedSessions } from '../live/stores.js';
+import { providedSession, providedSessions } from '../live/provided.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -184,8 +183,7 @@ export function useSession(
 export function useSessions(
   request: UseSessionsRequest = {},
 ): readonly [list: LiveSessionsSnapshot, store: LiveSessions] {
-  const { service, appName, userId } = useProvider();
-  const store = sharedSessions(service, { appName, userId, ...request });
+  const store = providedSessions(useProvider(), request);
   return [useStore(store, LOADING_LIST, (snapshot) => snapshot), store];
 }
 
@@ -212,15 +210,13 @@ export function useSessionState<Value>(
   options: UseSessionOptions = {},
 ): readonly [value: Value, set: SetSessionState<Value>] {
   const store = useSessionStore(options);
-  const read = ({ state }: LiveSessionSnapshot) =>
+  const valueIn = (state: Readonly<StateShape>) =>
     (Object.hasOwn(state, key) ? state[key] : undefined) as Value | undefined;
-  const value = useStore(store, LOADING, read, options.suspense);
+  const value = useStore(store, LOADING, ({ state }) => valueIn(state), options.suspense);
   const set = useCallback<SetSessionState<Value>>(
     (next) =>
       store.updateState(
-        next instanceof Function
-          ? (state) => ({ [key]: next(state[key] as Value | undefined) })
-          : { [key]: next },
+        next instanceof Function ? (state) => ({ [key]: next(valueIn(state)) }) : { [key]: next },
       ),
     [store, key],
   );

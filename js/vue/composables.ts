@@ -24,8 +24,7 @@ import type {
   ProvidedSessions,
 } from '../live/index.js';
 import { LOADING, LOADING_LIST } from '../live/loading.js';
-import { providedSession } from '../live/provided.js';
-import { sharedSessions } from '../live/stores.js';
+import { providedSession, providedSessions } from '../live/provided.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -147,10 +146,7 @@ export function useSessions<S extends object = StateShape>(
   request: MaybeRefOrGetter<Partial<LiveSessionsRequest<keyof S & string>>> = {},
 ): SessionsRefs<S> {
   const provided = injected<S>();
-  const store = computed(() => {
-    const { service, appName, userId } = provided();
-    return sharedSessions(service, { appName, userId, ...toValue(request) });
-  });
+  const store = computed(() => providedSessions(provided(), toValue(request)));
   const loading = LOADING_LIST as unknown as LiveSessionsSnapshot<S>;
   return { list: follow<LiveSessionsSnapshot<S>>(() => store.value, loading), store };
 }

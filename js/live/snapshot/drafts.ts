@@ -10,7 +10,7 @@ export function withPiece(drafts: readonly Event[], piece: Event): readonly Even
   const position = current.findIndex((draft) => isOfSameAnswer(draft, piece));
   const draft = current[position];
   if (draft === undefined) return [...current, piece];
-  const parts = joinParts(draft.content?.parts ?? [], piece.content?.parts ?? []);
+  const parts = joinParts(partsOf(draft), partsOf(piece));
   const content = { ...draft.content, ...piece.content, parts };
   // The id stays, so that a view keeps its element.
   current[position] = { ...draft, ...piece, id: draft.id, content };
@@ -27,6 +27,12 @@ function isOfSameAnswer(draft: Event, event: Event): boolean {
   return (['invocationId', 'author', 'branch'] as const).every(
     (member) => draft[member] === event[member],
   );
+}
+
+/** Returns the parts; none if another program has put something else in their place. */
+function partsOf({ content }: Event): readonly Part[] {
+  const parts: unknown = content?.parts;
+  return Array.isArray(parts) ? (parts as Part[]) : [];
 }
 
 function joinParts(parts: readonly Part[], added: readonly Part[]): Part[] {

@@ -9,6 +9,7 @@ import { renderToReadableStream, renderToString } from 'react-dom/server';
 import { InMemorySessionService } from '../../../js/index.js';
 import {
   SessionProvider,
+  type SetSessionState,
   useSession,
   useSessions,
   useSessionState,
@@ -51,6 +52,36 @@ describe('On a server, the hooks', () => {
     assert.doesNotMatch(text, /<p>/);
     assert.match(String(errors[0]), /getServerSnapshot/);
     assert.ok(!isWatched(service));
+  });
+
+  it('take what is provided for names that are undefined', async () => {
+    const { service } = await sessionOf(0);
+    let id: string | undefined;
+    const Chat = (): ReactElement => {
+      id = useSession({ sessionId: undefined, userId: undefined } as object)[1].key.sessionId;
+      return createElement('p', null, useSessions({ userId: undefined })[0].status);
+    };
+    renderToString(createElement(SessionProvider, { service, ...KEY }, createElement(Chat)));
+    assert.equal(id, sessionId);
+  });
+
+  it('compute a value from the stored one, and from nothing inherited', async () => {
+    const { service } = await sessionOf(0);
+    const given: unknown[] = [];
+    let set: SetSessionState<number> | undefined;
+    const Count = (): ReactElement => {
+      const [count, setCount] = useSessionState('constructor', 0, { sessionId });
+      set = setCount;
+      return createElement('p', null, count);
+    };
+    renderToString(app(service, createElement(Count)));
+    for (const next of [1, 2]) {
+      await set?.((stored) => {
+        given.push(stored);
+        return next;
+      });
+    }
+    assert.deepEqual(given, [undefined, 1]);
   });
 
   it('say what is missing', () => {

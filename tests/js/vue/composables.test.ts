@@ -112,6 +112,19 @@ describe('The composables for Vue', () => {
     assert.ok(!isWatched(service));
   });
 
+  it('take what is provided for names that are undefined', async () => {
+    const { service } = await sessionOf(1);
+    await service.createSession({ ...KEY, userId: 'bob' });
+    const Chat = defineComponent(() => {
+      const { session } = useSession({ sessionId: undefined, userId: undefined } as object);
+      const { list } = useSessions({ userId: undefined });
+      return () => h('p', `${session.value.events.length} ${list.value.sessions.length}`);
+    });
+    const { text, unmount } = mount(service, Chat);
+    await until(() => text() === '1 1');
+    unmount();
+  });
+
   it('show an assigned value at once, and the stored one if it was refused', async () => {
     const { service } = await sessionOf(0);
     const errors: unknown[] = [];

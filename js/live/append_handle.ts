@@ -1,0 +1,89 @@
+import { isSessionError, SessionError } from '../errors/errors.js';
+import type { Event } from '../model/event/event.js';
+import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { LiveService } from './live_service.js';
+
+type Opening<S extends object> = Promise<Session<S> | undefined>;
+
+/** The handle that a store's appends go through. It has no events: a copy with an array of its own gets them. */
+export class AppendHandle<S extends object> {
+  /** Absent until an append needs it. */
+  opening: Opening<S> | undefined;
+  readonly #key: CompositeSessionKey;
+
+  constructor(key: CompositeSessionKey) {
+    this.#key = key;
+  }
+
+  /** Keeps a handle for the next append, unless it cannot be had. */
+  keep<Handle extends Session<S> | undefined>(opening: Promise<Handle>): Promise<Handle> {
+    this.opening = opening;
+    opening.catch(() => this.#forget(opening));
+    return opening;
+  }
+
+  /** Returns the handle; `undefined` if there is no session. */
+  open(service: LiveService<S>): Opening<S> {
+    const config = { numRecentEvents: 0 };
+    return this.opening ?? this.keep(service.getSession({ ...this.#key, config }));
+  }
+
+  /**
+   * Returns the handle. Creates the session if there is none.
+   *
+   * @param wasThere whether there was one, so that it was deleted and is not created again
+   */
+  async require(service: LiveService<S>, wasThere: boolean): Promise<Session<S>> {
+    const session = await this.open(service);
+    if (session !== undefined) return session;
+    if (!wasThere) return this.keep(service.getOrCreateSession(this.#key));
+    this.opening = undefined;
+    const message = `Session ${JSON.stringify(this.#key.sessionId)} was deleted; create it again.`;
+    throw new SessionError('not_found', message);
+  }
+
+  /**
+   * Appends an event. Returns the handle.
+   *
+   * @param shown the revision that the store shows
+   */
+  async append(
+    service: LiveService<S>,
+    event: Event,
+    wasThere: boolean,
+    shown: () => number | undefined,
+  ): Promise<Session<S>> {
+    const append = async (): Promise<Session<S>> => {
+      const session = await this.require(service, wasThere);
+      await this.unlessGone(service.appendEvent({ session: { ...session, events: [] }, event }));
+      return session;
+    };
+    return append().catch((error: unknown) => {
+      if (!isSessionError(error, 'stale_session')) throw error;
+      // Only the handle was behind if the store shows this revision. Otherwise nobody has seen the newer events.
+      if (this.opening === undefined) {
+        const isSeen = (session: Session<S> | undefined): typeof session => {
+          if (session && service.revisionOf(session)! > (shown() ?? 0)) throw error;
+          return session;
+        };
+        void this.keep(this.open(service).then(isSeen));
+      }
+      return append();
+    });
+  }
+
+  /** Forgets the handle if a call fails because it is behind, or of a deleted session: it stays so. */
+  async unlessGone<T>(call: Promise<T>): Promise<T> {
+    const { opening } = this;
+    return call.catch((error: unknown) => {
+      const isGone = isSessionError(error, 'stale_session') || isSessionError(error, 'not_found');
+      if (isGone) this.#forget(opening);
+      throw error;
+    });
+  }
+
+  /** Forgets a handle, unless there is another one already. */
+  #forget(opening: Opening<S> | undefined): void {
+    if (this.opening === opening) this.opening = undefined;
+  }
+}
