@@ -90,18 +90,22 @@ export class AdapterStore implements SessionStore {
     const parts = { writer, key, signal, onRetry, ...NO_EVENTS, now, events, creation: request };
     const end = () => write.created(ifAbsent) as CreatedSession | undefined;
     const created = await writeThrough('create', writer, write, parts, end);
-    if (created !== undefined) await this.#requireEvents(request);
+    if (created !== undefined) await this.#requireEvents(request, created[0]);
     return created;
   }
 
   /**
    * An adapter that was written before sessions could begin with events may ignore those of a creation. The
    * first such creation shows it: its session is deleted again.
+   *
+   * @param createdRevision tells the new session from one that another program has created in its place
    */
-  async #requireEvents({ key, events }: CreateRequest): Promise<void> {
+  async #requireEvents({ key, events }: CreateRequest, createdRevision: number): Promise<void> {
     const last = events.at(-1);
     if (last === undefined || this.#storesEvents || this.#builtIn !== undefined) return;
-    const read = await readThrough(this.#adapter, undefined, key, { last: 1 }, {});
+    // All events, because another program may have appended some. If the read fails, the next creation shows it.
+    const read = await readThrough(this.#adapter, undefined, key, {}, {}).catch(() => undefined);
+    if (read?.session?.[0] !== createdRevision) return;
     this.#storesEvents = (read.events as readonly { id: string }[]).some(
       ({ id }) => id === last.id,
     );
@@ -109,7 +113,7 @@ export class AdapterStore implements SessionStore {
     await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, {});
     throw new SessionError(
       'unsupported',
-      'The storage cannot create a session with events: its create ignores the events of the changes; store them as append does.',
+      "The storage's create ignores the events; store them as append does.",
     );
   }
 
