@@ -1,3 +1,4 @@
+import { Calls } from '../call/calls.js';
 import { isThenable } from '../call/thenable.js';
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../errors/describe.js';
@@ -32,6 +33,7 @@ export class Computation {
 
   readonly run: Compute = (state) => {
     this.#failure = undefined;
+    Calls.isComputing = true;
     try {
       const compute = this.#compute;
       const texts = this.#take(requireDelta(compute(JSON.parse(state))));
@@ -40,6 +42,8 @@ export class Computation {
     } catch (error) {
       this.#failure = { error: error as Error };
       return '{}';
+    } finally {
+      Calls.isComputing = false;
     }
   };
 

@@ -1,4 +1,5 @@
 import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import type { ServiceMethod, StorageCall } from '../model/diagnostic.js';
 import type { Abortable } from '../model/session.js';
 import { type MaybePromise, requestError, requireNotAborted } from './call.js';
@@ -11,6 +12,8 @@ import { REQUEST_MEMBERS } from './requests.js';
  * closed.
  */
 export class Calls {
+  /** Whether a caller's function computes a delta: a call would end or share the transaction that it runs in. */
+  static isComputing = false;
   readonly #diagnostics: Diagnostics | undefined;
   #pendingCount = 0;
   #isClosed = false;
@@ -69,6 +72,7 @@ export class Calls {
     request: Request,
   ): Request {
     this.requireOpen();
+    if (Calls.isComputing) throw invalid('stateDelta', 'must not call the service');
     const ownRequest = takeRequest(request, REQUEST_MEMBERS[method]);
     requireNotAborted((ownRequest as Abortable).signal);
     return ownRequest;

@@ -29,6 +29,29 @@ overStorages('updateState with a function', (open) => {
     assert.deepEqual(await service.getAppState(APP), { total: 2000 });
   });
 
+  it('refuses the calls of the service that the function makes, and stores what it returns', async () => {
+    const { service } = await begin(open);
+    const calls = [
+      () => service.getSession(KEY),
+      () => service.updateState({ ...KEY, stateDelta: { inner: 1 } }),
+      () => service.updateState({ ...APP, stateDelta: () => ({ 'app:inner': 1 }) }),
+      () => service.createSession({ ...KEY, sessionId: 'inner' }),
+      () => service.deleteSession(KEY),
+    ];
+    for (const [index, call] of calls.entries()) {
+      const refused: Promise<unknown>[] = [];
+      const stateDelta = () => {
+        refused.push(failure(call(), 'invalid_argument'));
+        return { outer: index };
+      };
+      await service.updateState({ ...KEY, stateDelta });
+      await Promise.all(refused);
+      assert.equal((await stored(service)).state.outer, index);
+    }
+    assert.equal((await stored(service)).state.inner, undefined);
+    assert.equal(await service.getSession({ ...KEY, sessionId: 'inner' }), undefined);
+  });
+
   it('adds up 20 turns of one session', async () => {
     const { service } = await begin(open);
     const turn = () =>
