@@ -1,5 +1,6 @@
 import type { Content, Part } from '../model/event/content.js';
-import type { NewEvent } from '../model/event/event.js';
+import type { Event, NewEvent } from '../model/event/event.js';
+import { markOf } from './mark.js';
 import type { GivenItem, GivenMessage, GivenPart } from './messages.js';
 import { eventPartOf, responsePartOf } from './parts.js';
 
@@ -41,6 +42,18 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
     customMetadata: { ...metadata.custom, assistantUi },
     ...(isIncomplete && index === contents.length - 1 && failureOf(status)),
   }));
+}
+
+/** Returns empty events in place of those of the message that it has no more. */
+export function emptied(stored: readonly Event[], events: readonly NewEvent[]): NewEvent[] {
+  const [first] = events;
+  const mark = first && markOf(first);
+  if (mark === undefined) return [];
+  const ids = new Set(events.map(({ id }) => id));
+  const isLeft = (event: Event): boolean =>
+    !ids.has(event.id) && markOf(event)?.messageId === mark.messageId;
+  const left = stored.filter(isLeft);
+  return left.map(({ id }) => ({ ...first!, id, content: { parts: [] } }));
 }
 
 /** Returns one content for a model's calls, one for their results, and one for what the model says afterwards. */

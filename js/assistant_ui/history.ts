@@ -147,20 +147,21 @@ export function sessionHistory<S extends object = StateShape>(
   const readSession = async (sessionId: string, numRecentEvents: number | undefined) =>
     (await given).getSession({ appName, userId, sessionId, config: { numRecentEvents } });
 
-  const write = async (item: GivenItem, sessionId: string): Promise<void> => {
-    const { eventsOf } = await import('./conversion.js');
+  const write = async (item: GivenItem, sessionId: string, isAgain: boolean): Promise<void> => {
+    const { eventsOf, emptied } = await import('./conversion.js');
     const events = eventsOf(item, agentName);
     if (events.length === 0) return;
-    const session = await readSession(sessionId, 0);
+    const session = await readSession(sessionId, isAgain ? undefined : 0);
     if (session === undefined) throw missingSession(sessionId);
+    events.push(...emptied(session.events, events));
     await (await given).appendEvents({ session, events });
   };
 
-  const append = async (item: GivenItem): Promise<void> => {
+  const store = async (item: GivenItem, isAgain: boolean): Promise<void> => {
     if (storedBy === 'agent') return;
     const thread = threadListItem();
     const { remoteId } = await thread.initialize();
-    const done = writing.then(() => write(item, remoteId));
+    const done = writing.then(() => write(item, remoteId, isAgain));
     writing = done.catch(() => undefined);
     return done;
   };
@@ -175,7 +176,7 @@ export function sessionHistory<S extends object = StateShape>(
       const headId = messages.at(-1)?.message.id;
       return { messages, ...(headId !== undefined && { headId }) };
     },
-    append,
-    update: append,
+    append: (item) => store(item, false),
+    update: (item) => store(item, true),
   };
 }

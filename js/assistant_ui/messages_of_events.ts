@@ -1,4 +1,3 @@
-import { ownMembers } from '../members/own.js';
 import type { Part } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
 import type {
@@ -12,7 +11,8 @@ import type {
   UserMessage,
   UserPart,
 } from './messages.js';
-import { messagePartOf, resultOf, toolCallOf } from './parts.js';
+import { listOf, markOf } from './mark.js';
+import { membersOf, messagePartOf, resultOf, textOf, toolCallOf } from './parts.js';
 
 /** A message to which more events may belong. */
 interface Draft {
@@ -39,9 +39,10 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
   const calls: CallPlaces = new Map();
   let newest: Draft | undefined;
   for (const event of events) {
-    const { assistantUi, ...custom } = ownMembers(event.customMetadata ?? {});
-    const mark = assistantUi as MessageMark | undefined;
-    const parts = (event.content?.parts ?? []).map((part) => ownMembers(part));
+    const custom = { ...membersOf(event.customMetadata) };
+    delete custom.assistantUi;
+    const mark = markOf(event);
+    const parts = listOf(event.content?.parts).map((part): Part => membersOf(part));
     const content = parts.map(assistantPartOf).filter((part) => part !== undefined);
     for (const { functionResponse } of parts) setResult(calls, functionResponse);
     const known = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
@@ -104,15 +105,15 @@ function addParts(content: AssistantPart[], added: AssistantPart[], calls: CallP
 }
 
 function setResult(calls: CallPlaces, given: Part['functionResponse']): void {
-  const { id, name = '', response } = ownMembers(given ?? {});
-  const place = calls.get(id ?? name);
+  const { id, name, response } = membersOf(given);
+  const place = calls.get(textOf(id) ?? textOf(name) ?? '');
   if (place === undefined) return;
   const [content, position] = place;
   content[position] = { ...(content[position] as ToolCallPart), ...resultOf(response) };
 }
 
 function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPart | undefined {
-  if (functionCall !== undefined) return toolCallOf(ownMembers(functionCall));
+  if (functionCall) return toolCallOf(functionCall);
   const shown = messagePartOf(part);
   return thought === true && shown?.type === 'text' ? { ...shown, type: 'reasoning' } : shown;
 }
@@ -140,9 +141,12 @@ function assistantMessage({ id, createdAt, last, content, mark, custom }: Draft)
 }
 
 function statusOf(last: Event, content: readonly AssistantPart[]): MessageStatus {
-  const { interrupted, errorCode, errorMessage: error = errorCode } = last;
+  const { interrupted, errorCode, errorMessage } = last;
+  const error: unknown = errorMessage ?? errorCode ?? undefined;
   if (interrupted === true) return { type: 'incomplete', reason: 'cancelled' };
-  if (error !== undefined) return { type: 'incomplete', reason: 'error', error };
+  if (error !== undefined) {
+    return { type: 'incomplete', reason: 'error', error: textOf(error) ?? JSON.stringify(error) };
+  }
   const isWaiting = content.some(
     (part) => part.type === 'tool-call' && !Object.hasOwn(part, 'result'),
   );

@@ -1,5 +1,5 @@
 import { ownMembers } from '../members/own.js';
-import type { FileData, InlineData, Part } from '../model/event/content.js';
+import type { Part } from '../model/event/content.js';
 import type { JsonValue } from '../model/session.js';
 import type { GivenPart, ToolCallPart, UserPart } from './messages.js';
 
@@ -22,33 +22,47 @@ export function responsePartOf(part: GivenPart): Part | undefined {
   };
 }
 
+/** Returns the members of what should be an object. Other programs may have stored anything in its place. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return ownMembers(isObject ? (value as Record<string, unknown>) : {});
+}
+
+/** Returns what should be a text, if it is one. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** Returns the text or file of a message that a part of an event becomes; `undefined` if it is none. */
 export function messagePartOf({ text, inlineData, fileData }: Part): UserPart | undefined {
   if (typeof text === 'string') return { type: 'text', text };
-  if (inlineData === undefined && fileData === undefined) return undefined;
-  const file: InlineData & FileData = { ...inlineData, ...fileData };
-  const { mimeType = UNKNOWN_TYPE, displayName, data = '', fileUri } = file;
+  const file = { ...membersOf(inlineData), ...membersOf(fileData) };
+  const mimeType = textOf(file.mimeType) ?? UNKNOWN_TYPE;
+  const [displayName, data, fileUri] = [file.displayName, file.data, file.fileUri].map(textOf);
+  if (data === undefined && fileUri === undefined) return undefined;
   const name = displayName !== undefined && { filename: displayName };
   return mimeType.startsWith('image/')
     ? { type: 'image', image: fileUri ?? `data:${mimeType};base64,${data}`, ...name }
-    : { type: 'file', data: fileUri ?? data, mimeType, ...name };
+    : { type: 'file', data: (fileUri ?? data)!, mimeType, ...name };
 }
 
 /** Returns the call of a message that a part of an event becomes. */
-export function toolCallOf({ id, name = '', args = {} }: NonNullable<Part['functionCall']>) {
-  const call: ToolCallPart = {
+export function toolCallOf(functionCall: unknown): ToolCallPart {
+  const { id, name, args: given } = membersOf(functionCall);
+  const toolName = textOf(name) ?? '';
+  const args = { ...membersOf(given) } as Record<string, JsonValue>;
+  return {
     type: 'tool-call',
-    toolCallId: id ?? name,
-    toolName: name,
-    args: args as Record<string, JsonValue>,
+    toolCallId: textOf(id) ?? toolName,
+    toolName,
+    args,
     argsText: JSON.stringify(args),
   };
-  return call;
 }
 
 /** Returns the result of a call that the response of an event has. */
-export function resultOf(response: object = {}): Pick<ToolCallPart, 'result' | 'isError'> {
-  const members = ownMembers(response as { result?: unknown; error?: unknown });
+export function resultOf(response: unknown = {}): Pick<ToolCallPart, 'result' | 'isError'> {
+  const members = membersOf(response);
   const [name, ...others] = Object.keys(members);
   if (others.length > 0) return { result: response };
   if (name === 'error') return { result: members.error, isError: true };

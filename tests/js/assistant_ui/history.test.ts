@@ -208,6 +208,73 @@ describe('The history of a thread', () => {
     );
   });
 
+  it('has nothing more of a message that is stored again with less', async () => {
+    const { service } = await reloaded(
+      message('m1', 'user', [text('Tea?')]),
+      message('m2', 'assistant', [{ ...answered, result: 1 }, text('One.')]),
+      message('m3', 'user', [text('And now?')]),
+    );
+    const history = historyOf(service, 's1');
+    await history.update({ message: message('m2', 'assistant', [text('None.')]), parentId: 'm1' });
+    const { messages } = await history.load();
+    assert.deepEqual(
+      messages.map(({ message }) => [message.id, message.content]),
+      [
+        ['m1', [text('Tea?')]],
+        ['m2', [text('None.')]],
+        ['m3', [text('And now?')]],
+      ],
+    );
+  });
+
+  it('loads events of other programs, whatever they have in place of what is expected', async () => {
+    const odd = [
+      null,
+      5,
+      'tea',
+      [],
+      [null],
+      {},
+      { messageId: 5 },
+      { messageId: 'm', attachments: [{}] },
+    ];
+    const odder: object[] = odd.flatMap((value) => [
+      { customMetadata: value },
+      { customMetadata: { assistantUi: value } },
+      { content: value },
+      { content: { parts: value } },
+      {
+        content: { parts: [{ text: value }, { functionCall: value }, { functionResponse: value }] },
+      },
+      { content: { parts: [{ functionCall: { id: value, name: value, args: value } }] } },
+      {
+        content: {
+          parts: [{ inlineData: value }, { fileData: { mimeType: value, fileUri: value } }],
+        },
+      },
+      { errorCode: value },
+    ]);
+    for (const author of ['user', 'guide']) {
+      const service = new InMemorySessionService();
+      const session = await service.createSession(KEY);
+      const events = odder.map((members) => ({ author, invocationId: 'i', ...members }));
+      await service.appendEvents({ session, events });
+      const { messages } = await historyOf(service, 's1').load();
+      for (const { message } of messages) {
+        assert.equal(typeof message.id, 'string');
+        for (const part of message.content) {
+          if (part.type === 'text') assert.equal(typeof part.text, 'string');
+          if (part.type === 'image') assert.equal(typeof part.image, 'string');
+          if (part.type === 'file')
+            assert.equal(typeof part.mimeType + typeof part.data, 'stringstring');
+          if (part.type !== 'tool-call') continue;
+          assert.equal(typeof part.toolName + typeof part.toolCallId, 'stringstring');
+          assert.equal(Object.getPrototypeOf(part.args), Object.prototype);
+        }
+      }
+    }
+  });
+
   it('stores messages in the order of the calls', async () => {
     const service = new InMemorySessionService();
     await service.createSession(KEY);
