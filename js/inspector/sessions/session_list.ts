@@ -151,7 +151,7 @@ function SessionOptions(props: {
       return h(
         'div',
         {
-          key: `${userId}/${id}`,
+          key: JSON.stringify([userId, id]),
           id: `session-${at}`,
           role: 'option',
           'aria-selected': at === position,

@@ -2,7 +2,8 @@ import type { Event } from '../../model/event/event.js';
 import { isTemp, REMOVED, storedScopeOf } from '../../state/scope.js';
 import { Items, JsonText, LongText } from '../view/parts.js';
 import { type ComponentChildren, h, useState, type VNode } from '../view/preact.js';
-import { clip, timeText, visibleText } from '../view/text.js';
+import { clip, textOf, timeText, visibleText } from '../view/text.js';
+import { failureOf, nameOf, partsOf } from './event_summary.js';
 
 interface EventDetailProps {
   event: Event;
@@ -15,11 +16,10 @@ interface EventDetailProps {
 /** An event with all of its parts and changes. */
 export function EventDetail({ event, onShowKey, actions }: EventDetailProps): VNode {
   const [isRaw, setRaw] = useState(false);
-  const { author = 'unknown', timestamp, id, invocationId, branch, content } = event;
-  const parts = Array.isArray(content?.parts) ? content.parts : [];
-  const failure = event.errorMessage ?? event.errorCode;
+  const { author, timestamp, id, invocationId, branch } = event;
+  const failure = failureOf(event);
   return h('div', null, [
-    h('h2', null, h('bdi', null, clip(author, 200))),
+    h('h2', null, h('bdi', null, clip(author, 200) || 'unknown')),
     h('dl', { class: 'facts' }, [
       fact('Time', timeText(timestamp)),
       fact('Event', visibleText(id)),
@@ -28,7 +28,7 @@ export function EventDetail({ event, onShowKey, actions }: EventDetailProps): VN
       event.modelVersion !== undefined && fact('Model', visibleText(event.modelVersion)),
     ]),
     failure !== undefined && h('p', { class: 'error' }, clip(failure, 2000)),
-    parts.map((part) => h(PartView, { part })),
+    partsOf(event).map((part) => h(PartView, { part })),
     h(Changes, { delta: event.actions?.stateDelta ?? {}, onShowKey }),
     h('div', { class: 'row' }, [
       actions,
@@ -52,13 +52,13 @@ function PartView({ part }: { part: Part }): VNode {
   const { text, thought, functionCall, functionResponse, ...rest } = part;
   return h('div', { class: 'part' }, [
     text !== undefined && thought === true && h('h3', null, 'Thought'),
-    text !== undefined && h(LongText, { text }),
-    functionCall !== undefined && [
-      h('h3', null, h('bdi', null, `→ calls ${clip(functionCall.name ?? 'unnamed', 200)}`)),
+    text !== undefined && h(LongText, { text: textOf(text) }),
+    functionCall && [
+      h('h3', null, h('bdi', null, `→ calls ${nameOf(functionCall, 200)}`)),
       h(JsonText, { value: functionCall.args ?? {} }),
     ],
-    functionResponse !== undefined && [
-      h('h3', null, h('bdi', null, `← result of ${clip(functionResponse.name ?? 'unnamed', 200)}`)),
+    functionResponse && [
+      h('h3', null, h('bdi', null, `← result of ${nameOf(functionResponse, 200)}`)),
       h(JsonText, { value: functionResponse.response ?? {} }),
     ],
     Object.keys(rest).length > 0 && h(JsonText, { value: rest }),

@@ -1,5 +1,5 @@
 import type { Event } from '../../model/event/event.js';
-import { clip } from '../view/text.js';
+import { clip, textOf } from '../view/text.js';
 
 /** The characters of an event's text that a row of the timeline holds. */
 const LENGTH = 300;
@@ -16,41 +16,52 @@ export interface EventSummary {
   readonly error: string | undefined;
 }
 
-/** Summarises an event. Events of other programs may lack any member. */
+/** Summarises an event. Events of other programs may lack any member, or have something else in its place. */
 export function summaryOf(event: Partial<Event>): EventSummary {
-  const { author = '', content, actions, errorCode, errorMessage } = event;
-  const parts = Array.isArray(content?.parts) ? content.parts : [];
+  const { author, actions } = event;
   const texts: string[] = [];
   const tools: EventSummary['tools'][number][] = [];
   let length = 0;
-  for (const part of parts) {
-    const text = partText(part);
-    if (length <= LENGTH && text !== undefined) {
+  for (const part of partsOf(event)) {
+    const text = textOf(partText(part));
+    if (length <= LENGTH && text !== '') {
       texts.push(text.slice(0, LENGTH + 1));
       length += text.length;
     }
     if (part.functionCall) tools.push({ kind: 'call', name: nameOf(part.functionCall) });
     if (part.functionResponse) tools.push({ kind: 'result', name: nameOf(part.functionResponse) });
   }
+  const failure = failureOf(event);
   return {
-    author: clip(author === '' ? 'unknown' : author, 60),
+    author: clip(author, 60) || 'unknown',
     text: clip(texts.join(' '), LENGTH),
     tools,
     changedKeys: Object.keys(actions?.stateDelta ?? {}),
-    error: errorCode === undefined && errorMessage === undefined ? undefined : clip(errorMessage ?? errorCode ?? '', 200), // prettier-ignore
+    error: failure && clip(failure, 200),
   };
 }
 
 type Part = NonNullable<NonNullable<Event['content']>['parts']>[number];
 
-function partText({ text, inlineData, fileData, executableCode }: Part): string | undefined {
+/** Returns the parts that are objects. */
+export function partsOf({ content }: Partial<Event>): readonly Part[] {
+  const parts: readonly unknown[] = Array.isArray(content?.parts) ? content.parts : [];
+  return parts.filter((part): part is Part => typeof part === 'object' && part !== null);
+}
+
+/** Returns why an event failed; `undefined` if it did not. */
+export function failureOf({ errorCode, errorMessage }: Partial<Event>): string | undefined {
+  return textOf(errorMessage) || textOf(errorCode) || undefined;
+}
+
+/** Returns what a row shows of a part, mostly a text. */
+function partText({ text, inlineData, fileData, executableCode }: Part): unknown {
   if (text !== undefined) return text;
-  if (inlineData !== undefined)
-    return `[${inlineData.displayName ?? inlineData.mimeType ?? 'data'}]`;
-  if (fileData !== undefined) return `[${fileData.displayName ?? fileData.fileUri ?? 'file'}]`;
+  if (inlineData) return `[${textOf(inlineData.displayName ?? inlineData.mimeType ?? 'data')}]`;
+  if (fileData) return `[${textOf(fileData.displayName ?? fileData.fileUri ?? 'file')}]`;
   return executableCode?.code;
 }
 
-function nameOf({ name = 'unnamed' }: { name?: string }): string {
-  return clip(name, 60);
+export function nameOf({ name }: { name?: string }, length = 60): string {
+  return clip(name, length) || 'unnamed';
 }

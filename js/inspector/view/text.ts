@@ -5,14 +5,21 @@ const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
  * Returns a stored text with its unseen characters written out. A mark that turns the direction around would otherwise
  * show a text that is not the stored one.
  */
-export function visibleText(text: string): string {
-  return text.replace(UNSEEN, (mark) =>
+export function visibleText(text: unknown): string {
+  return textOf(text).replace(UNSEEN, (mark) =>
     /[\t\n]/.test(mark) ? mark : `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
+/** Returns a text. Other programs may have stored something else where events have texts. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : (JSON.stringify(value) ?? '');
+}
+
 /** Returns at most `length` characters, with an ellipsis if there are more. */
-export function clip(text: string, length: number): string {
+export function clip(value: unknown, length: number): string {
+  const text = textOf(value);
   return visibleText(text.length > length ? `${text.slice(0, length)}…` : text);
 }
 

@@ -74,6 +74,18 @@ describe('The summary of an event', () => {
       typeof summaryOf
     >[0];
     assert.deepEqual([summaryOf(odd).text, summaryOf(odd).error], ['', 'boom']);
+    for (const value of [null, 5, 'tea', [], [null], {}, { name: 5 }]) {
+      const parts = [
+        ...[value, { text: value }, { functionCall: value }, { functionResponse: value }],
+        ...[{ inlineData: value }, { fileData: value }, { executableCode: value }],
+      ];
+      const members = { author: value, content: { parts }, actions: value, errorMessage: value };
+      const { author, text, tools, error } = summaryOf(members as Parameters<typeof summaryOf>[0]);
+      for (const shown of [author, text, error ?? '', ...tools.map(({ name }) => name)]) {
+        assert.equal(typeof shown, 'string');
+      }
+      assert.deepEqual(summaryOf({ content: value } as Parameters<typeof summaryOf>[0]).tools, []);
+    }
     const text = 'x'.repeat(1_000_000);
     assert.equal(summaryOf(createEvent({ content: { parts: [{ text }] } })).text.length, 301);
   });
