@@ -23,12 +23,15 @@ export function retryAfterOf(error: unknown): number {
   return RETRY_AFTER.get(error as SessionError) ?? 0;
 }
 
+/** A timer with more milliseconds fires at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** `Retry-After` is a number of seconds or a date. */
 export function millisecondsUntil(retryAfter: string | null): number | undefined {
   if (retryAfter === null) return undefined;
-  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;
-  const date = Date.parse(retryAfter);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  const isSeconds = /^\d+$/.test(retryAfter);
+  const delay = isSeconds ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(delay) ? undefined : Math.min(Math.max(0, delay), LONGEST_TIMER);
 }
 
 /** Makes the error for a request without a response. A `SessionError` is returned as it is. */

@@ -59,7 +59,9 @@ export class ApiServerStore implements ServerStore {
     checkWindow(last, after);
     const path = sessionPath(key);
     const request = { method: 'GET', path, none: 'not_found' } as const;
-    const session = await this.#connection.request(request, call, pythonSession);
+    const session = await this.#connection.request(request, call, (json) =>
+      pythonSession(json, key),
+    );
     if (session === undefined) return undefined;
     const { events: all } = session;
     const later = after === undefined ? all : all.filter(({ timestamp }) => timestamp >= after);
@@ -80,7 +82,7 @@ export class ApiServerStore implements ServerStore {
     const path = sessionsPath({ appName, userId });
     const request = { method: 'GET', path } as const;
     const all = (await this.#connection.request(request, call, (json) => {
-      const sessions = Array.isArray(json) ? json.map(pythonSession) : [undefined];
+      const sessions = Array.isArray(json) ? json.map((each) => pythonSession(each)) : [undefined];
       const isWhole = (given: typeof sessions): given is RemoteSession[] =>
         !given.includes(undefined);
       return isWhole(sessions) ? sessions : undefined;
@@ -106,7 +108,9 @@ export class ApiServerStore implements ServerStore {
     }
     const body = `{"stateDelta":${event.deltaText}}`;
     const request = { method: 'PATCH', path: sessionPath(key), body } as const;
-    const { lastUpdateTime } = (await this.#connection.request(request, call, pythonSession))!;
+    const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
+      pythonSession(json, key),
+    ))!;
     return [0, 0, lastUpdateTime, 0, 0, 0];
   }
 
@@ -174,12 +178,13 @@ function requireSegment(name: string): string {
   throw unsupported('has no names that begin with . or ~');
 }
 
-function pythonSession(json: unknown): RemoteSession | undefined {
+function pythonSession(json: unknown, key?: Required<StorageKey>): RemoteSession | undefined {
   if (!isPlainObject(json) || !Array.isArray(json.events)) return undefined;
   const events = json.events.map((event: unknown) => {
     return isPlainObject(event) ? eventInMilliseconds(event) : event;
   });
-  return sessionIn({ ...json, events, lastUpdateTime: timeInMilliseconds(json.lastUpdateTime) });
+  const lastUpdateTime = timeInMilliseconds(json.lastUpdateTime);
+  return sessionIn({ ...json, events, lastUpdateTime }, key);
 }
 
 function unsupported(what: string): SessionError {

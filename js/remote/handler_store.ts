@@ -27,7 +27,7 @@ import {
   type SharedRevisions,
   STALE_POLICIES,
 } from '../wasm/protocol.js';
-import { appendedIn, changesIn, readEventsIn, readSessionIn, sessionIn } from './responses.js';
+import { appendedIn, changesIn, readEventsIn, sessionIn, sessionReader } from './responses.js';
 import {
   type Connection,
   pathOf,
@@ -56,7 +56,7 @@ export class HandlerStore implements ServerStore {
   create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
     const { appName, userId } = request.key;
     const path = pathTo({ appName, userId }, '/sessions');
-    return createAt(this.#connection, path, request, ifAbsent, readSessionIn);
+    return createAt(this.#connection, path, request, ifAbsent, sessionReader(request.key));
   }
 
   async describe({ key, title, labels, ...call }: DescribeRequest): Promise<boolean> {
@@ -77,7 +77,7 @@ export class HandlerStore implements ServerStore {
     call: StorageCall,
   ): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after) };
-    return this.#get(pathTo(key), query, call, readSessionIn);
+    return this.#get(pathTo(key), query, call, sessionReader(key));
   }
 
   page(
@@ -131,7 +131,8 @@ export class HandlerStore implements ServerStore {
       const chunk = (await this.#get(path, query, call, (json) => listedIn(json, list)))!;
       if (isFirst) total = chunk.total;
       sessions.push(...chunk.sessions.map((session) => shared.takeOut(session)));
-      cursor = chunk.nextCursor;
+      // Only a full page has a next one.
+      cursor = chunk.sessions.length === 0 ? undefined : chunk.nextCursor;
     } while (cursor !== undefined && sessions.length < most);
     const numbers = pageNumbers(limit, offset, page, total);
     return [sessions, numbers.page, numbers.items, total, numbers.pages, shared.states];

@@ -7,8 +7,10 @@ import type { Event } from '../model/event/event.js';
 import { isTime } from '../model/event/snapshot.js';
 import { isEvent } from '../read/stored_events.js';
 import { isRevision } from '../storage/checked_rows.js';
+import type { StorageKey } from '../storage/rows.js';
 import type { ReadEvents, ReadSession } from '../storage/session_store.js';
 import { type Appended, APPENDED } from '../wasm/protocol.js';
+import type { ReadResponse } from './connection/connection.js';
 
 /** A session of a response, with times in milliseconds. */
 export interface RemoteSession {
@@ -22,10 +24,14 @@ export interface RemoteSession {
   readonly labels: string | undefined;
 }
 
-export function sessionIn(json: unknown): RemoteSession | undefined {
+/** @param key the session that was asked for: a proxy may have mixed up responses */
+export function sessionIn(json: unknown, key?: Required<StorageKey>): RemoteSession | undefined {
   if (!isPlainObject(json)) return undefined;
-  const { id, userId, state, events, lastUpdateTime, title, labels } = json;
+  const { id, appName, userId, state, events, lastUpdateTime, title, labels } = json;
+  const isAsked =
+    !key || (id === key.sessionId && userId === key.userId && appName === key.appName);
   const isSession =
+    isAsked &&
     typeof id === 'string' &&
     typeof userId === 'string' &&
     isPlainObject(state) &&
@@ -43,14 +49,16 @@ function isEventList(value: unknown): value is Event[] {
   return Array.isArray(value) && value.every(isEvent);
 }
 
-/** Returns a session for a handle. Without revisions, the handle's last event tells how current it is. */
-export function readSessionIn(json: unknown, headers: Headers): ReadSession | undefined {
-  const session = sessionIn(json);
-  const [created, revision] = [CREATED_HEADER, REVISION_HEADER].map((name) => {
-    return Number(headers.get(name) ?? NaN);
-  });
-  return session && readSession(session, created, revision);
-}
+/** Reads a session for a handle. Without revisions, the handle's last event tells how current it is. */
+export const sessionReader =
+  (key: Required<StorageKey>): ReadResponse<ReadSession> =>
+  (json, headers) => {
+    const session = sessionIn(json, key);
+    const [created, revision] = [CREATED_HEADER, REVISION_HEADER].map((name) => {
+      return Number(headers.get(name) ?? NaN);
+    });
+    return session && readSession(session, created, revision);
+  };
 
 export function readSession(
   { state, events, lastUpdateTime, title, labels }: RemoteSession,

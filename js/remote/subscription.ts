@@ -1,4 +1,5 @@
 import { backoff } from '../call/backoff.js';
+import { onAbort } from '../call/on_abort.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import { connectionError, noteRetryAfter, retryAfterOf } from '../http/http_errors.js';
 import { isPlainObject } from '../json/rules.js';
@@ -73,21 +74,31 @@ export function subscribe(
  */
 async function runSubscription(subscription: Subscription): Promise<void> {
   const { signal } = subscription.ended;
-  for (let attempt = 0; !signal.aborted; attempt += 1) {
+  let lastPause = 0;
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    let openedAt = Infinity;
     let atLeast = 0;
     try {
-      await readFeed(subscription, () => (attempt = -1));
+      await readFeed(subscription, () => (openedAt = performance.now()));
     } catch (error) {
       if (signal.aborted) return;
       if (!isSessionError(error, 'connection_lost')) throw error;
       subscription.onError(error);
       atLeast = retryAfterOf(error);
     }
-    await pause(Math.max(backoff(attempt + 1, FIRST_PAUSE, LONGEST_PAUSE), atLeast), signal);
+    if (signal.aborted) return;
+    // A feed that breaks as soon as it is open is no success: each one may make the watchers read everything again.
+    if (performance.now() - openedAt > lastPause) attempt = 0;
+    lastPause = Math.max(backoff(attempt, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
+    await pause(lastPause, signal);
   }
 }
 
-/** Reads one response to its end. */
+/**
+ * Reads one response to its end.
+ *
+ * @param onOpen called when the server has sent something of a feed
+ */
 async function readFeed(subscription: Subscription, onOpen: () => void): Promise<void> {
   const { connection, request, watchers, ended } = subscription;
   const { signal } = ended;
@@ -108,12 +119,16 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
     const feed = { method: 'GET', path, query, headers } as const;
     const { response, refusal } = await openStream(connection, feed, silence.signal);
     if (refusal !== undefined) throw feedRefusal(refusal, response.headers.get('retry-after'));
-    onOpen();
+    let isFeed = false;
     const onId = (id: string): void => void (subscription.lastEventId = id);
     for await (const data of serverSentEvents(response, silence.signal, onId)) {
       received();
+      if (!isFeed) onOpen();
+      isFeed = true;
       if (data !== undefined) deliver(watchers, data);
     }
+    // For example the page of a proxy, with status 200.
+    if (!isFeed) throw new Error('the response is no feed of changes; check the url and proxies');
   } catch (cause) {
     throw connectionError(SERVER, cause, SILENCE_MS);
   } finally {
@@ -143,10 +158,12 @@ function feedRefusal({ error, isTransient }: Refusal, retryAfter: string | null)
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener('abort', () => {
+    const end = (): void => {
       clearTimeout(timer);
+      ignoreSignal();
       resolve();
-    });
+    };
+    const timer = setTimeout(end, milliseconds);
+    const ignoreSignal = onAbort(signal, end);
   });
 }

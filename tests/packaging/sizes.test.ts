@@ -97,10 +97,10 @@ async function sizeBeside(
 
 const LIVE = `export { liveSession, liveSessions } from 'adk-session-wasm/live';`;
 
-it('live stores add at most 4 KB to a page', async (t) => {
+it('live stores add at most 4.2 KB to a page', async (t) => {
   const size = await sizeBeside('live', '', LIVE);
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 4, `${size} KB`);
+  assert.ok(size <= 4.2, `${size} KB`);
 });
 
 it('the hooks for React add at most 2 KB to a page with live stores', async (t) => {
@@ -117,13 +117,13 @@ it('the composables for Vue add at most 2 KB to a page with live stores', async 
   assert.ok(size <= 2, `${size} KB`);
 });
 
-it('the adapters for assistant-ui add at most 2 KB to a page, and as much with the first thread', async (t) => {
+it('the adapters for assistant-ui add at most 2 KB to a page, and 2.3 KB with the first thread', async (t) => {
   const adapters = `export { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';`;
   const size = await sizeBeside('assistant-ui', '', adapters, ['./conversion.js']);
   const chunk = (await sizeBeside('assistant-ui-all', '', adapters)) - size;
   t.diagnostic(`${size.toFixed(1)} KB and ${chunk.toFixed(1)} KB`);
   assert.ok(size <= 2, `${size} KB`);
-  assert.ok(chunk <= 2, `${chunk} KB`);
+  assert.ok(chunk <= 2.3, `${chunk} KB`);
 });
 
 it('the inspector adds at most 30 KB to a page with live stores', async (t) => {

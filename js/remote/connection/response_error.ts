@@ -55,7 +55,7 @@ export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal 
   const known = code ?? codeOf(status, reason);
   const translated = CODES.get(known) ?? 'remote';
   const message =
-    translated === known && status < 500
+    reason && translated === known && status < 500
       ? reason
       : `${SERVER.name} refused with status ${status}: ${reason || 'no reason given.'}`;
   const error = new SessionError(translated, message.trim(), {

@@ -73,6 +73,7 @@ export async function* serverSentEvents(
   const ignoreSignal = onAbort(signal, () => void reader.cancel().catch(() => undefined));
   const decoder = new TextDecoder();
   let data: string[] = [];
+  let dataLength = 0;
   let id = '';
   let pending = '';
   try {
@@ -83,16 +84,19 @@ export async function* serverSentEvents(
         throw new Error('it ended within an event');
       }
       pending += decoder.decode(value, { stream: true });
-      if (pending.length > MAX_PENDING) throw new Error('an event is too long');
+      if (pending.length + dataLength > MAX_PENDING) throw new Error('an event is too long');
       const lines = pending.split(/\r\n|\n|\r(?!$)/);
       pending = lines.pop() ?? '';
       for (const line of lines) {
         if (line.startsWith(':')) yield undefined;
-        else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
-        else if (line.startsWith('id:')) id = line.slice(3).trim();
+        else if (line.startsWith('data:')) {
+          data.push(line.slice(line[5] === ' ' ? 6 : 5));
+          dataLength += line.length;
+        } else if (line.startsWith('id:')) id = line.slice(3).trim();
         else if (line === '') {
           if (data.length > 0) yield data.join('\n');
           data = [];
+          dataLength = 0;
           if (id !== '') onId?.(id);
           id = '';
         }

@@ -1,0 +1,139 @@
+// Servers and proxies that answer something else than they were asked.
+
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+
+import type { Diagnostic } from '../../../js/index.js';
+import { fetchFrom, KEY, openRemote } from './fixture.js';
+
+/** Opens a remote whose requests may be answered, or changed, on the way to the handler. */
+function openBehind(proxy: (url: string, init?: RequestInit) => Response | string | undefined) {
+  const { handler, service } = openRemote();
+  const send = fetchFrom(handler);
+  const seen: Diagnostic[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const answer = proxy(input as string, init);
+    return answer instanceof Response ? answer : send(answer ?? input, init);
+  };
+  const onDiagnostic = (diagnostic: Diagnostic) => seen.push(diagnostic);
+  const { remote } = openRemote({ fetch, retries: 0, onDiagnostic });
+  return { service, remote, seen };
+}
+
+describe('A remote service refuses', () => {
+  for (const [from, to] of [
+    ['/sessions/s1', '/sessions/s2'],
+    ['/users/ada', '/users/bob'],
+    ['/apps/shop', '/apps/other'],
+  ] as const) {
+    it(`the session of ${to} in place of ${from}`, async () => {
+      const { service, remote } = openBehind((url) => url.replace(from, to));
+      for (const appName of ['shop', 'other']) {
+        for (const userId of ['ada', 'bob']) {
+          for (const sessionId of ['s1', 's2']) {
+            await service.createSession({ appName, userId, sessionId, state: { userId } });
+          }
+        }
+      }
+      await assert.rejects(remote.getSession(KEY), { code: 'remote', message: /something else/ });
+    });
+  }
+
+  it('the creation of another session', async () => {
+    const { remote } = openBehind((_, init) => {
+      if (init?.method === 'POST') init.body = (init.body as string).replace('"s1"', '"s2"');
+      return undefined;
+    });
+    await assert.rejects(remote.createSession(KEY), { code: 'connection_lost' });
+  });
+});
+
+it('A list ends although each of its pages is empty and names a next one', async () => {
+  let pages = 0;
+  const { remote } = openBehind((url) => {
+    if (!url.includes('/apps/shop/sessions')) return undefined;
+    pages += 1;
+    assert.ok(pages < 10);
+    return Response.json({ sessions: [], revisions: [], totalItems: 0, nextCursor: `c${pages}` });
+  });
+  assert.deepEqual((await remote.listSessions({ appName: 'shop' })).sessions, []);
+});
+
+it('An error without a reason says which status the server sent', async () => {
+  const { remote } = openBehind((url) =>
+    url.includes('/sessions')
+      ? Response.json({ code: 'already_exists' }, { status: 409 })
+      : undefined,
+  );
+  await assert.rejects(remote.createSession(KEY), { code: 'already_exists', message: /409/ });
+});
+
+/** Lets time pass at once. Returns the pauses between the feeds that a watcher opens. */
+async function pausesOf(t: TestContext, count: number, feed: () => Response) {
+  const pauses: number[] = [];
+  const real = globalThis.setTimeout;
+  t.mock.method(globalThis, 'setTimeout', (run: () => void, milliseconds = 0) => {
+    // The time of silence after which a feed counts as broken.
+    if (milliseconds !== 45_000) pauses.push(milliseconds);
+    return real(run, milliseconds === 45_000 ? milliseconds : 0);
+  });
+  let opened = 0;
+  const { remote, seen } = openBehind((url) => {
+    if (!url.includes('/changes')) return undefined;
+    opened += 1;
+    return feed();
+  });
+  const stop = remote.watch({ appName: 'shop' }, { onNotice: () => undefined });
+  while (opened < count) await new Promise(setImmediate);
+  stop();
+  await remote.close();
+  return { pauses: pauses.slice(0, count - 1), seen };
+}
+
+describe('A feed of changes is opened again after a longer and longer pause if the server', () => {
+  for (const [what, feed] of [
+    ['answers with a page', () => new Response('<html>\n</html>\n')],
+    ['answers with nothing', () => new Response(null)],
+    ['ends each feed after resync', () => new Response('data: {"type":"resync"}\n\n')],
+    ['ends each feed within an event', () => new Response(': hi\n\ndata: {"type":')],
+  ] as const) {
+    it(what, async (t) => {
+      const { pauses } = await pausesOf(t, 9, feed);
+      assert.ok(pauses.at(-1)! > 10_000, String(pauses));
+    });
+  }
+
+  it('answers with a page, which a diagnostic reports', async (t) => {
+    const { seen } = await pausesOf(t, 2, () => new Response('<html>'));
+    assert.equal(seen[0]?.code, 'connection_lost');
+  });
+});
+
+it('A feed waits as long as a timer can if the server asks for more', async (t) => {
+  for (const delay of ['9999999999', 'Fri, 31 Dec 2999 23:59:59 GMT']) {
+    const feed = () => new Response(null, { status: 503, headers: { 'retry-after': delay } });
+    const { pauses } = await pausesOf(t, 2, feed);
+    assert.equal(pauses[0], 2 ** 31 - 1);
+    t.mock.restoreAll();
+  }
+});
+
+it('A feed is given up if an event of it never ends', async () => {
+  const line = new TextEncoder().encode(`data: ${'x'.repeat(2 ** 20)}\n`);
+  let isCancelled = false;
+  const body = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({
+      pull: (stream) => stream.enqueue(line),
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+  const { remote, seen } = openBehind((url) =>
+    url.includes('/changes') ? new Response(body()) : undefined,
+  );
+  const stop = remote.watch({ appName: 'shop' }, { onNotice: () => undefined });
+  while (seen.length === 0) await new Promise(setImmediate);
+  stop();
+  assert.ok(isCancelled);
+  await remote.close();
+});
