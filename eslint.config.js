@@ -69,6 +69,17 @@ export default tseslint.config(
     languageOptions: { globals: { document: 'readonly' } },
   },
   {
+    files: ['tests/bench/browser/*.mjs'],
+    languageOptions: {
+      globals: {
+        BroadcastChannel: 'readonly',
+        document: 'readonly',
+        requestAnimationFrame: 'readonly',
+        window: 'readonly',
+      },
+    },
+  },
+  {
     // node:test registers by promise, and nobody waits for it.
     files: ['tests/**/*.ts'],
     rules: {

@@ -12,6 +12,18 @@ export function median(values) {
 }
 
 /**
+ * Returns the smallest value that at least `percent` of all values do not exceed.
+ *
+ * @param {readonly number[]} values
+ * @param {number} percent
+ * @returns {number}
+ */
+export function percentile(values, percent) {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? NaN;
+}
+
+/**
  * Returns the milliseconds of one call.
  *
  * @param {() => unknown} run

@@ -19,6 +19,9 @@ const cases = {
   'cached-reads': async () => (await import('./cached.mjs')).cachedReads(),
   'cached-appends': async () => (await import('./cached.mjs')).cachedAppends(),
   'first-paint': async () => (await import('./cached.mjs')).firstPaint(),
+  screen: async () => (await import('./screen.mjs')).screen(),
+  'other-tab': async () => (await import('./screen.mjs')).otherTab(),
+  scrolling: async () => (await import('./scrolling.mjs')).scrolling(),
   drain: async () => (await import('./cached.mjs')).drain(),
 };
 
