@@ -1,5 +1,5 @@
 import type { Event } from '../../model/event/event.js';
-import { h, type VNode } from '../view/preact.js';
+import { h, memo, type VNode } from '../view/preact.js';
 import { summaryOf } from './event_summary.js';
 
 /** A row of the timeline. */
@@ -12,17 +12,17 @@ export interface Row {
 /** The height of a row in CSS pixels. All rows have it, so that the place of each is known without rendering it. */
 export const ROW_HEIGHT = 64;
 
-/** One event in the list. */
-export function EventRow(props: {
-  row: Row;
+/** One event in the list. While the list scrolls, only the rows that come into sight are rendered. */
+export const EventRow = memo(function (props: {
+  event: Event;
+  mark: Row['mark'];
   id: string;
   top: number;
   isSelected: boolean;
   number: number | undefined;
   onSelect: (event: Event) => void;
 }): VNode {
-  const { row, id, top, isSelected, number, onSelect } = props;
-  const { event, mark } = row;
+  const { event, mark, id, top, isSelected, number, onSelect } = props;
   const { author, text, tools, changedKeys, error } = summaryOf(event);
   return h(
     'div',
@@ -58,7 +58,7 @@ export function EventRow(props: {
       h('div', { class: 'event-text', dir: 'auto' }, text),
     ],
   );
-}
+});
 
 /** Shows a sign. Screen readers read a word in its place. */
 function Chip(props: { kind: string; sign: string; word: string; text: string }): VNode {

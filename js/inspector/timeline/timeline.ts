@@ -19,6 +19,9 @@ import type { EventWindow, Place, WindowSnapshot } from './event_window.js';
 const BESIDE = 8;
 const AHEAD = 100;
 
+/** `toLocaleString` makes a format at each call, and the status is rendered in each frame of scrolling. */
+const NUMBERS = new Intl.NumberFormat('en');
+
 interface TimelineProps {
   live: LiveSession;
   events: EventWindow;
@@ -124,15 +127,16 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
           role: 'presentation',
           style: { height: `${rows.length * ROW_HEIGHT}px` },
         },
-        rendered.map((row, offset) => {
+        rendered.map(({ event, mark }, offset) => {
           const position = from + offset;
           const { firstNumber } = shown;
           return h(EventRow, {
-            key: row.event.id,
-            row,
+            key: event.id,
+            event,
+            mark,
             id: `event-${position + shown.origin}`,
             top: position * ROW_HEIGHT,
-            isSelected: row.event.id === selected?.id,
+            isSelected: event.id === selected?.id,
             number: firstNumber === undefined ? undefined : firstNumber + position,
             onSelect,
           });
@@ -205,9 +209,9 @@ function statusText(
   if (session.status === 'missing') return 'There is no such session yet.';
   if (session.status === 'deleted') return 'The session was deleted.';
   if (status === 'loading') return 'Reading…';
-  const count = eventCount === undefined ? '' : ` of ${eventCount.toLocaleString('en')}`;
+  const count = eventCount === undefined ? '' : ` of ${NUMBERS.format(eventCount)}`;
   if (firstNumber === undefined || events.length === 0)
     return `${events.length} events held${count}`;
   const last = firstNumber + events.length - 1;
-  return `Events ${firstNumber.toLocaleString('en')} to ${last.toLocaleString('en')}${count}`;
+  return `Events ${NUMBERS.format(firstNumber)} to ${NUMBERS.format(last)}${count}`;
 }

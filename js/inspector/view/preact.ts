@@ -6,6 +6,7 @@
  */
 import {
   type Attributes,
+  type Component,
   type ComponentChildren,
   createElement,
   type JSX,
@@ -39,4 +40,16 @@ export function h(
   ...children: ComponentChildren[]
 ): VNode {
   return createElement(type as string, props, ...children);
+}
+
+/** Returns a component that renders again only if one of its properties is another value. */
+export function memo<Props extends object>(
+  component: (props: Props) => VNode,
+): (props: Props) => VNode {
+  function memoized(this: Component<Props>, props: Props): VNode {
+    this.shouldComponentUpdate = (next) =>
+      Object.entries(next).some(([name, value]) => value !== this.props[name as keyof Props]);
+    return component(props);
+  }
+  return memoized;
 }
