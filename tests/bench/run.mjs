@@ -43,9 +43,9 @@ function runApart(group, browsers) {
     .map((line) => JSON.parse(line));
 }
 
-/** @param {number | undefined} value */
+/** @param {number | null | undefined} value `null`: a page returns an absent member so */
 function short(value) {
-  return value === undefined ? '–' : value.toPrecision(3);
+  return value === undefined || value === null ? '–' : value.toPrecision(3);
 }
 
 /** @param {Result} result */
