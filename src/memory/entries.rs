@@ -86,11 +86,10 @@ impl<'a> Entries<'a> {
         session.events.len().min(revisions).min(plan.most_changed())
     }
 
-    /// Makes sure that the states stay within their size limit, and reserves memory for new
-    /// entries.
+    /// Reserves memory for new entries.
     ///
     /// # Errors
-    /// Fails with `quota_exceeded` if a state would be too large or memory has no room.
+    /// Fails with `quota_exceeded` if memory has no room.
     pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
         let Changes { session, user, app, events } = changes;
         if let Some(change) = app {
@@ -153,11 +152,8 @@ fn reserve_state(state: Option<&mut ScopedState>, changes: &StateChanges) -> Res
     if changes.is_empty() {
         return Ok(());
     }
-    let Some(state) = state else {
-        return ScopedState::default().check_size(changes);
-    };
-    state.check_size(changes)?;
-    if state.try_reserve(changes.len()) { Ok(()) } else { Err(no_room()) }
+    let has_room = state.is_none_or(|state| state.try_reserve(changes.len()));
+    if has_room { Ok(()) } else { Err(no_room()) }
 }
 
 impl SharedEntry<'_> {

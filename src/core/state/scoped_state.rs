@@ -74,20 +74,22 @@ impl ScopedState {
         }
     }
 
-    /// Checks that the state stays within its size limit after the changes.
+    /// Checks that a state, empty if it is missing, stays within its size limit after the changes.
     ///
     /// # Errors
     /// Fails with `quota_exceeded` if it would be too large.
-    pub(crate) fn check_size(&self, changes: &StateChanges) -> Result<(), Error> {
+    pub(crate) fn check_size(state: Option<&Self>, changes: &StateChanges) -> Result<(), Error> {
         let set_size = |(name, change): &(Rc<str>, Change)| match change {
             Change::Set(value) => Member::size(name, value),
             Change::Remove => 0,
         };
-        if self.size() + changes.iter().map(set_size).sum::<usize>() <= MAX_SIZE {
+        if state.map_or("{}".len(), Self::size) + changes.iter().map(set_size).sum::<usize>()
+            <= MAX_SIZE
+        {
             return Ok(());
         }
         // The changes may replace or remove other values. The copy shares names and values.
-        let mut changed = self.clone();
+        let mut changed = state.cloned().unwrap_or_default();
         changed.apply(changes.clone());
         let size = changed.size();
         if size <= MAX_SIZE {

@@ -1,7 +1,8 @@
 //! The changes that a write makes.
 
+use crate::core::error::Error;
 use crate::core::session::{Description, Revision, SessionHead};
-use crate::core::state::{Shared, StateChanges};
+use crate::core::state::{ScopedState, Shared, StateChanges};
 use crate::core::write::rows::SharedRow;
 
 /// A change of a user's or an app's state.
@@ -54,6 +55,25 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// Checks that each state stays within its size limit. The states are those before the changes.
+    ///
+    /// # Errors
+    /// Fails with `quota_exceeded` if one would be too large.
+    pub(super) fn check_sizes(
+        &self,
+        state: Option<&ScopedState>,
+        user: Option<&SharedRow>,
+        app: Option<&SharedRow>,
+    ) -> Result<(), Error> {
+        let check = |state: Option<&ScopedState>, changes: Option<&StateChanges>| match changes {
+            Some(changes) => ScopedState::check_size(state, changes),
+            None => Ok(()),
+        };
+        check(state, self.session.as_ref().map(|change| &change.state))?;
+        check(user.map(|row| &row.state), self.user.as_ref().map(|change| &change.state))?;
+        check(app.map(|row| &row.state), self.app.as_ref().map(|change| &change.state))
+    }
+
     /// Returns the new revisions of the shared states.
     pub fn shared_revisions(&self) -> SharedRevisions {
         Shared {
@@ -72,4 +92,28 @@ pub struct EventChange {
     pub seq: Revision,
     /// The revision of this write.
     pub revision: Revision,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::state::Delta;
+    use crate::core::write::{Found, Write};
+
+    #[test]
+    fn a_write_refuses_a_state_that_would_be_too_large_over_any_storage() {
+        let text = format!(r#"{{"app:large":"{}"}}"#, "x".repeat(128 << 20));
+        let delta = Delta::parse(&text).unwrap();
+        let mut write = Write::update("shop".to_owned(), None, delta).unwrap();
+        let found = Found {
+            session: None,
+            state: None,
+            user: None,
+            app: None,
+            events: Vec::new(),
+            changed: Vec::new(),
+            floor: 0,
+        };
+        assert!(write.decide(found).is_none());
+        assert_eq!(write.updated().unwrap_err().code(), "quota_exceeded");
+    }
 }

@@ -28,12 +28,8 @@ impl From<Delta> for Computed {
 /// the service.
 pub type ComputeDelta = Box<dyn FnMut(&str) -> Result<Computed, Error>>;
 
-/// A write that computes its delta.
-pub(super) struct Compute {
-    pub(super) compute: ComputeDelta,
-    /// Why the last decision has no delta.
-    pub(super) refusal: Option<Error>,
-}
+/// The function of a write that computes its delta.
+pub(super) struct Compute(pub(super) ComputeDelta);
 
 impl fmt::Debug for Compute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -51,7 +51,9 @@ pub struct Write {
     /// The events that it may store. Rules use everything but their texts.
     events: Vec<NewEvent>,
     /// Computes the delta of an update, or of the only event of an append.
-    compute: Option<Box<Compute>>,
+    compute: Option<Compute>,
+    /// Why the computed delta, or the size of a state, refused the last decision.
+    refusal: Option<Error>,
     #[cfg(any(test, feature = "testing"))]
     starts_over: bool,
 }
@@ -74,6 +76,7 @@ impl Write {
             rule,
             events,
             compute: None,
+            refusal: None,
             #[cfg(any(test, feature = "testing"))]
             starts_over: false,
         }
@@ -175,7 +178,7 @@ impl Write {
         let Target { user_id, session_id, .. } = &self.plan.target;
         let (user, session) = (user_id.is_some(), session_id.is_some());
         self.plan.scopes = ScopeSet { session, user, app: true };
-        self.compute = Some(Box::new(Compute { compute, refusal: None }));
+        self.compute = Some(Compute(compute));
         self
     }
 
@@ -201,15 +204,24 @@ impl Write {
 
     fn decide_once(&mut self, found: Found<'_>) -> Option<Changes> {
         let stored = self.compared(&found.events);
+        self.refusal = None;
+        let Found { state, user, app, .. } = found;
         let events = if self.compute(&found)? { self.events.as_slice() } else { &[] };
-        match &mut self.rule {
+        let changes = match &mut self.rule {
             Rule::Create(create) => create.decide(&found),
             Rule::Append(append) => append.decide(found, &stored, events),
             Rule::Update(update) => update.decide(&found),
             Rule::Describe(describe) => describe.decide(&found),
             #[cfg(any(test, feature = "testing"))]
             Rule::Script(script) => script.decide(found),
+        };
+        if let Some(changes) = &changes
+            && let Err(error) = changes.check_sizes(state, user, app)
+        {
+            self.refusal = Some(error);
+            return None;
         }
+        changes
     }
 
     /// Computes the delta, if the write does so. Returns `false` if there is nothing to append: the
@@ -217,11 +229,9 @@ impl Write {
     /// `None` if the delta is refused.
     fn compute(&mut self, found: &Found<'_>) -> Option<bool> {
         let Some(mut compute) = self.compute.take() else { return Some(true) };
-        let computed = self.compute_with(&mut compute.compute, found);
-        let is_any = computed.as_ref().ok().copied();
-        compute.refusal = computed.err();
+        let computed = self.compute_with(&mut compute.0, found);
         self.compute = Some(compute);
-        is_any
+        computed.map_err(|error| self.refusal = Some(error)).ok()
     }
 
     fn compute_with(
@@ -243,11 +253,6 @@ impl Write {
             self.rule = Rule::Update(Update::new(app_name, user_id.as_deref(), delta)?);
         }
         Ok(is_any)
-    }
-
-    /// Returns why the write was refused, if its delta was.
-    fn refusal(&mut self) -> Result<(), Error> {
-        self.compute.as_mut().and_then(|compute| compute.refusal.take()).map_or(Ok(()), Err)
     }
 
     /// Returns the row to store for an event's change; `None` only for a change of another write.
@@ -299,6 +304,7 @@ impl Write {
 
     /// Returns the new session; `None` if the key was taken.
     pub(crate) fn created(self) -> Result<Option<Created>, Error> {
+        self.refusal.map_or(Ok(()), Err)?;
         match self.rule {
             Rule::Create(create) => create.created(),
             _ => Err(never_decided()),
@@ -306,8 +312,8 @@ impl Write {
     }
 
     /// Returns the result of an append.
-    pub(crate) fn appended(mut self) -> Result<Appended, Error> {
-        self.refusal()?;
+    pub(crate) fn appended(self) -> Result<Appended, Error> {
+        self.refusal.map_or(Ok(()), Err)?;
         match (self.rule, self.plan.target.session_id) {
             (Rule::Append(append), Some(session_id)) => append.appended(session_id),
             _ => Err(never_decided()),
@@ -323,8 +329,8 @@ impl Write {
     }
 
     /// Returns the new revisions of the states that an update changed.
-    pub(crate) fn updated(mut self) -> Result<SharedRevisions, Error> {
-        self.refusal()?;
+    pub(crate) fn updated(self) -> Result<SharedRevisions, Error> {
+        self.refusal.map_or(Ok(()), Err)?;
         match self.rule {
             Rule::Update(update) => update.updated(),
             _ => Err(never_decided()),

@@ -134,7 +134,7 @@ impl AdapterWrite {
             floor: floor as u64,
         });
         let Some(changes) = changes else { return Ok(None) };
-        let (numbers, states) = written(changes, stored)?;
+        let (numbers, states) = written(changes, stored);
         self.states = states;
         Ok(Some(numbers))
     }
@@ -173,7 +173,7 @@ impl AdapterWrite {
 
 /// Returns the numbers and the states of changes, as [`AdapterWrite::decide`] and
 /// [`AdapterWrite::states`] return them.
-fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> Result<(Vec<f64>, String), Error> {
+fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, String) {
     let Changes { session, user, app, events } = changes;
     let head = session.as_ref().map(|session| session.head).unwrap_or_default();
     let session = session
@@ -185,7 +185,6 @@ fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> Result<(Vec<f64>
         // A session's state without changes is not printed again.
         if let Some(change) = change.filter(|change| !change.state.is_empty()) {
             let mut state = row.unwrap_or_default().state;
-            state.check_size(&change.state)?;
             state.apply(change.state);
             states.push_str(&state.to_json());
         }
@@ -195,7 +194,7 @@ fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> Result<(Vec<f64>
     for event in events {
         numbers.extend([event.index as f64, event.seq as f64, event.revision as f64]);
     }
-    Ok((numbers, states))
+    (numbers, states)
 }
 
 /// Merges a state with those of its user and its app into one JSON object, with prefixes. `record`

@@ -1,9 +1,7 @@
 //! Decides the writes of a group, one after the other.
 
-use crate::core::state::{ScopedState, StateChanges};
 use crate::core::write::{Changes, Found, Target};
 use crate::wasm::indexed_db::connection::one_shot::Done;
-use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::writing::group_rows::{Group, Member};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
@@ -60,16 +58,6 @@ impl Group<'_> {
         };
         let Changes { session: session_change, user: user_change, app: app_change, events } =
             changes;
-        // All sizes are checked before any change is applied: a refused write changes nothing.
-        for (position, change) in [(user, &user_change), (app, &app_change)] {
-            if let Some(change) = change {
-                check_size(row(position).map(|row| &row.state), &change.state)?;
-            }
-        }
-        if let Some(change) = &session_change {
-            let buffer = session.and_then(|position| self.sessions.get(position));
-            check_size(buffer.and_then(SessionBuffer::state), &change.state)?;
-        }
         for (position, change) in [(user, user_change), (app, app_change)] {
             let buffer = position.and_then(|position| self.owners.get_mut(position));
             if let Some((buffer, change)) = buffer.zip(change) {
@@ -96,13 +84,4 @@ impl Group<'_> {
         }
         Ok(())
     }
-}
-
-/// Fails if a state would be too large with the changes.
-fn check_size(state: Option<&ScopedState>, changes: &StateChanges) -> Done {
-    let checked = match state {
-        Some(state) => state.check_size(changes),
-        None => ScopedState::default().check_size(changes),
-    };
-    checked.map_err(|error| Failure::thrown(error.into()))
 }
