@@ -158,7 +158,12 @@ export class GroupChanges {
       );
     }
     const time = layout.timeOf(lastUpdateTime);
-    if (updated === time && replacedAt === undefined) return;
+    if (updated === time && replacedAt === undefined) {
+      // Lists would pass over a row that no longer counts.
+      const isNeeded = sideTableRow?.replacedAt !== null;
+      if (!isNeeded) this.#others.push(statements.deleteSideTableRow.of(key));
+      return;
+    }
     const replaced =
       replacedAt === undefined ? (sideTableRow?.replacedAt ?? null) : layout.time(replacedAt);
     const statement = statements[sideTableRow ? 'updateSideTableRow' : 'insertSideTableRow'];

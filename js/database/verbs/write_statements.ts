@@ -112,6 +112,9 @@ export function writeStatements(database: Database, engine: Engine) {
         })
         .where(isOfSession(value)),
     ),
+    deleteSideTableRow: new Prepared<Key, never>((value) =>
+      database.deleteFrom('adk_session_wasm_sessions').where(isOfSession(value)),
+    ),
     /** Deletes a session's details, also those of an earlier session with its id. */
     deleteDetails: new Prepared<Key, never>((value) =>
       database.deleteFrom('adk_session_wasm_details').where(isOfSession(value)),

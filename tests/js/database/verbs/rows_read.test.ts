@@ -45,6 +45,15 @@ before(async () => {
     const labels = { kind: 'rare' };
     await service.updateSession({ appName: 'listed', userId: 'ada', sessionId }, { labels });
   }
+  // These had such a row, until an append was later than all events before it.
+  await Promise.all(
+    Array.from({ length: EVENTS }, async (_, n) => {
+      const key = { appName: 'continued', userId: 'ada', sessionId: `s${n}` };
+      const session = await service.createSession({ ...key, lastUpdateTime: n + 1 });
+      await service.appendEvent({ session, event: { invocationId: 'i', timestamp: 0 } });
+      await service.appendEvent({ session, event: { invocationId: 'i' } });
+    }),
+  );
   // The server does this by itself, but later.
   await connection.query('analyze table sessions, adk_session_wasm_sessions');
 });
@@ -78,6 +87,7 @@ const verbs: Record<string, () => Promise<unknown>> = {
   'a page of all sessions': () => secondPage(list),
   "a page of a user's sessions": () => secondPage({ ...list, userId: 'ada' }),
   'a page of the last sessions': () => secondPage({ ...list, order: 'desc' }),
+  'a page of continued sessions': () => secondPage({ ...list, appName: 'continued' }),
   'a page by a rare label': async () => {
     const { sessions } = await service.listSessions({ ...list, labels: { kind: 'rare' } });
     assert.equal(sessions.length, 3);
