@@ -3,7 +3,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { useAction } from '../view/hooks.js';
 import { ErrorNote } from '../view/parts.js';
 import { h, useEffect, useRef, useState, type VNode } from '../view/preact.js';
-import { visibleText } from '../view/text.js';
+import { sessionsText, visibleText } from '../view/text.js';
 import { importCopy, importFiles, type ImportReport } from './import_files.js';
 
 /** A button that imports session files. Files that are dropped onto the inspector come here too. */
@@ -54,7 +54,7 @@ export function ImportButton(props: {
     ),
     h(ErrorNote, { error }),
     report !== undefined &&
-      h('p', { role: 'status', class: 'muted' }, `${report.imported.length} sessions imported`),
+      h('p', { role: 'status', class: 'muted' }, `${sessionsText(report.imported.length)} imported`),
     report?.problems
       .slice(0, 20)
       .map((problem) => h('p', { class: 'error', role: 'alert' }, visibleText(problem))),

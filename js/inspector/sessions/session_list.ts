@@ -12,7 +12,7 @@ import {
   useState,
   type VNode,
 } from '../view/preact.js';
-import { clip, timeText } from '../view/text.js';
+import { clip, sessionsText, timeText } from '../view/text.js';
 import { labelsText, listRequest, type SessionFilter } from './session_filter.js';
 import { type Search, useSearch } from './session_search.js';
 
@@ -99,7 +99,7 @@ function StoredSessions(
       'p',
       { class: 'muted', role: 'status' },
       search.isSearching
-        ? `Searching… ${shown.length} sessions`
+        ? `Searching… ${sessionsText(shown.length)}`
         : countText(status, shown.length, part === '' && hasMore),
     ),
     shown.length > 0 && h(SessionOptions, { sessions: shown, selected, onSelect }),
@@ -111,7 +111,7 @@ function StoredSessions(
 
 function countText(status: string, count: number, hasMore: boolean): string {
   if (status === 'loading') return 'Reading…';
-  return hasMore ? `The newest ${count} sessions` : `${count} sessions`;
+  return hasMore ? `The newest ${sessionsText(count)}` : sessionsText(count);
 }
 
 function SessionOptions(props: {

@@ -34,6 +34,11 @@ export function timeText(milliseconds: number): string {
   return Number.isNaN(date.getTime()) ? String(milliseconds) : date.toLocaleString();
 }
 
+/** Returns a number of sessions for people. */
+export function sessionsText(count: number): string {
+  return count === 1 ? '1 session' : `${count} sessions`;
+}
+
 /** Returns a size for people. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB'];

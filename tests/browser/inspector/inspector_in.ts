@@ -53,7 +53,7 @@ export function inspectorIn(name: BrowserName): void {
         assert.equal((await page.call('options', 'Sessions')).length, 61);
         await page.call('type', 'User', 'ada');
         await page.call('seeNot', 'Order 60');
-        await page.call('see', '1 sessions');
+        await page.call('see', '1 session');
         assert.equal((await page.call('options', 'Sessions')).length, 1);
       }));
 
@@ -63,8 +63,8 @@ export function inspectorIn(name: BrowserName): void {
         await page.call('click', 'Filter');
         for (const [field, text, count, found] of [
           ['Title', 'order', '30 sessions', 'Order 60'],
-          ['Labels', 'pinned=yes', '1 sessions', 'Question 7'],
-          ['Id', 's59', '1 sessions', 'Question 59'],
+          ['Labels', 'pinned=yes', '1 session', 'Question 7'],
+          ['Id', 's59', '1 session', 'Question 59'],
         ] as const) {
           await page.call('type', field, text);
           await page.call('see', count);
@@ -80,7 +80,7 @@ export function inspectorIn(name: BrowserName): void {
         await page.call('stopWalks');
         await page.call('click', 'Filter');
         await page.call('type', 'Id', ' s1 ');
-        await page.call('see', 'Searching… 1 sessions');
+        await page.call('see', 'Searching… 1 session');
         assert.match((await page.call('options', 'Sessions')).join(), /^Question 1 [^,]*$/);
       }));
 
