@@ -54,7 +54,11 @@ export function ImportButton(props: {
     ),
     h(ErrorNote, { error }),
     report !== undefined &&
-      h('p', { role: 'status', class: 'muted' }, `${sessionsText(report.imported.length)} imported`),
+      h(
+        'p',
+        { role: 'status', class: 'muted' },
+        `${sessionsText(report.imported.length)} imported`,
+      ),
     report?.problems
       .slice(0, 20)
       .map((problem) => h('p', { class: 'error', role: 'alert' }, visibleText(problem))),
