@@ -3,6 +3,7 @@ import { idFromName } from '../events/foreign_event.js';
 import { sessionPages } from './list_sessions.js';
 import { waitForOperation } from '../rest/operation.js';
 import type { StorageDeleteUnchangedRequest } from '../../storage/adapter.js';
+import { readSession } from './read_session.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
@@ -14,8 +15,8 @@ export async function deleteSession(sessions: Sessions, address: SessionAddress)
 }
 
 /**
- * Deletes a session that is as it was listed. The server has no condition for a deletion: a change between
- * the two requests is not noticed.
+ * Deletes a session that is as it was listed or read. The server has no condition for a deletion: a change
+ * between the requests is not noticed.
  */
 export async function deleteUnchangedSession(
   sessions: Sessions,
@@ -25,9 +26,18 @@ export async function deleteUnchangedSession(
   const resource = await sessions.find(address);
   if (resource === undefined || !isOwnedBy(resource, address.userId)) return false;
   const row = listedRow(address.appName, resource);
-  if (row.revision !== revision || row.labels !== labels) return false;
+  if (row.labels !== labels) return false;
+  // A read has another revision than a list: that of the last event.
+  if (row.revision !== revision && (await revisionOf(sessions, address)) !== revision) return false;
   await sendDelete(sessions, address);
   return true;
+}
+
+async function revisionOf(
+  sessions: Sessions,
+  address: SessionAddress,
+): Promise<number | undefined> {
+  return (await readSession(sessions, address, { window: { last: 0 } }))?.session.revision;
 }
 
 /** Deletes all sessions that the server lists for a user. A session that is created meanwhile may remain. */

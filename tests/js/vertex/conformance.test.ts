@@ -5,24 +5,16 @@
 // below with their outcome.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 
-import type { JsonObject } from '../../../js/json/rules.js';
-import type { Case } from '../../../js/testing/case.js';
 import { runCase } from '../../../js/testing/run_case.js';
 import {
   startVertexServer,
   type VertexServer,
   type VertexServerOptions,
 } from '../../vertex_server/server.js';
+import { CASES, type Differences, outcomeOf } from './cases.js';
 import { serviceOn } from './service.js';
-
-const file = new URL('../../../src/conformance/cases.json', import.meta.url);
-const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
-
-/** Cases by what they end with. */
-type Differences = readonly (readonly [outcome: RegExp, ...names: string[]])[];
 
 const ALWAYS: Differences = [
   [
@@ -148,9 +140,9 @@ function conforms(serverOptions: VertexServerOptions, differences: Differences):
   describe(`on a server with ${JSON.stringify(serverOptions)}`, { concurrency: 8 }, () => {
     const servers: VertexServer[] = [];
     after(() => Promise.all(servers.map((server) => server.end())));
-    for (const testCase of cases) {
+    for (const testCase of CASES) {
       const run = () =>
-        runCase(adapted(testCase), async (options) => {
+        runCase(testCase, async (options) => {
           const server = await startVertexServer({
             ...serverOptions,
             clock: options.clock ?? Date.now,
@@ -158,24 +150,9 @@ function conforms(serverOptions: VertexServerOptions, differences: Differences):
           servers.push(server);
           return serviceOn(server, options);
         });
-      const [outcome] = differences.find(([, ...names]) => names.includes(testCase.name)) ?? [];
+      const outcome = outcomeOf(testCase, differences);
       if (outcome === undefined) it(testCase.name, run);
       else it(`differs: ${testCase.name}`, () => assert.rejects(run, { message: outcome }));
     }
   });
-}
-
-function adapted(testCase: Case): Case {
-  const steps = testCase.steps.map((step) =>
-    'expect' in step ? { ...step, expect: withoutTimes(step.expect) } : step,
-  );
-  return { ...testCase, steps };
-}
-
-function withoutTimes(expected: unknown): unknown {
-  if (Array.isArray(expected)) return expected.map(withoutTimes);
-  if (typeof expected !== 'object' || expected === null) return expected;
-  const { lastUpdateTime, ...rest } = expected as JsonObject;
-  void lastUpdateTime;
-  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutTimes(value)]));
 }

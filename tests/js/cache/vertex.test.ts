@@ -1,0 +1,131 @@
+// The conformance suite through a cache over Vertex AI, on the loopback server, and what Vertex AI does otherwise.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { CachedSessionService } from '../../../js/cache/index.js';
+import { runCase } from '../../../js/testing/run_case.js';
+import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
+import { CASES, type Differences, outcomeOf } from '../vertex/cases.js';
+import { serviceOn } from '../vertex/service.js';
+import { event, idsOf, KEY, until, USER } from './fixture.js';
+
+/** What differs, as `docs/cache.md` says. */
+const DIFFERENCES: Differences = [
+  [
+    // Session ids are unique within an engine, for all users and app names.
+    /createSession ended with already_exists/,
+    'users and apps may use the same session id',
+    'sessions with equal times and ids are ordered by user',
+    'totals follow every create and delete',
+    'deleteSessions deletes the sessions of a user that were updated before a time',
+    "deleting a user deletes all of their sessions and state, and no one else's",
+    "deleting a user's state keeps their sessions",
+    'an append stores the event, its delta and its time in one step',
+    "no separator in an id can reach another's data",
+    'ids with a common beginning are different ids',
+  ],
+  [/getSession: the answer is .* but should be null/, 'a missing session is read as undefined'],
+  [
+    /totalItems is 5, but should be 4/,
+    "without a user all users' sessions are listed, each with its own user's state",
+  ],
+  [
+    // Ids are of a few characters.
+    /createSession ended with invalid_argument/,
+    'the initial state is split by scope: session, user and app',
+    'sessions with equal times are ordered by id as JavaScript compares strings',
+    'ids of any characters work from create to delete',
+    'names that JavaScript objects inherit are ordinary names',
+    'ids compare exactly: case, white space and Unicode form count',
+    'ids of 512 bytes are the longest, and their last byte counts',
+  ],
+  [
+    // No event can carry what undoes its own delta.
+    /createSession ended with unsupported/,
+    'a session created with events can leave the states of user and app as they are',
+  ],
+  [
+    // The states of users and apps are those that a session shows.
+    /get(?:User|App)State: the state has (?:no|the) key/,
+    'a removal in the initial state removes the key in its scope',
+    'deleting a session deletes its events and state, and nothing else',
+    "deleting an app's state keeps its users and sessions",
+    'null is a value, not a removal',
+  ],
+];
+
+describe('A cache over Vertex AI', { concurrency: 8 }, () => {
+  const servers: VertexServer[] = [];
+  after(() => Promise.all(servers.map((server) => server.end())));
+  for (const testCase of CASES) {
+    const run = () =>
+      runCase(testCase, async ({ clock = Date.now, ...options }) => {
+        const server = await startVertexServer({ clock });
+        servers.push(server);
+        const remote = serviceOn(server, { clock });
+        const local = new InMemorySessionService();
+        return new CachedSessionService({
+          ...{ ...options, clock, remote, local, owner: 'ada' },
+          ...{ reads: 'network-first', write: 'through' },
+        });
+      });
+    const outcome = outcomeOf(testCase, DIFFERENCES);
+    if (outcome === undefined) it(testCase.name, run);
+    else it(`differs: ${testCase.name}`, () => assert.rejects(run, { message: outcome }));
+  }
+});
+
+describe('Changes that wait for Vertex AI', () => {
+  let server: VertexServer;
+  before(async () => (server = await startVertexServer()));
+  after(() => server.end());
+
+  function openCache() {
+    const remote = serviceOn(server);
+    return new CachedSessionService({ remote, local: new InMemorySessionService(), owner: 'ada' });
+  }
+
+  it('arrive in order and once, and so does the deletion of a session', async () => {
+    const cache = openCache();
+    const session = await cache.createSession({ ...KEY, state: { a: 1 } });
+    for (const id of ['e1', 'e2', 'e3']) {
+      await cache.appendEvent({ session, event: event(id, { last: id }) });
+    }
+    await cache.updateSession(KEY, { title: 'Tea' });
+    await cache.sync();
+    const stored = await serviceOn(server).getSession(KEY);
+    assert.deepEqual(idsOf(stored), ['e1', 'e2', 'e3']);
+    assert.deepEqual([stored?.state, stored?.title], [{ a: 1, last: 'e3' }, 'Tea']);
+    await cache.deleteSession(KEY);
+    await cache.sync();
+    assert.equal(await serviceOn(server).getSession(KEY), undefined);
+    assert.deepEqual(await cache.outbox.list(), []);
+    await cache.close();
+  });
+
+  it('are appended without a request that fetches them again', async () => {
+    const cache = openCache();
+    const session = await cache.createSession(KEY);
+    await cache.sync();
+    await cache.appendEvent({ session, event: event('e1') });
+    await cache.sync();
+    server.forget();
+    await cache.appendEvent({ session, event: event('e2') });
+    await until(() => cache.status.pending.length === 0);
+    assert.equal(server.calls.filter((call) => call === 'sessions.appendEvent').length, 1);
+    assert.equal(server.calls.filter((call) => call === 'sessions.get').length, 1);
+    await cache.close();
+  });
+
+  it('are set aside if they concern a state without a session, or an id that Vertex AI refuses', async () => {
+    const cache = openCache();
+    await cache.updateState({ ...USER, stateDelta: { 'user:name': 'Ada' } });
+    await cache.createSession({ ...KEY, sessionId: 'Upper Case' });
+    await cache.sync();
+    const codes = (await cache.outbox.list()).map(({ error }) => error?.code);
+    assert.deepEqual(codes.sort(), ['invalid_argument', 'unsupported']);
+    await cache.close();
+  });
+});
