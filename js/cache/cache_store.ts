@@ -18,10 +18,8 @@ import { isSession, type Pending } from './records/pending.js';
 import {
   CLEAR,
   type Creation,
-  KINDS,
   noted,
-  ofSession,
-  recordOf,
+  SESSION,
   type SessionRecord,
   SET,
 } from './records/session_record.js';
@@ -64,25 +62,22 @@ export class CacheStore extends CopyReads implements SessionStore {
     const operation = noted<Creation>({ ...made, events: events.length });
     // The record comes before the session: without it, a session would look like an unfinished copy.
     await bounds.write(() =>
-      records.change(key, (all) => {
-        if (recordOf(all, key.sessionId).create !== undefined) return {};
-        const nothing = { refused: undefined, title: undefined, labels: undefined };
-        return ofSession(key, { ...nothing, create: operation });
+      records.changeSession(key, ({ create }) => {
+        if (create !== undefined) return {};
+        return { refused: undefined, title: undefined, labels: undefined, create: operation };
       }),
     );
     const created = await bounds.write(create).catch(async (error: unknown) => {
       const isThere = isSessionError(error, 'already_exists');
-      if (!isThere) await records.remove(key, ofSession(key, { create: operation }));
+      if (!isThere) await records.removeSent(key, { create: operation });
       throw error;
     });
     if (created === undefined) return undefined;
     // Another creation, which came too late, may have written its record first. A sender that has seen no copy may
     // still remove the first record, so this one has another id.
     const bound = noted<Creation>({ ...operation.value, copy: created[0] });
-    await records.change(key, (all) =>
-      recordOf(all, key.sessionId).base?.copy === created[0]
-        ? {}
-        : ofSession(key, { create: bound }),
+    await records.changeSession(key, ({ base }) =>
+      base?.copy === created[0] ? {} : { create: bound },
     );
     const keys = [...sharedKeysOf(events), ...sharedIn(state), ...sharedIn(delta)];
     await this.#written(key, events.length, sharesState ? keys : sharedIn(delta));
@@ -93,14 +88,16 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { local, records } = this.#parts;
     const { key, title, labels } = request;
     await this.#require(key);
-    const isThere = await local.call((store) =>
-      store.describe({ ...request, key: local.keyOf(key) }),
-    );
-    if (!isThere) return false;
-    await records.writeSession(key, {
+    const mapped = { ...request, key: local.keyOf(key) };
+    const write = (): Promise<boolean> => local.call((store) => store.describe(mapped));
+    if (!(await write())) return false;
+    const changes = {
       ...(title !== undefined && { title: noted(title) }),
       ...(labels !== undefined && { labels: noted(labels) }),
-    });
+    };
+    await records.changeSession(key, () => changes);
+    // Another tab may have fetched the remote's title before this one was noted.
+    await write();
     await this.#written(key, 0);
     return true;
   }
@@ -109,7 +106,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   async #require(key: CompositeSessionKey): Promise<void> {
     const { local, fetch } = this.#parts;
     if ((await local.head(key)) !== undefined || (await this.isDeleted(key))) return;
-    await fetch.copy(key, 0);
+    await fetch.copy(key);
   }
 
   async append(request: AppendRequest): Promise<Appended> {
@@ -136,8 +133,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { base } = await this.#parts.records.session(key);
     this.#hasRevisions = typeof base?.created === 'number';
     if (base?.created !== null) return;
-    const message =
-      'The remote has no route to append events, so the cache takes none either; run the agent there.';
+    const message = 'The remote has no route to append events; run the agent there.';
     throw new SessionError('unsupported', message, { storage: 'cache' });
   }
 
@@ -155,8 +151,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     const values = Object.entries(JSON.parse(text) as Record<string, unknown>);
     if (values.length === 0) return revisions;
     const owner = { appName, userId };
-    const sets = values.map(([key, value]) => [SET + key, noted(value)] as const);
-    await records.write(owner, Object.fromEntries(sets));
+    const sets = Object.fromEntries(values.map(([key, value]) => [SET + key, noted(value)]));
+    await records.change(owner, () => sets);
     const keys = values.map(([key]) => key);
     await this.#written(owner, 0, keys);
     return revisions;
@@ -179,11 +175,11 @@ export class CacheStore extends CopyReads implements SessionStore {
     const floor = await erase();
     await records.change({ appName, userId }, (all) => {
       const changes: Record<string, unknown> = { [CLEAR + what]: noted(true) };
-      const prefix = what === 'appState' ? `${SET}app:` : `${SET}user:`;
-      for (const name of Object.keys(all)) if (name.startsWith(prefix)) changes[name] = undefined;
-      if (what !== 'user') return changes;
-      const isOfSession = (name: string) => KINDS.some((kind) => name.startsWith(`${kind} `));
-      for (const name of Object.keys(all)) if (isOfSession(name)) changes[name] = undefined;
+      const prefixes = [what === 'appState' ? `${SET}app:` : `${SET}user:`];
+      if (what === 'user') prefixes.push(SESSION);
+      for (const name of Object.keys(all)) {
+        if (prefixes.some((prefix) => name.startsWith(prefix))) changes[name] = undefined;
+      }
       return changes;
     });
     await this.#written({ appName, userId }, 0);
@@ -221,19 +217,19 @@ export class CacheStore extends CopyReads implements SessionStore {
   /** Keeps the shared keys that unsent changes of a session wrote: they are sent although the session is deleted. */
   async #keepShared(key: CompositeSessionKey): Promise<void> {
     const { local, records, pending } = this.#parts;
-    const { head, record, events } = await local.unsent(key);
+    const { copy, record } = await local.unsent(key);
     const { base, create } = record;
-    if (head === undefined || (base === undefined && create === undefined)) return;
-    const keys = sharedKeysOf(events.map(({ snapshot }) => snapshot));
+    if (copy === undefined || (base === undefined && create === undefined)) return;
+    const keys = sharedKeysOf(copy.events.map(({ snapshot }) => snapshot));
     for (const text of create === undefined ? [] : [create.value.state, create.value.delta]) {
       for (const name of sharedIn(text)) keys.add(name);
     }
     if (keys.size === 0) return;
     const { appName, userId } = key;
-    const changes = [...keys].map(
-      (name) => [SET + name, noted(head.state[name] ?? REMOVED)] as const,
+    const sets = Object.fromEntries(
+      [...keys].map((name) => [SET + name, noted(copy.state[name] ?? REMOVED)]),
     );
-    await records.write(key, Object.fromEntries(changes));
+    await records.change(key, () => sets);
     pending.add({ appName, userId }, 0, keys);
   }
 

@@ -23,6 +23,7 @@ import type { CacheOutbox } from './outbox.js';
 import { type CacheParts, openParts } from './parts.js';
 import { READS } from './reads.js';
 import { isSession, takeCacheKey } from './records/pending.js';
+import { nameOf } from './records/session_record.js';
 import type { CacheKey, CacheStatus, StatusChanges } from './records/status.js';
 import { forEachOf } from './records/turns.js';
 
@@ -151,12 +152,25 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * @throws SessionError the reason why the remote cannot be reached; `invalid_argument`; `closed`
    */
   sync(key?: CacheKey): Promise<void> {
-    return this.#parts.run(async () => {
-      const { sender, unsent, pending } = this.#parts;
-      if (key !== undefined) return this.#syncOne(takeCacheKey(key));
-      await unsent.scan();
-      await sender.deliver(pending.keys());
-      await this.#fetchAll();
+    return this.#parts.run(() =>
+      key === undefined ? this.#syncAll() : this.#syncOne(takeCacheKey(key)),
+    );
+  }
+
+  async #syncAll(): Promise<void> {
+    const { sender, unsent, pending, lists, local, fetch } = this.#parts;
+    const owners = await unsent.scan();
+    const waiting = pending.keys();
+    await sender.deliver(waiting);
+    // The remote's answers have told what these lacked.
+    const sent = new Set(waiting.map(nameOf).filter((name) => !pending.has(name)));
+    await forEachOf(owners, MOST_AT_ONCE, async (owner) => {
+      const { appName, userId } = owner;
+      await lists.fetchShownState(owner);
+      const copies = userId === undefined ? [] : await local.list(appName, userId);
+      const keys = copies.map((copy) => ({ ...copy, appName }));
+      const others = keys.filter((key) => !sent.has(nameOf(key)));
+      await forEachOf(others, MOST_AT_ONCE, (key) => fetch.copy(key));
     });
   }
 
@@ -166,17 +180,6 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     await sender.deliver([key]);
     if (isSession(key)) await fetch.copy(key);
     else await lists.fetchState(key);
-  }
-
-  async #fetchAll(): Promise<void> {
-    const { records, local, fetch, lists } = this.#parts;
-    for (const { appName, userId } of await records.owners()) {
-      if (userId !== undefined) {
-        const copies = await local.list(appName, userId);
-        await forEachOf(copies, MOST_AT_ONCE, (copy) => fetch.copy({ ...copy, appName }));
-      }
-      await lists.fetchShownState({ appName, userId });
-    }
   }
 
   /**

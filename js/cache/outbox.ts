@@ -7,15 +7,15 @@ import type { StateShape } from '../state/state_shape.js';
 import { APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
-import type { LocalCopies } from './copies/local_copies.js';
-import { rebase, type UnsentEvent } from './copies/rebase.js';
+import type { CopyChanges, LocalCopies } from './copies/local_copies.js';
+import { rebase } from './copies/rebase.js';
 import { isSession, type Pending, takeCacheKey } from './records/pending.js';
 import type { Records } from './records/records.js';
 import {
-  CLEAR,
+  hasOperations,
+  isUnsentState,
   nameOf,
   type Refusal,
-  SET,
   STATE_REFUSED,
   UNSENT_NOTHING,
 } from './records/session_record.js';
@@ -109,22 +109,25 @@ export class Outbox implements CacheOutbox {
       const name = given && nameOf(takeCacheKey(given));
       if (name === undefined) await unsent.scan();
       const keys = pending.keys().filter((key) => name === undefined || nameOf(key) === name);
-      return Promise.all(keys.map((key) => this.#entry(key)));
+      const entries = await Promise.all(keys.map((key) => this.#entry(key)));
+      return entries.filter((entry) => entry !== undefined);
     });
   }
 
-  async #entry(key: CacheKey): Promise<OutboxEntry> {
+  /** Returns `undefined` if nothing waits any more: another tab may just have sent it. */
+  async #entry(key: CacheKey): Promise<OutboxEntry | undefined> {
     const { records, local } = this.#parts;
     if (!isSession(key)) {
-      const error = (await records.read(key))[STATE_REFUSED] as Refusal | undefined;
+      const all = await records.read(key);
+      const error = all[STATE_REFUSED] as Refusal | undefined;
+      if (!Object.keys(all).some(isUnsentState)) return undefined;
       return { key, events: [], ...(error && { error }) };
     }
-    const { record, events } = await local.unsent(key);
-    return {
-      key,
-      events: events.map(({ snapshot }) => JSON.parse(snapshot.text) as Event),
-      ...(record.refused && { error: record.refused }),
-    };
+    const { copy, record } = await local.unsent(key);
+    const { refused } = record;
+    const events = (copy?.events ?? []).map(({ snapshot }) => JSON.parse(snapshot.text) as Event);
+    const isSent = events.length === 0 && refused === undefined && !hasOperations(record);
+    return isSent ? undefined : { key, events, ...(refused && { error: refused }) };
   }
 
   retry(given?: CacheKey): Promise<void> {
@@ -143,12 +146,11 @@ export class Outbox implements CacheOutbox {
       if (isSession(key)) {
         await fetch.turns.run(nameOf(key), () => this.#drop(key, eventId));
         await this.#release(key);
-        await fetch.copy(key, 0).catch(report);
+        await fetch.copy(key).catch(report);
         return;
       }
       await records.change(key, (all) => {
-        const isUnsent = (name: string) => name.startsWith(SET) || name.startsWith(CLEAR);
-        const names = Object.keys(all).filter(isUnsent);
+        const names = Object.keys(all).filter(isUnsentState);
         return Object.fromEntries(names.map((name) => [name, undefined]));
       });
       await this.#release(key);
@@ -162,7 +164,7 @@ export class Outbox implements CacheOutbox {
       const key = takeCacheKey(given) as CompositeSessionKey;
       const snapshot = local.snapshot({ ...event } as Event);
       await fetch.turns.run(nameOf(key), async () => {
-        requireWaiting((await local.unsent(key)).events, snapshot.id);
+        requireWaiting((await local.unsent(key)).copy, snapshot.id);
         const position = { created: -1, revision: 0, lastEventId: undefined };
         const request = { position, policy: STALE_POLICIES.append, events: [snapshot] };
         await local.call((store) =>
@@ -176,8 +178,8 @@ export class Outbox implements CacheOutbox {
   /** Sends it again. */
   async #release(key: CacheKey): Promise<void> {
     const { records, sender, unsent, tell } = this.#parts;
-    if (isSession(key)) await records.writeSession(key, { refused: undefined });
-    else await records.write(key, { [STATE_REFUSED]: undefined });
+    if (isSession(key)) await records.changeSession(key, () => ({ refused: undefined }));
+    else await records.change(key, () => ({ [STATE_REFUSED]: undefined }));
     await unsent.lookAt(key);
     tell(key);
     sender.wake();
@@ -185,21 +187,23 @@ export class Outbox implements CacheOutbox {
 
   async #drop(key: CompositeSessionKey, eventId: string | undefined): Promise<void> {
     const { records, local } = this.#parts;
-    const { head, record, events, damage } = await local.unsent(key);
+    const { copy, record, damage } = await local.unsent(key);
     const { base, create } = record;
-    if (eventId !== undefined) requireWaiting(events, eventId);
+    if (eventId !== undefined) requireWaiting(copy, eventId);
     // A damaged copy is given up as a whole.
     if (damage !== undefined) await local.deleteDamaged(key);
-    if (head === undefined || (base === undefined && eventId === undefined)) {
-      if (head !== undefined) await local.delete(key, head);
-      return records.writeSession(key, UNSENT_NOTHING);
+    if (copy === undefined || (base === undefined && eventId === undefined)) {
+      if (copy !== undefined) await local.deleteMade(key, copy.created);
+      return records.changeSession(key, () => UNSENT_NOTHING);
     }
-    const rest = events.filter(({ snapshot }) => eventId !== undefined && snapshot.id !== eventId);
-    const expectedRevision = head.revision;
+    const { state, revision: expectedRevision } = copy;
+    const rest = copy.events.filter(
+      ({ snapshot }) => eventId !== undefined && snapshot.id !== eventId,
+    );
     if (base === undefined) {
       const initial = JSON.parse(create?.value.state ?? '{}') as StateShape;
-      const pinned = new Set(Object.keys({ ...initial, ...head.state }).filter(isShared));
-      const parts = { remote: [], remoteState: initial, unsent: rest, localState: head.state };
+      const pinned = new Set(Object.keys({ ...initial, ...state }).filter(isShared));
+      const parts = { remote: [], remoteState: initial, unsent: rest, localState: state };
       const plan = rebase({ ...parts, pinned, isSame: () => false });
       const { delta } = plan;
       await local.replace(key, { truncateAfter: 0, expectedRevision, events: plan.events, delta });
@@ -210,15 +214,15 @@ export class Outbox implements CacheOutbox {
     const replacement = { truncateAfter: base.local, expectedRevision, delta: '{}' };
     const appended = await local.replace(key, { ...replacement, events: replaced });
     const confirmed = rest.length === 0 ? appended[APPENDED.revision] : base.local;
-    await records.writeSession(key, {
+    await records.changeSession(key, () => ({
       base: { ...base, id: newEventId(), local: confirmed, isStale: true },
       ...(eventId === undefined && UNSENT_NOTHING),
-    });
+    }));
   }
 }
 
-function requireWaiting(events: readonly UnsentEvent[], eventId: string): void {
-  if (events.some(({ snapshot }) => snapshot.id === eventId)) return;
+function requireWaiting(copy: CopyChanges | undefined, eventId: string): void {
+  if (copy?.events.some(({ snapshot }) => snapshot.id === eventId)) return;
   const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
   throw new SessionError('not_found', message, { key: 'eventId' });
 }

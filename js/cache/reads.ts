@@ -108,7 +108,7 @@ export class CopyReads {
       if (policy === 'cache-only') return copy;
       if (copy !== undefined && (await this.#isEnough(key, copy[0] as number, need))) {
         bounds.noteUse(key);
-        if (policy === 'cache-first' && !fetch.isWaiting(key)) fetch.copy(key).catch(report);
+        if (policy === 'cache-first') fetch.copy(key).catch(report);
         return copy;
       }
       if (await this.isDeleted(key)) return undefined;

@@ -3,14 +3,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { LocalCopies } from './local_copies.js';
 import type { Pending } from '../records/pending.js';
 import type { Records } from '../records/records.js';
-import {
-  type Base,
-  isSent,
-  nameOf,
-  ofSession,
-  type RecordChanges,
-  recordOf,
-} from '../records/session_record.js';
+import { type Base, type CopySize, isSent, nameOf, recordOf } from '../records/session_record.js';
 
 /** How long to wait after a change, so that many changes are looked at together, in milliseconds. */
 const DELAY = 1000;
@@ -97,7 +90,7 @@ export class Bounds {
       const { appName, userId } = owner;
       if (userId === undefined) continue;
       const all = await records.read(owner);
-      const sizes: RecordChanges[] = [];
+      const sizes: (readonly [CompositeSessionKey, CopySize])[] = [];
       for (const { sessionId, created, revision } of await local.list(appName, userId)) {
         const key = { appName, userId, sessionId };
         const { size, ...record } = recordOf(all, sessionId);
@@ -106,13 +99,12 @@ export class Bounds {
           const isKnown = size?.copy === created && size.revision === revision;
           bytes = isKnown ? size.bytes : await local.bytesOf(key);
           // Noted, so that the next check does not read the session again.
-          if (!isKnown) sizes.push(ofSession(key, { size: { copy: created, revision, bytes } }));
+          if (!isKnown) sizes.push([key, { copy: created, revision, bytes }]);
         }
         const usedAt = this.#lastUse(key, record.base);
         candidates.push({ key, isSent: isSent(record, { created, revision }), usedAt, bytes });
       }
-      if (sizes.length > 0)
-        await records.write(owner, Object.assign({}, ...sizes) as RecordChanges);
+      await Promise.all(sizes.map(([key, size]) => records.changeSession(key, () => ({ size }))));
     }
     return candidates.sort((one, other) => one.usedAt - other.usedAt);
   }

@@ -4,12 +4,13 @@ import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
+import type { CreatedSession } from '../../storage/session_store.js';
 import type { Appended } from '../../wasm/protocol.js';
 import { APPENDED } from '../../wasm/protocol.js';
 import { isSameJson } from '../../wasm/core.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { Bounds } from './bounds.js';
-import { type CopyHead, isDescribed, type LocalCopies } from './local_copies.js';
+import { type CopyHead, isDescribed, type LocalCopies, type NewCopy } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference, rebase } from './rebase.js';
 import type { Records } from '../records/records.js';
@@ -21,7 +22,7 @@ import {
   type SessionRecord,
 } from '../records/session_record.js';
 import type { RemoteEnd, RemoteSession } from './remote_end.js';
-import { Turns } from '../records/turns.js';
+import { Groups } from '../records/groups.js';
 import type { Unsent } from './unsent.js';
 
 /** The least events of a copy that begins with the newest ones. */
@@ -40,19 +41,22 @@ export interface FetchParts {
   readonly unsent: Unsent;
 }
 
+interface FetchRequest {
+  readonly key: CompositeSessionKey;
+  /** The newest events that the copy must have at least. */
+  readonly need: number;
+}
+
 /** Brings copies of sessions up to the remote. */
 export class Fetch {
-  readonly turns = new Turns();
   readonly #parts: FetchParts;
-  /** The fetches that have not begun, by name and by the number of events that they need. */
-  readonly #waiting = new Map<string, { need: number; readonly done: Promise<void> }>();
+  readonly #fetches = new Groups<FetchRequest>((requests) =>
+    this.copyInTurn(requests[0].key, Math.max(...requests.map(({ need }) => need))),
+  );
+  readonly turns = this.#fetches.turns;
 
   constructor(parts: FetchParts) {
     this.#parts = parts;
-  }
-
-  isWaiting(key: CompositeSessionKey): boolean {
-    return this.#waiting.has(nameOf(key));
   }
 
   /**
@@ -61,19 +65,7 @@ export class Fetch {
    * @param need the newest events that the copy must have at least
    */
   copy(key: CompositeSessionKey, need = 0): Promise<void> {
-    const name = nameOf(key);
-    const waiting = this.#waiting.get(name);
-    if (waiting !== undefined) {
-      waiting.need = Math.max(waiting.need, need);
-      return waiting.done;
-    }
-    const done = this.turns.run(name, () => {
-      const { need } = this.#waiting.get(name)!;
-      this.#waiting.delete(name);
-      return this.copyInTurn(key, need);
-    });
-    this.#waiting.set(name, { need, done });
-    return done;
+    return this.#fetches.call(nameOf(key), { key, need });
   }
 
   /** Like {@link copy}, for work that has the session's turn. */
@@ -94,7 +86,7 @@ export class Fetch {
     const version = pending.versionOf(nameOf(key));
     // The head first: a creation writes its record before the copy, so the record of a copy is never missed.
     const head = await local.head(key);
-    const record = await local.recordFor(key, head);
+    const record = await local.recordFor(key, head?.created);
     const { base } = record;
     if (record.delete !== undefined) return true;
     const isEnough = base?.held === undefined || need <= base.held;
@@ -109,11 +101,26 @@ export class Fetch {
     if (found === undefined) return this.#removeCopy(key, record, head, version);
     if (head === undefined) return bounds.write(() => this.#create(key, found, pinned));
     if (found.state !== undefined) {
-      const isDone = await bounds.write(() => this.#rebase(key, record, found, pinned));
+      const isDone = await bounds.write(() => this.#rebase(key, record, head, found, pinned));
       if (!isDone) return false;
     }
     await this.#describe(key, head, found);
     return true;
+  }
+
+  /** Makes a copy, unless there is one, or the session is deleted here. */
+  async make(
+    key: CompositeSessionKey,
+    copy: NewCopy,
+    pinned: PinnedKeys,
+  ): Promise<CreatedSession | undefined> {
+    const { local, records } = this.#parts;
+    if ((await records.session(key)).delete !== undefined) return undefined;
+    await records.register(key);
+    const created = await local.create(key, copy);
+    if (created === undefined || !pinned.deleted.has(nameOf(key))) return created;
+    await local.deleteMade(key, created[0]);
+    return undefined;
   }
 
   async #create(
@@ -121,19 +128,14 @@ export class Fetch {
     found: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
-    const { local, records, feed } = this.#parts;
-    if ((await records.session(key)).delete !== undefined) return true;
-    await records.register(key);
+    const { local, feed } = this.#parts;
     const events = found.events.map((event) => local.snapshot(event));
     const { title, labels, lastUpdateTime, state = {} } = found;
     const shared = await this.#sharedState(key);
     const delta = JSON.stringify(newDelta(events, state, shared, pinned.keys));
-    const created = await local.create(key, { events, delta, title, labels, lastUpdateTime });
+    const copy = { events, delta, title, labels, lastUpdateTime };
+    const created = await this.make(key, copy, pinned);
     if (created === undefined) return false;
-    if (pinned.deleted.has(nameOf(key))) {
-      await local.deleteMade(key, created[0]);
-      return false;
-    }
     await this.#writeBase(key, found, undefined, created[0], created[1]);
     const { appName, userId, sessionId } = key;
     feed().publishCreated(appName, userId, sessionId, created);
@@ -142,15 +144,15 @@ export class Fetch {
 
   async #rebase(
     key: CompositeSessionKey,
-    record: SessionRecord,
+    { base }: SessionRecord,
+    { created }: CopyHead,
     found: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
     const { local, records } = this.#parts;
-    const { base } = record;
-    const copy = await local.changedSince(key, base?.local ?? 0);
-    if (copy === undefined || (base !== undefined && copy.head.created !== base.copy)) return false;
-    const { head, events: unsent } = copy;
+    const copy = await local.changedSince(key, created, base?.local ?? 0);
+    if (copy === undefined) return false;
+    const { revision, state, events: unsent } = copy;
     const isOther = base !== undefined && base.created !== found.created;
     if (isOther && unsent.length > 0) {
       await this.#parts.unsent.setAside(key, deletedOnRemote(key));
@@ -160,13 +162,13 @@ export class Fetch {
       remote: found.events.map((event) => local.snapshot(event)),
       remoteState: found.state ?? {},
       unsent,
-      localState: head.state,
+      localState: state,
       pinned: pinned.keys,
       isSame: isSameJson,
     });
     const isSame = plan.delta === '{}' && found.events.length === 0 && !found.isWhole;
     if (isSame) {
-      await this.#writeBase(key, found, base, head.created, confirmedUntil(head.revision, unsent));
+      await this.#writeBase(key, found, base, created, confirmedUntil(revision, unsent));
       return true;
     }
     // Noted before, because a base that another tab notes meanwhile would not fit the new revisions.
@@ -176,7 +178,7 @@ export class Fetch {
     try {
       appended = await local.replace(key, {
         truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
-        expectedRevision: head.revision,
+        expectedRevision: revision,
         events: plan.events,
         delta: plan.delta,
       });
@@ -189,8 +191,8 @@ export class Fetch {
       throw error;
     }
     const confirmed = confirmedIn(appended, plan.events.length, plan.unsentCount);
-    const isNoted = await this.#writeBase(key, found, marked, head.created, confirmed);
-    if (!isNoted) await records.markStale(key, head.created);
+    const isNoted = await this.#writeBase(key, found, marked, created, confirmed);
+    if (!isNoted) await records.markStale(key);
     return isNoted;
   }
 
@@ -206,7 +208,7 @@ export class Fetch {
     const window = held === undefined ? {} : { held };
     const usedAt = clock();
     const base: Base = { id: newEventId(), created, revision, copy, local, ...window, usedAt };
-    return records.writeBase(key, base, before, { create: undefined });
+    return records.writeBase(key, base, before);
   }
 
   async #describe(key: CompositeSessionKey, head: CopyHead, found: RemoteSession): Promise<void> {
@@ -214,7 +216,7 @@ export class Fetch {
     const { title, labels } = found;
     if (isDescribed(head, title, labels)) return;
     // A title of an unsent event or change. The next fetch after it was sent compares again.
-    if (pending.has(nameOf(key)) || hasOperations(await local.recordFor(key, head))) return;
+    if (pending.has(nameOf(key)) || hasOperations(await local.recordFor(key, head.created))) return;
     await local.describe(key, title, labels);
     const { appName, userId, sessionId } = key;
     feed().publishUpdated(appName, userId, sessionId);
@@ -230,13 +232,13 @@ export class Fetch {
     const { local, records, feed, pending } = this.#parts;
     const { create, base } = record;
     if (create !== undefined || head === undefined) return true;
-    const copy = await local.changedSince(key, base?.local ?? head.revision);
-    if (copy?.head.created !== head.created) return false;
+    const copy = await local.changedSince(key, head.created, base?.local ?? 0);
+    if (copy === undefined) return false;
     if (copy.events.length > 0) {
       await this.#parts.unsent.setAside(key, deletedOnRemote(key));
       return true;
     }
-    if (!(await local.delete(key, copy.head))) return false;
+    if (!(await local.delete(key, { ...head, ...copy }))) return false;
     const { appName, userId, sessionId } = key;
     feed().deletionPublisher(appName, userId, sessionId)(undefined);
     await records.removeCopy(key, head.created, record);
@@ -251,8 +253,7 @@ export class Fetch {
       [{ appName }, 'app:'],
       [{ appName, userId }, 'user:'],
     ] as const) {
-      const text = await local.call((store) => store.sharedState(local.keyOf(owner), {}));
-      const values = JSON.parse(text) as StateShape;
+      const values = await local.sharedState(owner);
       for (const key of Object.keys(values)) state[prefix + key] = values[key];
     }
     return state;
@@ -293,7 +294,8 @@ function confirmedIn(appended: Appended, count: number, unsentCount: number): nu
   return confirmedUntil(revision, revisions.slice(count - unsentCount));
 }
 
-function deletedOnRemote({ sessionId }: CompositeSessionKey): Refusal {
+/** Why unsent changes of a session are set aside that the remote does not have (any more). */
+export function deletedOnRemote({ sessionId }: CompositeSessionKey): Refusal {
   const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote before its changes were sent.`;
   return { code: 'not_found', message };
 }

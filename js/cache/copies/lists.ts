@@ -4,15 +4,25 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { toRecord } from '../../read/listed_records.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
+import type { ListedSession } from '../../storage/session_store.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { Fetch } from './fetch.js';
-import { isDescribed, type LocalCopies } from './local_copies.js';
+import { isDescribed, type LocalCopies, textOf } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference } from './rebase.js';
-import type { Records } from '../records/records.js';
-import { type Base, FETCHED, LISTED, nameOf } from '../records/session_record.js';
+import { prefixOf, type Records } from '../records/records.js';
+import {
+  type Base,
+  FETCHED,
+  LISTED,
+  nameOf,
+  type OwnerRecords,
+  recordOf,
+  withoutPrefix,
+} from '../records/session_record.js';
 import { type RemoteEnd, remoteRevision } from './remote_end.js';
-import { forEachOf, Turns } from '../records/turns.js';
+import { Groups } from '../records/groups.js';
+import { forEachOf } from '../records/turns.js';
 
 /** The most copies that are brought up to the remote at once. */
 const MOST_AT_ONCE = 8;
@@ -31,9 +41,9 @@ export interface ListParts {
 
 /** Brings lists of sessions, and the states of users and apps, up to the remote. */
 export class Lists {
-  readonly turns = new Turns();
   readonly #parts: ListParts;
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #lists = new Groups<StateOwner>(([owner]) => this.#fetch(owner));
+  readonly #states = new Groups<StateOwner>(([owner]) => this.#fetchState(owner));
 
   constructor(parts: ListParts) {
     this.#parts = parts;
@@ -44,12 +54,12 @@ export class Lists {
    * without events. Calls meanwhile share it.
    */
   fetch(owner: StateOwner): Promise<void> {
-    return this.#once(`list ${nameOf(owner)}`, () => this.#fetch(owner));
+    return this.#lists.call(nameOf(owner), owner);
   }
 
   /** Brings the state of a user or an app up to the remote. */
   fetchState(owner: StateOwner): Promise<void> {
-    return this.#once(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
+    return this.#states.call(nameOf(owner), owner);
   }
 
   /** The same, unless the remote shows states only through sessions, as `adk api_server` does. */
@@ -64,19 +74,9 @@ export class Lists {
   }
 
   /** Waits until no work is left. */
-  idle(): Promise<void> {
-    return this.turns.idle();
-  }
-
-  #once(name: string, work: () => Promise<void>): Promise<void> {
-    const running = this.#running.get(name);
-    if (running !== undefined) return running;
-    const done = this.turns.run(name, () => {
-      this.#running.delete(name);
-      return work();
-    });
-    this.#running.set(name, done);
-    return done;
+  async idle(): Promise<void> {
+    await this.#lists.turns.idle();
+    await this.#states.turns.idle();
   }
 
   async #fetch(owner: StateOwner): Promise<void> {
@@ -94,69 +94,66 @@ export class Lists {
     const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
     const read = await remote.ask((store, call) => store.list(appName, userId, true, page, call));
     const [listed, , , total] = read;
-    const sessions = new Map(
-      listed.map((record) => {
-        const session = toRecord(record);
-        const key = { appName, userId: session.userId, sessionId: session.sessionId };
-        return [nameOf(key), { key, session }];
-      }),
-    );
+    const keyOf = ({ userId, sessionId }: Pick<ListedSession, 'userId' | 'sessionId'>) => {
+      return { appName, userId, sessionId };
+    };
     const copies = await local.list(appName, userId);
-    const copied = new Set(copies.map((copy) => nameOf({ ...copy, appName })));
+    const unlisted = new Map(copies.map((copy) => [nameOf(keyOf(copy)), copy]));
+    const users = new Map<string, OwnerRecords>();
     const changed: CompositeSessionKey[] = [];
-    const bases = new Map<string, Map<string, Base>>();
-    for (const [name, { key, session }] of sessions) {
-      const record = await records.session(key);
-      if (record.delete !== undefined || pinned.deleted.has(name)) continue;
-      const { created, revision } = session;
-      if (copied.has(name)) {
-        const { base } = record;
-        const isSame = base !== undefined && base.created === created && base.revision === revision;
-        if (!isSame || !(await this.#isDescribed(key, session))) changed.push(key);
+    const made: (readonly [CompositeSessionKey, Base])[] = [];
+    for (const session of listed.map(toRecord)) {
+      const { userId, sessionId, created, revision, title, labels } = session;
+      const key = keyOf(session);
+      const name = nameOf(key);
+      const copy = unlisted.get(name);
+      unlisted.delete(name);
+      const all = users.get(userId) ?? (await records.read(key));
+      users.set(userId, all);
+      const { base, delete: deletion } = recordOf(all, sessionId);
+      if (deletion !== undefined || pinned.deleted.has(name)) continue;
+      if (copy === undefined) {
+        const base = await this.#createEmpty(key, session, pinned);
+        if (base !== undefined) made.push([key, base]);
         continue;
       }
-      const time = Number(session.lastUpdateTime);
-      await records.register(key);
-      const made = await local.create(key, {
-        events: [],
-        delta: String(session.state),
-        title: textOf(session.title),
-        labels: textOf(session.labels),
-        lastUpdateTime: time,
-      });
-      if (made === undefined) continue;
-      if (pinned.deleted.has(name)) {
-        await local.deleteMade(key, made[0]);
-        continue;
-      }
-      const base: Base = {
-        id: newEventId(),
-        ...remoteRevision(Number(created), Number(revision), time),
-        ...{ copy: made[0], local: made[1], held: 0, usedAt: time },
-      };
-      const { userId } = key;
-      bases.set(userId, (bases.get(userId) ?? new Map<string, Base>()).set(key.sessionId, base));
-      this.#parts.feed().publishCreated(appName, userId, key.sessionId, made);
+      // A copy that is behind its record is damaged. To fetch it fails, so the list comes from the remote.
+      const isSound = base !== undefined && base.local <= copy.revision;
+      const isSame = isSound && base.created === created && base.revision === revision;
+      if (!isSame || !isDescribed(copy, textOf(title), textOf(labels))) changed.push(key);
     }
-    for (const [userId, made] of bases) await records.addBases({ appName, userId }, made);
-    if (total <= listed.length) {
-      for (const { userId, sessionId } of copies) {
-        const key = { appName, userId, sessionId };
-        if (!sessions.has(nameOf(key))) changed.push(key);
-      }
-    }
+    await Promise.all(made.map(([key, base]) => records.writeBase(key, base, undefined)));
+    if (total <= listed.length) changed.push(...[...unlisted.values()].map(keyOf));
     await forEachOf(changed, MOST_AT_ONCE, (key) => fetch.copy(key));
     await this.fetchShownState({ appName });
     if (userId !== undefined) await this.fetchShownState({ appName, userId });
-    await records.write({ appName, userId }, { [LISTED]: clock() });
+    await records.change({ appName, userId }, () => ({ [LISTED]: clock() }));
   }
 
-  async #isDescribed(
+  /** Makes a copy without events. Returns what its record has to say, or `undefined` if there is none. */
+  async #createEmpty(
     key: CompositeSessionKey,
-    { title, labels }: { readonly title?: unknown; readonly labels?: unknown },
-  ): Promise<boolean> {
-    const head = await this.#parts.local.head(key);
-    return head !== undefined && isDescribed(head, textOf(title), textOf(labels));
+    { created, revision, lastUpdateTime, state, title, labels }: ListedSession,
+    pinned: PinnedKeys,
+  ): Promise<Base | undefined> {
+    const { fetch, feed } = this.#parts;
+    const time = Number(lastUpdateTime);
+    const copy = {
+      events: [],
+      delta: String(state),
+      title: textOf(title),
+      labels: textOf(labels),
+      lastUpdateTime: time,
+    };
+    const made = await fetch.make(key, copy, pinned);
+    if (made === undefined) return undefined;
+    const { appName, userId, sessionId } = key;
+    feed().publishCreated(appName, userId, sessionId, made);
+    return {
+      id: newEventId(),
+      ...remoteRevision(Number(created), Number(revision), time),
+      ...{ copy: made[0], local: made[1], held: 0, usedAt: time },
+    };
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {
@@ -164,28 +161,21 @@ export class Lists {
     const pinned = pending.collect(owner);
     try {
       const text = await remote.ask((store, call) => store.sharedState(owner, call));
-      const prefix = owner.userId === undefined ? 'app:' : 'user:';
+      const prefix = prefixOf(owner);
       const target = JSON.parse(text) as StateShape;
+      let isChanged = false;
       const shared = await local.updateState(owner, (all) => {
-        const present = stripped(all, prefix);
-        const delta = Object.entries(difference(present, target))
+        const delta = Object.entries(difference(withoutPrefix(all, prefix), target))
           .map(([key, value]) => [prefix + key, value] as const)
           .filter(([key]) => !pinned.keys.has(key));
+        isChanged = delta.length > 0;
         return JSON.stringify(Object.fromEntries(delta));
       });
-      feed().stateChangePublisher(owner.appName, owner.userId)(shared);
-      if (!(await this.hasState(owner))) await records.write(owner, { [FETCHED]: clock() });
+      if (isChanged) feed().stateChangePublisher(owner.appName, owner.userId)(shared);
+      if (!(await this.hasState(owner)))
+        await records.change(owner, () => ({ [FETCHED]: clock() }));
     } finally {
       pinned.stop();
     }
   }
-}
-
-function stripped(state: StateShape, prefix: string): StateShape {
-  const names = Object.keys(state).filter((name) => name.startsWith(prefix));
-  return Object.fromEntries(names.map((name) => [name.slice(prefix.length), state[name]]));
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -23,33 +23,41 @@ import { type CallStore, callerOf, type Records } from '../records/records.js';
 import { noted, type SessionRecord } from '../records/session_record.js';
 import { unchangedSince } from './unchanged_since.js';
 
-/** A copy without its events. */
-export interface CopyHead {
-  /** Local revisions. */
+/** The local revisions of a copy. */
+export interface CopyRevisions {
   readonly created: number;
   readonly revision: number;
-  readonly state: StateShape;
+}
+
+/** What a copy's session says about itself. */
+export interface CopyDescription {
   readonly title: string;
   /** JSON text. */
   readonly labels: string;
 }
 
-/** A copy with its records and the events that the remote has not confirmed. */
-export interface UnsentCopy {
-  /** `undefined`: there is no copy. */
-  readonly head: CopyHead | undefined;
-  readonly record: SessionRecord;
+/** A copy without its events and its state. */
+export interface CopyHead extends CopyRevisions, CopyDescription {}
+
+/** A copy with the events that are later than a local revision. */
+export interface CopyChanges extends CopyRevisions {
+  /** With `user:` and `app:` keys. */
+  readonly state: StateShape;
   readonly events: readonly UnsentEvent[];
+}
+
+/** A copy with its record. */
+export interface UnsentCopy {
+  /** Absent: there is none. */
+  readonly copy?: CopyChanges;
+  readonly record: SessionRecord;
   /** Why the copy cannot be read. It counts as set aside, and stays as it is. */
   readonly damage?: SessionError;
 }
 
-export interface ListedCopy {
+export interface ListedCopy extends CopyHead {
   readonly userId: string;
   readonly sessionId: string;
-  /** Local revisions. */
-  readonly created: number;
-  readonly revision: number;
 }
 
 /** A copy to create, as the remote has the session. */
@@ -100,30 +108,30 @@ export class LocalCopies {
     const local = this.keyOf(key);
     const read = await this.call((store) => store.get(local, 0, undefined, {}));
     if (read === undefined) return undefined;
-    const [created, revision, , state, , title = '', labels = ''] = read;
-    return { created, revision, state: JSON.parse(state) as StateShape, title, labels };
+    const [created, revision, , , , title = '', labels = ''] = read;
+    return { created, revision, title, labels };
   }
 
   /**
    * Returns the records of a copy. Copies and records are written one after the other, so a record may be that of an
    * earlier copy, or of a creation that another one has overtaken. Those do not count.
    *
-   * @param head the copy, which was read before; `undefined` if there is none
+   * @param copy the local revision that created the copy, which was read before; `undefined` if there is none
    */
-  async recordFor(key: CompositeSessionKey, head: CopyHead | undefined): Promise<SessionRecord> {
+  async recordFor(key: CompositeSessionKey, copy: number | undefined): Promise<SessionRecord> {
     const { base, create, ...others } = await this.#records.session(key);
-    if (head === undefined) return create === undefined ? others : { ...others, create };
-    if (base?.copy === head.created) return { ...others, base };
-    if (create?.value.copy === head.created) return { ...others, create };
+    if (copy === undefined) return create === undefined ? others : { ...others, create };
+    if (base?.copy === copy) return { ...others, base };
+    if (create?.value.copy === copy) return { ...others, create };
     // Only a copy that was created here has an initial state. It is unsent, also if its record is lost.
     const state = await this.#initialState(key);
     if (state === undefined) return others;
-    const { copy, description } = create?.value ?? {};
+    const { copy: made, description } = create?.value ?? {};
     // Of two creations at once, the record may be that of the other one.
-    const isOwn = copy === undefined && isSameJson(description?.initialState ?? 'null', state);
+    const isOwn = made === undefined && isSameJson(description?.initialState ?? 'null', state);
     if (create !== undefined && isOwn) return { ...others, create };
-    const made = { state, delta: '{}', events: 0, lastUpdateTime: undefined, sharesState: true };
-    return { ...others, create: noted({ ...made, description: { initialState: state } }) };
+    const lost = { state, delta: '{}', events: 0, lastUpdateTime: undefined, sharesState: true };
+    return { ...others, create: noted({ ...lost, description: { initialState: state } }) };
   }
 
   async #initialState(key: CompositeSessionKey): Promise<string | undefined> {
@@ -135,59 +143,62 @@ export class LocalCopies {
   /** Reads what is unsent of a copy. Without a base, all events may be. */
   async unsent(key: CompositeSessionKey): Promise<UnsentCopy> {
     try {
+      const { base, create } = await this.#records.session(key);
+      let created = base?.copy ?? create?.value.copy;
       for (;;) {
-        const head = await this.head(key);
-        const record = await this.recordFor(key, head);
-        if (head === undefined) return { head, record, events: [] };
-        const copy = await this.changedSince(key, record.base?.local ?? 0);
-        if (copy?.head.created === head.created) return { ...copy, record };
+        const record = await this.recordFor(key, created);
+        const copy = created && (await this.changedSince(key, created, record.base?.local ?? 0));
+        if (copy) return { copy, record };
+        // The record is that of another copy.
+        created = (await this.head(key))?.created;
+        if (created === undefined) return { record: await this.recordFor(key, created) };
       }
     } catch (error) {
       if (!isSessionError(error, 'corrupt_record')) throw error;
       const { code, message } = error;
-      return { head: undefined, record: { refused: { code, message } }, events: [], damage: error };
+      return { record: { refused: { code, message } }, damage: error };
     }
   }
 
   /**
-   * Reads the events that were written after a local revision, in order, and the head they belong to. If another tab
-   * changes the copy between the two reads, both are read again: the events may have moved to later revisions.
+   * Reads the events of a copy that were written after a local revision, in order. If another tab changes the copy
+   * between two reads of many events, all are read again: the events may have moved to later revisions.
+   *
+   * @param created the local revision that created the copy
+   * @returns `undefined` if the copy is gone
    */
   async changedSince(
     key: CompositeSessionKey,
+    created: number,
     since: number,
-  ): Promise<{ readonly head: CopyHead; readonly events: readonly UnsentEvent[] } | undefined> {
-    for (;;) {
-      const head = await this.head(key);
-      if (head === undefined) return undefined;
-      const events = await this.#eventsOf(key, head, since);
-      if (events !== undefined) return { head, events };
-    }
-  }
-
-  /** Returns `undefined` if the copy has another head by now. */
-  async #eventsOf(
-    key: CompositeSessionKey,
-    head: CopyHead,
-    since: number,
-  ): Promise<UnsentEvent[] | undefined> {
+  ): Promise<CopyChanges | undefined> {
     const events = new Map<number, UnsentEvent>();
-    for (let from = since; from < head.revision;) {
-      const appended = await this.#changes(key, head, from);
-      if (appended?.[APPENDED.revision] !== head.revision) return undefined;
+    let from = since;
+    for (let first: number | undefined; ;) {
+      const appended = await this.#readChanges(key, created, from);
+      if (appended === undefined) return undefined;
+      const revision = appended[APPENDED.revision];
+      if (revision !== (first ??= revision)) return this.changedSince(key, created, since);
       const rows = appended[APPENDED.missed] ?? [];
       for (const [seq, revision, text] of rows) {
-        events.set(seq, { seq, revision, snapshot: this.#snapshot(key, text) });
+        events.set(seq, { seq, revision, snapshot: this.#storedSnapshot(key, text) });
       }
-      if (rows.length < MOST_CHANGED) break;
+      if (rows.length < MOST_CHANGED) {
+        const state = JSON.parse(appended[APPENDED.state]!) as StateShape;
+        // An event that was replaced stands where it was written first. If the remote has it already, the new version
+        // is sent in the order of the writes, so that the later delta counts.
+        const placeOf = ({ seq, revision }: UnsentEvent) => (seq <= since ? revision : seq);
+        const sorted = [...events.values()].sort((one, other) => placeOf(one) - placeOf(other));
+        return { created, revision, state, events: sorted };
+      }
       from = Math.max(from + 1, ...rows.map(([seq]) => seq));
     }
-    return [...events.values()].sort((one, other) => one.seq - other.seq);
   }
 
-  async #changes(
+  /** Returns `undefined` if the copy is gone. */
+  async #readChanges(
     key: CompositeSessionKey,
-    { created }: CopyHead,
+    created: number,
     since: number,
   ): Promise<Appended | undefined> {
     const position = { created, revision: since, lastEventId: undefined };
@@ -200,7 +211,7 @@ export class LocalCopies {
     }
   }
 
-  #snapshot({ sessionId }: CompositeSessionKey, text: string): EventSnapshot {
+  #storedSnapshot({ sessionId }: CompositeSessionKey, text: string): EventSnapshot {
     const event = parseEventText(text);
     if (event === undefined) throw corruptRecord(`event of session "${sessionId}"`, undefined);
     return this.snapshot(event);
@@ -254,8 +265,9 @@ export class LocalCopies {
     const local = this.#records.appOf(appName);
     const [listed] = await this.call((store) => store.list(local, userId, false, page, {}));
     return listed.map((record) => {
-      const { userId, sessionId, created, revision } = toRecord(record);
-      return { userId, sessionId, created: Number(created), revision: Number(revision) };
+      const { userId, sessionId, created, revision, title, labels } = toRecord(record);
+      const revisions = { created: Number(created), revision: Number(revision) };
+      return { userId, sessionId, ...revisions, title: textOf(title), labels: textOf(labels) };
     });
   }
 
@@ -264,7 +276,10 @@ export class LocalCopies {
   }
 
   /** Deletes a copy if it still has this revision. */
-  async delete(key: CompositeSessionKey, { revision, labels }: CopyHead): Promise<boolean> {
+  async delete(
+    key: CompositeSessionKey,
+    { revision, labels }: Pick<CopyHead, 'revision' | 'labels'>,
+  ): Promise<boolean> {
     const request = { key: this.keyOf(key), ...unchangedSince(revision, labels) };
     return (await this.call((store) => store.deleteUnchanged(request))) !== undefined;
   }
@@ -283,8 +298,14 @@ export class LocalCopies {
   /** Deletes a copy, unless it was created here. */
   async deleteFetched(key: CompositeSessionKey): Promise<void> {
     const head = await this.head(key);
-    const { create } = await this.recordFor(key, head);
+    const { create } = await this.recordFor(key, head?.created);
     if (head !== undefined && create === undefined) await this.delete(key, head);
+  }
+
+  /** Returns a shared state. Its keys have no prefix. */
+  async sharedState(owner: StateOwner): Promise<StateShape> {
+    const text = await this.call((store) => store.sharedState(this.keyOf(owner), {}));
+    return JSON.parse(text) as StateShape;
   }
 
   /** Changes a shared state by what a function computes from it, in one transaction. */
@@ -296,6 +317,11 @@ export class LocalCopies {
 }
 
 /** Whether a copy has this title and these labels, JSON text. */
-export function isDescribed(head: CopyHead, title: string, labels: string): boolean {
+export function isDescribed(head: CopyDescription, title: string, labels: string): boolean {
   return head.title === title && isSameJson(head.labels || '{}', labels || '{}');
+}
+
+/** Returns a title or the text of labels of a listed session. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -150,8 +150,7 @@ export function remoteRevision(
 }
 
 export function closedError(): SessionError {
-  const message = 'The cache was closed; what waits is sent when it is opened again.';
-  return new SessionError('closed', message);
+  return new SessionError('closed', 'The cache was closed; what waits is sent later.');
 }
 
 /** Codes of requests that the remote will never accept. */

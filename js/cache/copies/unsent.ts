@@ -4,18 +4,19 @@ import type { StateOwner } from '../../storage/scopes.js';
 import type { LocalCopies } from './local_copies.js';
 import { sharedKeysOf } from './rebase.js';
 import { isSession, type Pending } from '../records/pending.js';
+import { Groups } from '../records/groups.js';
 import type { Records } from '../records/records.js';
 import {
-  CLEAR,
   hasOperations,
   isSent,
+  isUnsentState,
   nameOf,
-  type OwnerRecords,
-  recordedIds,
   recordOf,
   type Refusal,
+  SESSION,
   SET,
   STATE_REFUSED,
+  withoutPrefix,
 } from '../records/session_record.js';
 import type { CacheKey } from '../records/status.js';
 
@@ -31,21 +32,32 @@ export interface UnsentParts {
 /** Finds out from the local storage what waits. */
 export class Unsent {
   readonly #parts: UnsentParts;
+  /** One look at a key after the other, so that an earlier one never overwrites what a later one has seen. */
+  readonly #looks = new Groups<CacheKey>(([key]) =>
+    isSession(key) ? this.#lookAtSession(key) : this.#lookAtState(key),
+  );
 
   constructor(parts: UnsentParts) {
     this.#parts = parts;
   }
 
-  /** Reads what waits of all users, also what an earlier visit left. */
-  async scan(): Promise<void> {
-    for (const owner of await this.#parts.records.owners()) await this.#scanOwner(owner);
+  /**
+   * Finds what waits of all users and is not known yet, for example from an earlier visit.
+   *
+   * @returns the users and the apps
+   */
+  async scan(): Promise<StateOwner[]> {
+    const owners = await this.#parts.records.owners();
+    for (const owner of owners) await this.#scanOwner(owner);
+    return owners;
   }
 
   async #scanOwner(owner: StateOwner): Promise<void> {
-    const { local, report } = this.#parts;
-    const all = await this.#lookAtState(owner);
+    const { local, records, pending, report } = this.#parts;
     const { appName, userId } = owner;
+    await this.lookAt(owner);
     if (userId === undefined) return;
+    const all = await records.read(owner);
     // One damaged session makes the list fail. The records name the sessions too.
     const listed = await local.list(appName, userId).catch((error: unknown) => {
       if (!isSessionError(error, 'corrupt_record')) throw error;
@@ -53,24 +65,27 @@ export class Unsent {
       return [];
     });
     const copies = new Map(listed.map((copy) => [copy.sessionId, copy]));
-    for (const sessionId of new Set([...recordedIds(all), ...copies.keys()])) {
-      if (isSent(recordOf(all, sessionId), copies.get(sessionId))) continue;
-      await this.lookAt({ appName, userId, sessionId });
-    }
+    const ids = new Set([...Object.keys(withoutPrefix(all, SESSION)), ...copies.keys()]);
+    const keys = [...ids].map((sessionId) => ({ appName, userId, sessionId }));
+    const isUnknown = (key: CompositeSessionKey): boolean =>
+      !pending.isReady(nameOf(key)) &&
+      !isSent(recordOf(all, key.sessionId), copies.get(key.sessionId));
+    await Promise.all(keys.filter(isUnknown).map((key) => this.lookAt(key)));
   }
 
   /** Reads what waits of a session or state. */
-  async lookAt(key: CacheKey): Promise<void> {
-    if (isSession(key)) await this.#lookAtSession(key);
-    else await this.#lookAtState(key);
+  lookAt(key: CacheKey): Promise<void> {
+    return this.#looks.call(nameOf(key), key);
   }
 
   async #lookAtSession(key: CompositeSessionKey): Promise<void> {
     const { local, pending, report } = this.#parts;
     const name = nameOf(key);
     const version = pending.versionOf(name);
-    const { record, events, damage } = await local.unsent(key);
-    if (damage !== undefined) report(damage);
+    const { copy: { events } = { events: [] }, record, damage } = await local.unsent(key);
+    const isKnown = pending.has(name) && !pending.isReady(name);
+    // Reported once: else each list of the outbox would change the status.
+    if (damage !== undefined && !isKnown) report(damage);
     const isRefused = record.refused !== undefined;
     if (events.length === 0 && !hasOperations(record) && !isRefused) {
       pending.remove(name, version);
@@ -80,26 +95,24 @@ export class Unsent {
     pending.set(key, events.length, keys, isRefused);
   }
 
-  async #lookAtState(key: CacheKey): Promise<OwnerRecords> {
+  async #lookAtState(key: CacheKey): Promise<void> {
     const { pending, records } = this.#parts;
     const name = nameOf(key);
     const version = pending.versionOf(name);
     const all = await records.read(key);
-    const sets = Object.keys(all).filter((record) => record.startsWith(SET));
-    if (sets.length > 0 || Object.keys(all).some((record) => record.startsWith(CLEAR))) {
-      const keys = new Set(sets.map((record) => record.slice(SET.length)));
+    if (Object.keys(all).some(isUnsentState)) {
+      const keys = new Set(Object.keys(withoutPrefix(all, SET)));
       pending.set(key, 0, keys, all[STATE_REFUSED] !== undefined);
     } else {
       pending.remove(name, version);
     }
-    return all;
   }
 
   /** Sets a session or state aside. */
   async setAside(key: CacheKey, refusal: Refusal): Promise<void> {
     const { records, report, tell } = this.#parts;
-    if (isSession(key)) await records.writeSession(key, { refused: refusal });
-    else await records.write(key, { [STATE_REFUSED]: refusal });
+    if (isSession(key)) await records.changeSession(key, () => ({ refused: refusal }));
+    else await records.change(key, () => ({ [STATE_REFUSED]: refusal }));
     report(new SessionError(refusal.code, refusal.message));
     await this.lookAt(key);
     tell(key);

@@ -1,6 +1,6 @@
 /**
  * What a cache notes beside the copies, in the same local storage: as the state of a user, in an app of its own. Each
- * key is written atomically, so tabs do not overwrite each other's records.
+ * change is computed in its transaction, so tabs do not overwrite each other's records.
  */
 import { Computation } from '../../append/computation.js';
 import type { MaybePromise } from '../../call/call.js';
@@ -11,17 +11,18 @@ import type { ServiceCore } from '../../service/service_core.js';
 import { REMOVED } from '../../state/scope.js';
 import type { SessionStore } from '../../storage/session_store.js';
 import type { StateOwner } from '../../storage/scopes.js';
+import { Groups } from './groups.js';
 import {
   type Base,
   keyOfName,
   nameOf,
-  type Noted,
   ofSession,
   type OwnerRecords,
   type RecordChanges,
   recordOf,
-  type SessionChanges,
+  removalsOf,
   type SessionRecord,
+  withoutPrefix,
 } from './session_record.js';
 
 /** Calls a store, as a promise. */
@@ -31,6 +32,15 @@ export function callerOf(core: ServiceCore): CallStore {
   return async (run) => core.callStore(undefined, run);
 }
 
+/** Computes a change from the records, in which a member that is `undefined` is absent. */
+type Compute = (records: OwnerRecords) => RecordChanges;
+
+interface Change {
+  /** The app and the user that hold the records. */
+  readonly owner: StateOwner;
+  readonly compute: Compute;
+}
+
 /** Reads and writes the records of one owner's cache. */
 export class Records {
   readonly #local: CallStore;
@@ -38,6 +48,8 @@ export class Records {
   readonly #registered = new Set<string>();
   /** The last text of records that was read, and its value. */
   #last: readonly [text: string, records: OwnerRecords] = ['{}', {}];
+  readonly #reads = new Groups<StateOwner, OwnerRecords>(([owner]) => this.#read(owner));
+  readonly #changes = new Groups<Change>((changes) => this.#compute(changes));
 
   constructor(local: CallStore, owner: string) {
     this.#local = local;
@@ -63,7 +75,13 @@ export class Records {
     return JSON.stringify([this.#owner]);
   }
 
-  async read(owner: StateOwner): Promise<OwnerRecords> {
+  /** Reads the records. Calls that come while they are being read share the next read. */
+  read({ appName, userId }: StateOwner): Promise<OwnerRecords> {
+    const owner = { appName, userId };
+    return this.#reads.call(nameOf(owner), owner);
+  }
+
+  async #read(owner: StateOwner): Promise<OwnerRecords> {
     const place = this.#placeOf(owner);
     const text = await this.#local((store) => store.sharedState(place, {}));
     const [lastText, last] = this.#last;
@@ -77,29 +95,28 @@ export class Records {
     return recordOf(await this.read(key), key.sessionId);
   }
 
-  async write(owner: StateOwner, changes: RecordChanges): Promise<void> {
+  /**
+   * Writes what a function computes from the records, in one transaction. It may run again. Calls that come while
+   * another one is written share the next transaction.
+   */
+  async change({ appName, userId }: StateOwner, compute: Compute): Promise<void> {
+    const owner = { appName, userId };
     await this.register(owner);
-    const { appName, userId } = this.#placeOf(owner);
-    const text = deltaOf(changes, prefixOf(owner));
-    await this.#local((store) => store.update(appName, userId, text, {}));
+    await this.#changes.call(nameOf(owner), { owner: this.#placeOf(owner), compute });
   }
 
-  /** Writes what a function computes from the records, in one transaction. It may run again. */
-  async change(
-    owner: StateOwner,
-    compute: (records: OwnerRecords) => RecordChanges,
+  /** Changes members of a session's record; `undefined` removes. */
+  changeSession(
+    key: CompositeSessionKey,
+    compute: (record: SessionRecord) => SessionRecord,
   ): Promise<void> {
-    await this.register(owner);
-    await this.#compute(this.#placeOf(owner), compute);
-  }
-
-  /** Writes records of a session; `undefined` removes. */
-  writeSession(key: CompositeSessionKey, changes: SessionChanges): Promise<void> {
-    return this.write(key, ofSession(key, changes));
+    return this.change(key, (all) =>
+      ofSession(all, key.sessionId, compute(recordOf(all, key.sessionId))),
+    );
   }
 
   /**
-   * Notes a base in place of the one that it was computed from. Returns whether it stands. If another tab has noted
+   * Notes a base in place of the one that it was computed from: the remote has the session. Returns whether it stands. If another tab has noted
    * one meanwhile, that one stays.
    *
    * @param before the base that was read
@@ -108,41 +125,23 @@ export class Records {
     key: CompositeSessionKey,
     base: Base,
     before: Base | undefined,
-    others: SessionChanges = {},
   ): Promise<boolean> {
     let isNoted = false;
-    await this.change(key, (records) => {
-      const { base: present, create } = recordOf(records, key.sessionId);
+    await this.changeSession(key, ({ base: present, create }) => {
       isNoted = false;
       if (Math.max(present?.copy ?? 0, create?.value.copy ?? 0) > base.copy) return {};
       const current = present?.copy === base.copy ? present : undefined;
       isNoted = current?.id === before?.id;
-      return ofSession(key, { ...others, ...(isNoted && { base }) });
+      return { create: undefined, ...(isNoted && { base }) };
     });
     return isNoted;
   }
 
-  /** Notes the bases of new copies, by the ids of the sessions. One that another tab has noted meanwhile stays. */
-  async addBases(owner: StateOwner, bases: ReadonlyMap<string, Base>): Promise<void> {
-    await this.change(owner, (records) => {
-      const missing = [...bases].filter(
-        ([sessionId, { copy }]) => (recordOf(records, sessionId).base?.copy ?? 0) < copy,
-      );
-      return Object.assign(
-        {},
-        ...missing.map(([sessionId, base]) => ofSession({ sessionId }, { base })),
-      ) as RecordChanges;
-    });
-  }
-
   /** Notes that a copy differs from the remote, whatever base it has. It is then fetched as a whole. */
-  async markStale(key: CompositeSessionKey, copy?: number): Promise<void> {
-    await this.change(key, (records) => {
-      const { base } = recordOf(records, key.sessionId);
-      const isOther = copy !== undefined && base?.copy !== copy;
-      if (base === undefined || isOther) return {};
-      return ofSession(key, { base: { ...base, id: newEventId(), isStale: true } });
-    });
+  async markStale(key: CompositeSessionKey): Promise<void> {
+    await this.changeSession(key, ({ base }) =>
+      base === undefined ? {} : { base: { ...base, id: newEventId(), isStale: true } },
+    );
   }
 
   /** Removes what is noted of a copy that is gone. What a new copy of the same id has written stays. */
@@ -150,29 +149,26 @@ export class Records {
     key: CompositeSessionKey,
     copy: number | undefined,
     { create, title, labels }: SessionRecord,
-    others: SessionChanges = {},
+    others: SessionRecord = {},
   ): Promise<void> {
-    await this.change(key, (records) => {
-      const present = recordOf(records, key.sessionId);
+    await this.changeSession(key, (present) => {
       const isBase = copy !== undefined && present.base?.copy === copy;
       return {
-        ...unchanged(records, ofSession(key, { create, title, labels })),
-        ...ofSession(key, {
-          ...(isBase && { base: undefined, refused: undefined, size: undefined }),
-          ...others,
-        }),
+        ...removalsOf(present, { create, title, labels }),
+        ...(isBase && { base: undefined, refused: undefined, size: undefined }),
+        ...others,
       };
     });
   }
 
-  /** Removes operations, by the names of their records, if they are still those that were sent. */
-  async remove(owner: StateOwner, sent: RecordChanges): Promise<void> {
-    await this.change(owner, (records) => unchanged(records, sent));
+  /** Removes operations of a session, if they are still those that were sent. */
+  async removeSent(key: CompositeSessionKey, sent: SessionRecord): Promise<void> {
+    await this.changeSession(key, (present) => removalsOf(present, sent));
   }
 
   /** Computes a change of what concerns the cache as a whole, in one transaction. */
-  async changeOwn(compute: (records: OwnerRecords) => RecordChanges): Promise<void> {
-    await this.#compute({ appName: this.ownApp, userId: 'cache' }, compute);
+  async changeOwn(compute: Compute): Promise<void> {
+    await this.#compute([{ owner: { appName: this.ownApp, userId: undefined }, compute }]);
   }
 
   /** Lists the users of the apps that the owner has used, and the apps. */
@@ -191,7 +187,7 @@ export class Records {
         else await this.#delete({ what: 'user', key: { appName: app, userId } });
       }
     }
-    await this.#delete({ what: 'userState', key: { appName: ownApp, userId: 'cache' } });
+    await this.#delete({ what: 'appState', key: { appName: ownApp } });
     await this.#delete({ what: 'userState', key: { appName: ownApp, userId: 'owners' } });
     this.#registered.clear();
   }
@@ -222,33 +218,28 @@ export class Records {
     return { appName: `${this.appOf(appName)} records`, userId };
   }
 
-  async #compute(
-    { appName, userId }: StateOwner,
-    compute: (records: OwnerRecords) => RecordChanges,
-  ): Promise<void> {
+  /** Makes changes of one owner's records in one transaction. Each is computed from what those before it have made. */
+  async #compute(changes: readonly [Change, ...Change[]]): Promise<void> {
+    const { appName, userId } = changes[0].owner;
     const prefix = prefixOf({ userId });
-    const ofRecords = (state: OwnerRecords): RecordChanges => {
-      const names = Object.keys(state).filter((name) => name.startsWith(prefix));
-      const records = names.map((name) => [name.slice(prefix.length), state[name]] as const);
-      return compute(Object.fromEntries(records));
+    const computeAll = (state: OwnerRecords): RecordChanges => {
+      const records = withoutPrefix(state, prefix);
+      const changed: Record<string, unknown> = {};
+      for (const { compute } of changes) {
+        const own = compute(records);
+        Object.assign(records, own);
+        Object.assign(changed, own);
+      }
+      return changed;
     };
-    const take = (changes: unknown): string => deltaOf(changes as RecordChanges, prefix);
-    const computation = Computation.of(ofRecords, take)!;
+    const take = (changed: unknown): string => deltaOf(changed as RecordChanges, prefix);
+    const computation = Computation.of(computeAll, take)!;
     await this.#local((store) => store.update(appName, userId, computation.run, {}));
     await computation.finish(() => undefined);
   }
 }
 
-/** Returns the removals of those operations that are still as they were. */
-function unchanged(records: OwnerRecords, sent: RecordChanges): RecordChanges {
-  const names = Object.keys(sent).filter((name) => {
-    const [operation, present] = [sent[name], records[name]] as (Noted<unknown> | undefined)[];
-    return operation !== undefined && operation.id === present?.id;
-  });
-  return Object.fromEntries(names.map((name) => [name, undefined]));
-}
-
-function prefixOf({ userId }: Pick<StateOwner, 'userId'>): string {
+export function prefixOf({ userId }: Pick<StateOwner, 'userId'>): string {
   return userId === undefined ? 'app:' : 'user:';
 }
 

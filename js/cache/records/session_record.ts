@@ -1,5 +1,4 @@
 import { newEventId } from '../../model/event/create_event.js';
-import type { CompositeSessionKey } from '../../model/session.js';
 import type { CreateRequest } from '../../storage/session_store.js';
 import type { CacheFailure, CacheKey } from './status.js';
 
@@ -51,22 +50,22 @@ export interface Refusal extends CacheFailure {
   readonly eventId?: string;
 }
 
-/** The records of one session, by kind. */
+/** What is noted of one session. */
 export interface SessionRecord {
-  readonly base?: Base;
-  readonly create?: Noted<Creation>;
-  readonly title?: Noted<string>;
-  readonly labels?: Noted<string>;
-  readonly delete?: Noted<true>;
-  readonly refused?: Refusal;
-  readonly size?: CopySize;
+  readonly base?: Base | undefined;
+  readonly create?: Noted<Creation> | undefined;
+  readonly title?: Noted<string> | undefined;
+  readonly labels?: Noted<string> | undefined;
+  readonly delete?: Noted<true> | undefined;
+  readonly refused?: Refusal | undefined;
+  readonly size?: CopySize | undefined;
 }
 
-export const KINDS = ['base', 'create', 'title', 'labels', 'delete', 'refused', 'size'] as const;
-
-/** The records of a user or an app: of sessions as `kind sessionId`, and those below. */
+/** The records of a user or an app: of sessions as `session sessionId`, and those below. */
 export type OwnerRecords = Readonly<Record<string, unknown>>;
 
+/** What is noted of a session. */
+export const SESSION = 'session ';
 /** When the list of sessions, or the state, was fetched: a time. */
 export const LISTED = 'listed';
 export const FETCHED = 'fetched';
@@ -79,12 +78,9 @@ export const CLEAR = 'clear ';
 
 /** The changes of records by key. `undefined` removes. */
 export type RecordChanges = Readonly<Record<string, unknown>>;
-export type SessionChanges = {
-  readonly [Kind in keyof SessionRecord]?: SessionRecord[Kind] | undefined;
-};
 
 /** The removal of what is unsent of a session, besides its events. */
-export const UNSENT_NOTHING: SessionChanges = {
+export const UNSENT_NOTHING: SessionRecord = {
   create: undefined,
   title: undefined,
   labels: undefined,
@@ -108,10 +104,16 @@ export function keyOfName(name: string): CacheKey {
   };
 }
 
-/** Whether the records of a session say that there is something to send, besides its events. */
+/** Whether the record of a session says that there is something to send, besides its events. */
 export function hasOperations(record: SessionRecord): boolean {
-  const { create, title, labels, delete: deletion } = record;
-  return [create, title, labels, deletion].some((operation) => operation !== undefined);
+  return (Object.keys(UNSENT_NOTHING) as (keyof SessionRecord)[]).some(
+    (name) => record[name] !== undefined,
+  );
+}
+
+/** Whether a record of a user or an app is an unsent change of its state. */
+export function isUnsentState(name: string): boolean {
+  return name.startsWith(SET) || name.startsWith(CLEAR);
 }
 
 /** Whether nothing of a copy waits, or was set aside. A missing copy has nothing but its records. */
@@ -124,27 +126,36 @@ export function isSent(
   return isConfirmed && refused === undefined && !hasOperations(record);
 }
 
-/** Returns the records of one session. */
+/** Returns what is noted of a session. */
 export function recordOf(records: OwnerRecords, sessionId: string): SessionRecord {
-  const entries = KINDS.map((kind) => [kind, records[`${kind} ${sessionId}`]]);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as SessionRecord;
+  return (records[SESSION + sessionId] as SessionRecord | undefined) ?? {};
 }
 
-/** Returns the ids of the sessions that have records. */
-export function recordedIds(records: OwnerRecords): Set<string> {
-  const ids = new Set<string>();
-  for (const name of Object.keys(records)) {
-    const kind = KINDS.find((kind) => name.startsWith(`${kind} `));
-    if (kind !== undefined) ids.add(name.slice(kind.length + 1));
-  }
-  return ids;
+/** Returns the values whose names have a prefix, by the rest of their names. */
+export function withoutPrefix(values: OwnerRecords, prefix: string): Record<string, unknown> {
+  const names = Object.keys(values).filter((name) => name.startsWith(prefix));
+  return Object.fromEntries(names.map((name) => [name.slice(prefix.length), values[name]]));
 }
 
-/** Returns the changes of a session's records by their names. */
+/** Returns the change of the records that changes members of a session's record. `undefined` removes. */
 export function ofSession(
-  { sessionId }: Pick<CompositeSessionKey, 'sessionId'>,
-  changes: SessionChanges,
+  records: OwnerRecords,
+  sessionId: string,
+  changes: SessionRecord,
 ): RecordChanges {
-  const entries = Object.entries(changes);
-  return Object.fromEntries(entries.map(([kind, value]) => [`${kind} ${sessionId}`, value]));
+  const record = { ...recordOf(records, sessionId), ...changes };
+  const isEmpty = Object.values(record).every((member) => member === undefined);
+  return { [SESSION + sessionId]: isEmpty ? undefined : record };
+}
+
+/** Returns the removals of those operations that are still as they were sent. */
+export function removalsOf<Members extends object>(
+  present: Members,
+  sent: Partial<Members>,
+): Partial<Members> {
+  const names = (Object.keys(sent) as (keyof Members)[]).filter((name) => {
+    const [operation, stored] = [sent[name], present[name]] as (Noted<unknown> | undefined)[];
+    return operation !== undefined && operation.id === stored?.id;
+  });
+  return Object.fromEntries(names.map((name) => [name, undefined])) as Partial<Members>;
 }

@@ -122,12 +122,11 @@ export class Sender {
     await lease.release().catch((error: unknown) => this.#noteFailure(error));
     const failure: unknown = this.#failure;
     if (failure === undefined) return tellIdle();
+    // Only the timer says from now on that the sender waits. A call may stop it before this run has settled.
+    this.#failure = undefined;
     if (failure === LEASE_LOST) return this.wakeLater(lease.wait + 50 + Math.random() * 200);
     this.#waiters.reject(failure, this.#runs);
-    if (this.#waiters.size > 0) {
-      this.#failure = undefined;
-      return;
-    }
+    if (this.#waiters.size > 0) return;
     const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);
     this.#failures = Math.min(this.#failures + 1, 20);
     this.wakeLater(Math.max(pause, retryAfterOf(failure)));
@@ -153,12 +152,12 @@ export class Sender {
     const key = keyOfName(name);
     const version = pending.versionOf(name);
     try {
-      if (isSession(key)) await fetch.turns.run(name, () => sessions.send(key));
-      else await sendState(key, this.#parts);
+      const isSent = isSession(key)
+        ? await fetch.turns.run(name, () => sessions.send(key))
+        : await sendState(key, this.#parts);
       this.#failures = 0;
-      // A change that came meanwhile is looked at again.
-      if (pending.versionOf(name) !== version) await unsent.lookAt(key);
-      else if (pending.isReady(name)) pending.remove(name, version);
+      // A change may have come meanwhile.
+      if (!isSent || !pending.remove(name, version)) await unsent.lookAt(key);
       tell(key);
     } catch (error) {
       this.#noteFailure(error);

@@ -1,15 +1,16 @@
 import { isSessionError } from '../../errors/errors.js';
+import { firstTitleOf } from '../../model/auto_title.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { APPENDED, STALE_POLICIES } from '../../wasm/protocol.js';
-import { confirmedUntil, type Fetch } from '../copies/fetch.js';
-import type { LocalCopies, UnsentCopy } from '../copies/local_copies.js';
+import { confirmedUntil, deletedOnRemote, type Fetch } from '../copies/fetch.js';
+import type { CopyChanges, LocalCopies } from '../copies/local_copies.js';
 import type { UnsentEvent } from '../copies/rebase.js';
 import { failureOf, isRefusal, remoteRevision } from '../copies/remote_end.js';
 import { unchangedSince } from '../copies/unchanged_since.js';
 import type { Pending } from '../records/pending.js';
 import type { Records } from '../records/records.js';
-import { type Noted, ofSession } from '../records/session_record.js';
+import type { Base, Creation, Noted, SessionRecord } from '../records/session_record.js';
 import type { Requests } from './requests.js';
 import type { Unsent } from '../copies/unsent.js';
 
@@ -37,86 +38,90 @@ export class SessionSending {
     this.#parts = parts;
   }
 
-  /** The caller has the session's turn. */
-  async send(key: CompositeSessionKey): Promise<void> {
-    const { records, local, unsent } = this.#parts;
-    const { delete: deletion, refused } = await records.session(key);
-    if (refused !== undefined) return;
-    if (deletion !== undefined && !(await this.#sendDeletion(key, deletion))) return;
-    for (let size = MAX_EVENTS; ;) {
-      const copy = await local.unsent(key);
-      const { head, record, events, damage } = copy;
-      if (damage !== undefined) return unsent.lookAt(key);
-      // It was deleted before it was sent. A creation that is under way notes it again.
-      if (head === undefined) {
-        const { create, title, labels } = record;
-        return records.remove(key, ofSession(key, { create, title, labels }));
-      }
-      if (record.refused !== undefined || record.delete !== undefined) return;
-      if (record.base === undefined) {
-        if (!(await this.#createOrAdopt(key, copy))) return;
-      } else if (events.length > 0) {
-        size = await this.#append(key, copy, size);
-        if (size === 0) return;
+  /**
+   * Sends what waits. The caller has the session's turn.
+   *
+   * @returns whether nothing of what was read is left
+   */
+  async send(key: CompositeSessionKey): Promise<boolean> {
+    const { records, local } = this.#parts;
+    for (;;) {
+      const { copy, record, damage } = await local.unsent(key);
+      const { base, create, title, labels, delete: deletion, refused } = record;
+      if (damage !== undefined || refused !== undefined) return false;
+      if (deletion !== undefined) {
+        if (!(await this.#sendDeletion(key, deletion))) return false;
+      } else if (copy === undefined) {
+        // It was deleted before it was sent. A creation that is under way notes it again.
+        await records.removeSent(key, { create, title, labels });
+        return true;
+      } else if (base === undefined) {
+        if (!(await this.#createOrAdopt(key, copy, create))) return false;
       } else {
-        return this.#sendDescription(key);
+        const sent = await this.#sendEvents(key, base, copy);
+        if (sent === 'refused') return false;
+        if (sent === 'all') return this.#sendDescription(key, record);
       }
     }
   }
 
-  /**
-   * @param most the most events of the request
-   * @returns those of the next one; 0 if the session was set aside
-   */
-  async #append(
+  /** Sends events until the remote has all, refuses one, or has moved on, so that the copy has changed too. */
+  async #sendEvents(
     key: CompositeSessionKey,
-    { head, record, events }: UnsentCopy,
-    most: number,
-  ): Promise<number> {
+    base: Base,
+    copy: CopyChanges,
+  ): Promise<'all' | 'refused' | 'some'> {
     const { records, local, requests, fetch, unsent, autoTitle, clock } = this.#parts;
-    const base = record.base!;
-    const batch = batchOf(events, most);
-    const request = {
-      key,
-      position: { created: base.created ?? NaN, revision: base.revision, lastEventId: undefined },
-      policy: STALE_POLICIES.merge,
-      events: batch.map(({ snapshot }) => snapshot),
-      firstTitle: autoTitle ? head!.title || undefined : undefined,
-      now: clock(),
-    };
-    try {
-      const appended = await requests.ask((store, call) => store.append({ ...request, ...call }));
-      if ((appended[APPENDED.missed] ?? []).length > 0) {
-        await fetch.copyInTurn(key);
-      } else {
-        const revision = appended[APPENDED.revision];
-        const confirmed = confirmedUntil(head!.revision, events.slice(batch.length));
-        await records.writeBase(
-          key,
-          { ...base, id: newEventId(), revision, local: confirmed },
-          base,
-        );
-      }
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      if (isSessionError(error, 'not_found') || isSessionError(error, 'stale_session')) {
-        await fetch.copyInTurn(key);
-        const next = await local.recordFor(key, head);
-        if (next.refused === undefined && next.base?.revision === base.revision) throw error;
-      } else if (batch.length > 1) {
-        return Math.ceil(batch.length / 2);
-      } else {
-        await unsent.setAside(key, { ...failureOf(error), eventId: batch[0]!.snapshot.id });
-        return 0;
+    let rest = copy.events;
+    for (let most = MAX_EVENTS; rest.length > 0;) {
+      const batch = batchOf(rest, most);
+      const events = batch.map(({ snapshot }) => snapshot);
+      const request = {
+        key,
+        position: { created: base.created ?? NaN, revision: base.revision, lastEventId: undefined },
+        policy: STALE_POLICIES.merge,
+        events,
+        firstTitle: autoTitle ? firstTitleOf(events) : undefined,
+        now: clock(),
+      };
+      try {
+        const appended = await requests.ask((store, call) => store.append({ ...request, ...call }));
+        // Vertex AI repeats the last event that the copy has.
+        const { revision: known } = base;
+        if (appended[APPENDED.missed]?.some(([, revision]) => revision > known)) {
+          await fetch.copyInTurn(key);
+          return 'some';
+        }
+        rest = rest.slice(batch.length);
+        const confirmed = {
+          ...{ ...base, id: newEventId(), revision: appended[APPENDED.revision] },
+          local: confirmedUntil(copy.revision, rest),
+        };
+        if (!(await records.writeBase(key, confirmed, base))) return 'some';
+        base = confirmed;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        if (isSessionError(error, 'not_found') || isSessionError(error, 'stale_session')) {
+          await fetch.copyInTurn(key);
+          const next = await local.recordFor(key, copy.created);
+          if (next.refused === undefined && next.base?.revision === base.revision) throw error;
+          return 'some';
+        }
+        if (batch.length === 1) {
+          await unsent.setAside(key, { ...failureOf(error), eventId: batch[0]!.snapshot.id });
+          return 'refused';
+        }
+        most = Math.ceil(batch.length / 2);
       }
     }
-    return most;
+    return 'all';
   }
 
   /** Creates the session on the remote. One that is there, from another device, gets the unsent events. */
   async #createOrAdopt(
     key: CompositeSessionKey,
-    { head, record: { create }, events }: UnsentCopy,
+    { created: copy, revision, events }: CopyChanges,
+    create: Noted<Creation> | undefined,
   ): Promise<boolean> {
     const { records, local, fetch, requests, clock } = this.#parts;
     if (create !== undefined) {
@@ -127,20 +132,20 @@ export class SessionSending {
       );
       if (created === undefined) return false;
       if (created.value !== undefined) {
-        const [createdAt, revision, time] = created.value;
+        const [createdAt, remote, time] = created.value;
         const base = {
           id: newEventId(),
-          ...remoteRevision(createdAt, revision, time),
-          copy: head!.created,
-          local: confirmedUntil(head!.revision, events.slice(count)),
+          ...remoteRevision(createdAt, remote, time),
+          copy,
+          local: confirmedUntil(revision, events.slice(count)),
           usedAt: clock(),
         };
-        await records.writeBase(key, base, undefined, { create: undefined });
+        await records.writeBase(key, base, undefined);
         return true;
       }
     }
     await fetch.copyInTurn(key, Infinity);
-    const { base } = await local.recordFor(key, await local.head(key));
+    const { base } = await local.recordFor(key, (await local.head(key))?.created);
     return base !== undefined;
   }
 
@@ -178,24 +183,27 @@ export class SessionSending {
     // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
     pending.noteDeletion(key);
     await local.deleteFetched(key);
-    await records.remove(key, ofSession(key, { delete: deletion }));
+    await records.removeSent(key, { delete: deletion });
     return true;
   }
 
-  async #sendDescription(key: CompositeSessionKey): Promise<void> {
+  async #sendDescription(
+    key: CompositeSessionKey,
+    { title, labels }: SessionRecord,
+  ): Promise<boolean> {
     const { records, requests, unsent } = this.#parts;
-    const { title, labels } = await records.session(key);
-    if (title === undefined && labels === undefined) return;
+    if (title === undefined && labels === undefined) return true;
     const description = { key, title: title?.value, labels: labels?.value };
     const sent = await requests.askOrSetAside(key, (store, call) =>
       store.describe({ ...description, ...call }),
     );
-    if (sent === undefined) return;
+    if (sent === undefined) return false;
     if (!sent.value) {
-      const message = `Session ${JSON.stringify(key.sessionId)} was deleted on the remote before its title was sent.`;
-      return unsent.setAside(key, { code: 'not_found', message });
+      await unsent.setAside(key, deletedOnRemote(key));
+      return false;
     }
-    await records.remove(key, ofSession(key, { title, labels }));
+    await records.removeSent(key, { title, labels });
+    return true;
   }
 }
 

@@ -1,18 +1,22 @@
 import type { StorageDeleteRequest } from '../../storage/adapter.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { Records } from '../records/records.js';
-import { CLEAR, type Noted, SET, STATE_REFUSED } from '../records/session_record.js';
+import { CLEAR, type Noted, removalsOf, SET, STATE_REFUSED } from '../records/session_record.js';
 import type { Requests } from './requests.js';
 
 const CLEARED = ['user', 'userState', 'appState'] as const;
 
-/** Sends the changes of the state of a user or an app: first what was deleted, then the values. */
+/**
+ * Sends the changes of the state of a user or an app: first what was deleted, then the values.
+ *
+ * @returns whether nothing of what was read is left to send
+ */
 export async function sendState(
   owner: StateOwner,
   { records, requests }: { readonly records: Records; readonly requests: Requests },
-): Promise<void> {
+): Promise<boolean> {
   const all = await records.read(owner);
-  if (all[STATE_REFUSED] !== undefined) return;
+  if (all[STATE_REFUSED] !== undefined) return false;
   const { appName, userId } = owner;
   for (const what of CLEARED) {
     const clear = all[CLEAR + what] as Noted<true> | undefined;
@@ -21,18 +25,20 @@ export async function sendState(
     const cleared = await requests.askOrSetAside(owner, (store, call) =>
       store.delete({ what, key } as StorageDeleteRequest, call),
     );
-    if (cleared === undefined) return;
-    await records.remove(owner, { [CLEAR + what]: clear });
+    if (cleared === undefined) return false;
+    await records.change(owner, (present) => removalsOf(present, { [CLEAR + what]: clear }));
   }
   const sets = Object.entries(all).filter(([name]) => name.startsWith(SET)) as [
     string,
     Noted<unknown>,
   ][];
-  if (sets.length === 0) return;
+  if (sets.length === 0) return true;
   const values = sets.map(([name, { value }]) => [name.slice(SET.length), value]);
   const delta = JSON.stringify(Object.fromEntries(values));
   const sent = await requests.askOrSetAside(owner, (store, call) =>
     store.update(appName, userId, delta, call),
   );
-  if (sent !== undefined) await records.remove(owner, Object.fromEntries(sets));
+  if (sent === undefined) return false;
+  await records.change(owner, (present) => removalsOf(present, Object.fromEntries(sets)));
+  return true;
 }

@@ -1,5 +1,5 @@
-// Chromium is killed while its cache has a full outbox. Each start finds what was acknowledged, and in the end the server
-// has it once.
+// Chromium is killed while its cache has a full outbox, and in the middle of sending. Each start finds what was
+// acknowledged, and in the end the server has it once.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ interface Report {
   readonly sessions?: Readonly<Record<string, readonly string[]>>;
 }
 
-describe('A Chromium that is killed with a full outbox', () => {
+describe('A Chromium that is killed', () => {
   let site: ChatSite;
   let profile: string;
   before(async () => {
@@ -37,19 +37,35 @@ describe('A Chromium that is killed with a full outbox', () => {
     return report;
   };
 
-  it(`loses and doubles nothing, ${KILLS} times`, async () => {
+  /** Resolves when the server has stored this many appends from now on. */
+  const untilAppended = async (count: number): Promise<void> => {
+    const notices = site.sessions.service.watch({ appName: 'chat', userId: 'ada' });
+    for (let left = count; left > 0;) {
+      const { value } = await notices.next();
+      if (value?.type === 'appended') left -= 1;
+    }
+    await notices.return();
+  };
+
+  it(`loses and doubles nothing, ${KILLS} times with a full outbox and ${KILLS} times while it sends`, async () => {
     const told: string[] = [];
-    await site.sessions.stop();
-    for (let run = 0; run <= KILLS; run += 1) {
+    for (let run = 0; run < 2 * KILLS; run += 1) {
+      await site.sessions.stop();
       const browser = start({ run: `run-${run}` });
       try {
         requireWhole((await reported()).sessions ?? {}, told);
         await site.acknowledged.atLeast(20 + ((run * 17) % 40));
+        if (run >= KILLS) {
+          const appended = untilAppended(1 + (run % 4));
+          await site.sessions.start();
+          await appended;
+        }
       } finally {
         await browser.kill();
       }
       told.push(...site.acknowledged.take());
     }
+    await site.sessions.stop();
     await site.sessions.start();
     const browser = start({ drain: '' });
     try {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it, mock } from 'node:test';
 
 import { InMemorySessionService } from '../../../js/index.js';
+import type { CachedSessionService } from '../../../js/cache/index.js';
 import { CoreStore } from '../../../js/storage/core_store.js';
 import { createMemoryCore, loadWasm } from '../../../js/wasm/core.js';
 import { linkedStore, type Pass, serviceOver } from '../../simulation/cache/linked_service.js';
@@ -81,26 +82,35 @@ it('a tab that was frozen sends nothing of what it read before', async () => {
   await Promise.all([frozen.close(), second.close()]);
 });
 
-it('the remote gets the creation of the copy if two tabs create one session at once', async () => {
-  const server = new Server();
+/** Opens tabs over one local storage, whose requests a test may hold. */
+async function openTabs(server: Server) {
   await loadWasm(true);
   const store = new CoreStore(createMemoryCore(), true);
-  const pass =
-    (hold: (verb: string) => Gate | undefined): Pass =>
-    async (verb, run) => {
+  return (hold: (verb: string) => Gate | undefined = () => undefined): CachedSessionService => {
+    const pass: Pass = async (verb, run) => {
       await hold(verb)?.pass();
       return run();
     };
-  const through = (hold: (verb: string) => Gate | undefined = () => undefined) =>
-    openCache(server, { local: serviceOver('memory', linkedStore(store, pass(hold))) }).cache;
+    return openCache(server, { local: serviceOver('memory', linkedStore(store, pass)) }).cache;
+  };
+}
+
+/** Holds the first record that is written after a copy was made or renamed. */
+function after(change: 'create' | 'describe', gate: Gate): (verb: string) => Gate | undefined {
+  let isChanged = false;
+  return (verb) => {
+    isChanged ||= verb === change;
+    return isChanged && verb === 'update' ? gate : undefined;
+  };
+}
+
+it('the remote gets the creation of the copy if two tabs create one session at once', async () => {
+  const server = new Server();
+  const openTab = await openTabs(server);
   const [beforeCopy, beforeRecord] = [new Gate(), new Gate()];
-  const loser = through((verb) => (verb === 'create' ? beforeCopy : undefined));
-  let hasCopy = false;
-  const winner = through((verb) => {
-    hasCopy ||= verb === 'create';
-    return hasCopy && verb === 'update' ? beforeRecord : undefined;
-  });
-  const third = through();
+  const loser = openTab((verb) => (verb === 'create' ? beforeCopy : undefined));
+  const winner = openTab(after('create', beforeRecord));
+  const third = openTab();
   const lost = assert.rejects(
     loser.createSession({ ...KEY, state: { by: 'loser' } }),
     hasCode('already_exists'),
@@ -117,4 +127,85 @@ it('the remote gets the creation of the copy if two tabs create one session at o
     assert.deepEqual((await cache.getSession(KEY))?.state, { by: 'winner' });
     await cache.close();
   }
+});
+
+it('what was written into a copy without a record is set aside if the remote has deleted the session', async () => {
+  const server = new Server();
+  const created = await server.service.createSession(KEY);
+  await server.service.appendEvent({ session: created, event: event('e1') });
+  const openTab = await openTabs(server);
+  const beforeRecord = new Gate();
+  const frozen = openTab(after('create', beforeRecord));
+  const read = frozen.getSession(KEY);
+  await until(() => beforeRecord.isReached);
+  server.isOffline = true;
+  const second = openTab();
+  const session = await second.getSession(KEY);
+  await second.appendEvent({ session: session!, event: event('e2') });
+  await server.service.deleteSession(KEY);
+  server.isOffline = false;
+  await second.sync();
+  const [entry] = await second.outbox.list();
+  assert.deepEqual([entry?.error?.code, idsOf(entry)], ['not_found', ['e1', 'e2']]);
+  beforeRecord.open();
+  await read.catch(() => undefined);
+  for (const cache of [frozen, second]) await cache.close();
+});
+
+it('a rename of a tab that freezes before it is noted is shown and sent when the tab wakes', async () => {
+  const server = new Server();
+  const openTab = await openTabs(server);
+  const beforeRecord = new Gate();
+  const [frozen, second] = [openTab(after('describe', beforeRecord)), openTab()];
+  const session = await second.createSession(KEY);
+  await second.sync();
+  const renamed = frozen.updateSession(KEY, { title: 'late' });
+  await until(() => beforeRecord.isReached);
+  await second.appendEvent({ session, event: event('e1') });
+  await second.sync();
+  // A fetch gives the copy the title of the remote.
+  await second.sync();
+  beforeRecord.open();
+  await renamed;
+  const own = await frozen.getSession({ ...KEY, config: { reads: 'cache-only' } });
+  assert.equal(own?.title, 'late');
+  await frozen.sync();
+  for (const service of [server.service, frozen, second]) {
+    const read = await service.getSession(KEY);
+    assert.deepEqual([read?.title, idsOf(read)], ['late', ['e1']]);
+  }
+  await Promise.all([frozen.close(), second.close()]);
+});
+
+it('a rename of a frozen tab that another tab has sent is not sent again', async () => {
+  const server = new Server();
+  const local = new InMemorySessionService();
+  const { cache: frozen } = openCache(server, { local });
+  const { cache: second } = openCache(server, { local });
+  const session = await frozen.createSession(KEY);
+  await frozen.sync();
+  const gate = new Gate();
+  server.intercept = async ({ method }) => {
+    if (method === 'POST' && !gate.isReached) await gate.pass();
+    return undefined;
+  };
+  await frozen.appendEvent({ session, event: event('e1') });
+  await until(() => gate.isReached);
+  await frozen.updateSession(KEY, { title: 'ours' });
+  mock.timers.enable({ apis: ['Date'], now: Date.now() + 5000 });
+  try {
+    await second.sync();
+  } finally {
+    mock.timers.reset();
+  }
+  assert.equal((await server.service.getSession(KEY))?.title, 'ours');
+  await server.service.updateSession(KEY, { title: 'of another device' });
+  gate.open();
+  await frozen.sync();
+  await second.sync();
+  for (const service of [server.service, frozen, second]) {
+    const read = await service.getSession(KEY);
+    assert.deepEqual([read?.title, idsOf(read)], ['of another device', ['e1']]);
+  }
+  await Promise.all([frozen.close(), second.close()]);
 });

@@ -142,3 +142,19 @@ it("an append with write 'through' resolves when the remote has it", async () =>
   assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1', 'e2']);
   await cache.close();
 });
+
+it('a new version of an event that the remote has is sent in the order of the writes', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1', { n: 1 }) });
+  await cache.sync();
+  server.isOffline = true;
+  await cache.appendEvent({ session, event: event('e2', { n: 2 }) });
+  await cache.appendEvent({ session, event: event('e1', { n: 3 }) });
+  server.isOffline = false;
+  await cache.sync();
+  const read = await server.service.getSession(KEY);
+  assert.deepEqual([idsOf(read), read?.state], [['e1', 'e2'], { n: 3 }]);
+  await cache.close();
+});

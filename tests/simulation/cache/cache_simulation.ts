@@ -341,7 +341,10 @@ export class CacheSimulation {
     const { appName, userId, id, events, state } = session;
     const name = sessionName({ appName, userId, sessionId: id });
     this.#ledger.checkRead(name, tab.device.number, events, beganAt, last);
-    const isWhole = last === undefined;
+    // Offline, a copy that was listed and never read lacks the oldest events.
+    const oldest = this.#remote.oldestOf(name);
+    const isWhole =
+      last === undefined && (oldest === undefined || oldest === markOf(name, events[0]?.id ?? ''));
     this.#handles.push({
       number: this.#handles.length === 0 ? 0 : this.#handles.at(-1)!.number + 1,
       tab,

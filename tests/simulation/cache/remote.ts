@@ -30,6 +30,11 @@ export class Remote {
   /** Another program, whose requests do not fail. */
   readonly service = serviceOver('memory', this.store);
 
+  /** The first event of a session that has arrived, by {@link markOf}. */
+  oldestOf(session: string): string | undefined {
+    return [...this.arrivals.keys()].find((mark) => mark.startsWith(markOf(session, '')));
+  }
+
   end(): void {
     this.#core.free();
   }
