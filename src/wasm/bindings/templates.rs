@@ -39,10 +39,12 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
         _ => Vec::new(),
     };
     let missing = missing.into_iter().map(|variable| {
+        // Texts always convert to JavaScript, so this cannot fail.
+        let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions).unwrap_or_default();
         Object::default()
             .text("name", &variable.name)
             .number("offset", variable.offset_utf16 as f64)
-            .list("suggestions", variable.suggestions.iter().map(JsValue::from))
+            .with("suggestions", &suggestions)
             .into()
     });
     Object::default().text("message", &message).list("missing", missing).into()
