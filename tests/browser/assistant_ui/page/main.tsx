@@ -90,12 +90,14 @@ async function end(how: 'Archive' | 'Delete'): Promise<string[]> {
   return [...titles(), ...errors];
 }
 
-/** What is stored: the title, the label and the number of events of each session. */
-async function stored(): Promise<unknown[]> {
+type Stored = [title: string | undefined, archived: string, events: number | undefined];
+
+/** What is stored of each session. */
+async function stored(): Promise<Stored[]> {
   const service = await openSessionService({ storage: 'indexeddb', name: 'my-chat' });
   const user = { appName: 'chat', userId: 'me' };
   const { sessions } = await service.listSessions({ ...user, order: 'desc' });
-  const rows = sessions.map(async ({ id, title, labels }) => {
+  const rows = sessions.map(async ({ id, title, labels }): Promise<Stored> => {
     const session = await service.getSession({ ...user, sessionId: id });
     return [title, labels?.archived ?? 'no', session?.events.length];
   });
