@@ -37,7 +37,7 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
     id: index === 0 ? id : `${id}-${index}`,
     invocationId: `e-${isUser ? id : (parentId ?? id)}`,
     author: isUser ? role : agentName,
-    timestamp: createdAt.getTime(),
+    timestamp: new Date(createdAt).getTime(),
     content,
     customMetadata: { ...metadata.custom, assistantUi },
     ...(isIncomplete && index === contents.length - 1 && failureOf(status)),

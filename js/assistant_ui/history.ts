@@ -1,8 +1,10 @@
+import { requireRequest } from '../call/call.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { requireService } from '../call/require_service.js';
 import { isThenable } from '../call/thenable.js';
 import { invalidValue } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
+import { isObject } from '../json/rules.js';
 import { requireId } from '../model/ids.js';
 import type { BaseSessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -81,7 +83,8 @@ export interface SessionHistory {
   /**
    * Stores a message as events. Messages are stored in the order of the calls.
    *
-   * @throws SessionError as `appendEvents` of the service; `not_found` if the session was deleted
+   * @throws SessionError as `appendEvents` of the service; `not_found` if the session was deleted; `invalid_argument`
+   *   with the `key` if the message is not one of assistant-ui
    */
   append(item: GivenItem): Promise<void>;
   /** Stores a message again, in its place. */
@@ -104,6 +107,29 @@ export function requireSessions({ service, appName, userId }: AssistantSessions<
   if (!isThenable(Object(service) as object)) requireService(service, METHODS);
   requireId('appName', appName);
   requireId('userId', userId);
+}
+
+/** @throws SessionError `invalid_argument` if it has no message of assistant-ui */
+function requireMessage(item: GivenItem): void {
+  requireRequest(item);
+  const { message } = item;
+  requireObject('message', message);
+  const { content, attachments = [], metadata } = message;
+  requireObject('message.metadata', metadata);
+  requireObjects('message.content', content);
+  requireObjects('message.attachments', attachments);
+  attachments.forEach(({ content }, index) =>
+    requireObjects(`message.attachments[${index}].content`, content),
+  );
+}
+
+function requireObject(key: string, value: unknown): void {
+  if (!isObject(value)) throw invalidValue(key, 'must be an object', value);
+}
+
+function requireObjects(key: string, values: unknown): void {
+  if (!Array.isArray(values)) throw invalidValue(key, 'must be an array', values);
+  values.forEach((value, index) => requireObject(`${key}[${index}]`, value));
 }
 
 /** Returns the error for a session that does not exist. */
@@ -159,6 +185,7 @@ export function sessionHistory<S extends object = StateShape>(
 
   const store = async (item: GivenItem, isAgain: boolean): Promise<void> => {
     if (storedBy === 'agent') return;
+    requireMessage(item);
     const thread = threadListItem();
     const { remoteId } = await thread.initialize();
     const done = writing.then(() => write(item, remoteId, isAgain));

@@ -356,6 +356,34 @@ describe('The history of a thread', () => {
     assert.equal((await history.load()).messages.length, 1);
   });
 
+  it('refuses what is no message, with the key, and stores the next message', async () => {
+    const service = new InMemorySessionService();
+    await service.createSession(KEY);
+    const history = historyOf(service, 's1');
+    const good = message('m1', 'user', [text('hi')]);
+    for (const [given, key] of [
+      [null, 'message'],
+      [undefined, 'message'],
+      ['hi', 'message'],
+      [{ ...good, content: undefined }, 'message.content'],
+      [{ ...good, content: 'hi' }, 'message.content'],
+      [{ ...good, content: [null] }, 'message.content[0]'],
+      [{ ...good, role: 'assistant', content: null }, 'message.content'],
+      [{ ...good, attachments: null }, 'message.attachments'],
+      [{ ...good, attachments: [{ id: 'a' }] }, 'message.attachments[0].content'],
+      [{ ...good, metadata: undefined }, 'message.metadata'],
+      [{ ...good, createdAt: undefined }, 'event.timestamp'],
+    ] as const) {
+      const item = { message: given as unknown as typeof good, parentId: null };
+      await assert.rejects(history.append(item), { code: 'invalid_argument', key });
+      await assert.rejects(history.update(item), { code: 'invalid_argument', key });
+    }
+    const item = null as unknown as Parameters<typeof history.append>[0];
+    await assert.rejects(history.append(item), { code: 'invalid_argument' });
+    await history.append({ message: good, parentId: null });
+    assert.deepEqual((await history.load()).messages[0]?.message.content, [text('hi')]);
+  });
+
   it('refuses wrong options', () => {
     const service = new InMemorySessionService();
     const refuse = (options: object, key: string) =>
