@@ -69,7 +69,7 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly drafts: readonly Event[];
   /**
    * The events that are not stored, by id: those under way and those that failed. With a `CachedSessionService`, also
-   * those that wait for its remote, and those that the remote refused.
+   * those that wait for its remote, and those that the remote refused. Inherits nothing: any id may be looked up.
    */
   readonly unsent: Readonly<Record<string, UnsentEvent>>;
   /** App, user and session state merged, with prefixes. */

@@ -1,3 +1,4 @@
+import { ownMembers } from '../members/own.js';
 import type { LiveSessionSnapshot } from './live_session.js';
 import type { LiveSessionsSnapshot } from './live_sessions.js';
 
@@ -10,7 +11,7 @@ export const LOADING: LiveSessionSnapshot = {
   hasOlder: false,
   isLoadingOlder: false,
   drafts: [],
-  unsent: {},
+  unsent: ownMembers({}),
   state: {},
   scopes: { session: {}, user: {}, app: {} },
   lastUpdateTime: 0,

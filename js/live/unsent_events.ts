@@ -2,7 +2,7 @@ import type { CachedSessionService, OutboxEntry } from '../cache/index.js';
 import { SessionError } from '../errors/errors.js';
 import { requestError } from '../call/call.js';
 import { invalidValue } from '../errors/invalid.js';
-import { memberOf } from '../members/own.js';
+import { memberOf, ownMembers } from '../members/own.js';
 import { newEventId, requireEvent } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
 import type { SentEvent, UnsentEvent } from './live_session.js';
@@ -27,9 +27,9 @@ export class UnsentEvents {
   readonly #sends = new Map<string, Send>();
   #waiting: ReadonlyMap<string, UnsentEvent> = new Map();
   #outbox = '';
-  #states: Readonly<Record<string, UnsentEvent>> = {};
+  #states: Readonly<Record<string, UnsentEvent>> = ownMembers({});
 
-  /** By event id; the same object until something changes. */
+  /** By event id; the same object until something changes. Inherits nothing: an id may be `toString`. */
   get states(): Readonly<Record<string, UnsentEvent>> {
     return this.#states;
   }
@@ -70,7 +70,7 @@ export class UnsentEvents {
 
   #update(): void {
     const sends = [...this.#sends].map(([id, { state }]) => [id, state] as const);
-    this.#states = Object.fromEntries([...this.#waiting, ...sends]);
+    this.#states = ownMembers(Object.fromEntries([...this.#waiting, ...sends]));
   }
 }
 

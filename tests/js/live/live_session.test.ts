@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 
 import { InMemorySessionService, isSessionError, openSessionService } from '../../../js/index.js';
 import { type LiveSessionSnapshot, liveSession } from '../../../js/live/index.js';
+import { LOADING } from '../../../js/live/loading.js';
 import { fill, idsOf, isWatched, KEY, message, sessionOf, snapshotOf } from './stores.js';
 
 const isReady = ({ status }: LiveSessionSnapshot): boolean => status === 'ready';
@@ -101,15 +102,25 @@ describe('A live session', () => {
     const during = store.getSnapshot();
     assert.equal(textOf(during.events.at(-1)), 'hi');
     const id = during.events.at(-1)?.id ?? '';
-    assert.deepEqual(during.unsent, { [id]: {} });
+    assert.deepEqual({ ...during.unsent }, { [id]: {} });
     const sent = await sending;
     assert.equal(sent.id, id);
     const after = store.getSnapshot();
     stop();
-    assert.deepEqual(after.unsent, {});
+    assert.deepEqual({ ...after.unsent }, {});
     assert.deepEqual(after.events, (await service.getSession(KEY))?.events);
     assert.equal(after.events.length, 2);
     assert.match(sent.invocationId, /^e-/);
+  });
+
+  it('has no unsent event under the name of a member that objects inherit', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    for (const { unsent } of [LOADING, store.getSnapshot()]) assert.ok(!unsent.toString);
+    const sending = store.send(message('e2'));
+    assert.ok(!store.getSnapshot().unsent.toString);
+    await sending;
+    assert.ok(!store.getSnapshot().unsent.toString);
   });
 
   it('stores concurrent sends in the order of the calls', async () => {
@@ -149,12 +160,12 @@ describe('A live session', () => {
     await assert.rejects(store.retry('bad'), { code: 'unserializable' });
     delete circular.self;
     assert.equal((await store.retry('bad'))?.id, 'bad');
-    assert.deepEqual(store.getSnapshot().unsent, {});
+    assert.deepEqual({ ...store.getSnapshot().unsent }, {});
     assert.deepEqual(idsOf((await service.getSession(KEY))?.events ?? []), ['e1', 'bad']);
     circular.self = circular;
     await assert.rejects(store.send({ ...bad, id: 'worse' }), { code: 'unserializable' });
     await store.discard('worse');
-    assert.deepEqual(store.getSnapshot().unsent, {});
+    assert.deepEqual({ ...store.getSnapshot().unsent }, {});
     assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'bad']);
     assert.equal(await store.retry('worse'), undefined);
     stop();
