@@ -104,6 +104,10 @@ export class WatchedSession<S extends object>
         () => this.#revision,
       );
       await this.#reach(service.revisionOf(session));
+      // Without subscribers nothing was read. The next read puts the event in its place.
+      if (!this.isActive && this.#status !== 'deleted' && !this.#list.get(event.id)) {
+        this.#list.append(sent.event);
+      }
       if (this.#unsent.sendOf(event.id) === sent) this.#setSend(event.id, undefined);
       return event;
     } catch (error) {
@@ -342,7 +346,7 @@ export class WatchedSession<S extends object>
 
   /** Waits until a change of this store is in its snapshot. */
   async #reach(revision = 0): Promise<void> {
-    for (let tries = 2; tries > 0 && this.isActive; tries -= 1) {
+    for (let tries = 2; tries > 0 && (this.isActive || this.reading !== undefined); tries -= 1) {
       if (this.#revision !== undefined && this.#revision >= revision) return;
       await (this.reading ?? this.refresh());
     }

@@ -123,6 +123,48 @@ describe('A live session', () => {
     assert.ok(!store.getSnapshot().unsent.toString);
   });
 
+  it('shows a sent event also if nobody watches it', async () => {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    await store.load();
+    await service.appendEvent({ session, event: message('other') });
+    await store.send(message('e2'));
+    const kept = store.getSnapshot();
+    assert.deepEqual([idsOf(kept.events), { ...kept.unsent }], [['e1', 'e2'], {}]);
+    const read = await snapshotOf(store, ({ events }) => idsOf(events).includes('other'));
+    assert.deepEqual(idsOf(read.events), ['e1', 'other', 'e2']);
+  });
+
+  it('shows an event that is sent while it is read', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const read = service.getSession.bind(service);
+    let sending: Promise<unknown> | undefined;
+    service.getSession = async (request) => {
+      const session = await read(request);
+      sending ??= store.send(message('e2'));
+      await Promise.race([sending, new Promise((done) => setTimeout(done, 20))]);
+      return session;
+    };
+    await store.load();
+    await sending;
+    assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'e2']);
+  });
+
+  it('does not show an event of a session that was deleted meanwhile', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    await store.load();
+    const append = service.appendEvent.bind(service);
+    service.appendEvent = async (request) => {
+      const event = await append(request);
+      await store.remove();
+      return event;
+    };
+    await store.send(message('e2'));
+    assert.deepEqual([store.getSnapshot().status, store.getSnapshot().events], ['deleted', []]);
+  });
+
   it('stores concurrent sends in the order of the calls', async () => {
     const service = new InMemorySessionService();
     const store = liveSession(service, KEY);
