@@ -18,6 +18,8 @@ const MOST_AT_ONCE = 50;
 /** The first and the longest pause after a failure, in milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
+/** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
+const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
 
 export interface SenderParts {
   readonly records: Records;
@@ -129,7 +131,7 @@ export class Sender {
     if (this.#waiters.size > 0) return;
     const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);
     this.#failures = Math.min(this.#failures + 1, 20);
-    this.wakeLater(Math.max(pause, retryAfterOf(failure)));
+    this.wakeLater(Math.max(pause, Math.min(retryAfterOf(failure), LONGEST_RETRY_AFTER)));
   }
 
   async #sendAll(): Promise<void> {

@@ -74,3 +74,24 @@ it('a look at the outbox is no change of the status', async () => {
   assert.equal(cache.status.pending, pending);
   await cache.close();
 });
+
+it('pauses as long as the server asks for by Retry-After, but at most an hour', async (t) => {
+  for (const [seconds, pause] of [
+    ['40', 40_000],
+    ['3600', 3_600_000],
+    ['3601', 3_600_000],
+    ['9999999999', 3_600_000],
+  ] as const) {
+    const server = new Server();
+    const headers = { 'retry-after': seconds };
+    const refuse = () => Promise.resolve(new Response(null, { status: 503, headers }));
+    server.intercept = ({ method }) => (method === 'GET' ? Promise.resolve(undefined) : refuse());
+    const timers = t.mock.method(globalThis, 'setTimeout');
+    const { cache } = openCache(server);
+    await cache.createSession(KEY);
+    await until(() => cache.status.lastError !== undefined && !cache.status.isSending);
+    await until(() => timers.mock.calls.some(({ arguments: [, delay] }) => delay === pause));
+    await cache.close();
+    t.mock.restoreAll();
+  }
+});
