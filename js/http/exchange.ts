@@ -44,10 +44,11 @@ export async function exchange(
         ...(body !== undefined && { body }),
       });
       const response = await send(url, request);
+      // A user's own `fetch` may return something else than a response.
       return {
         status: response.status,
-        text: await response.text(),
-        headers: response.headers,
+        text: String(await response.text()),
+        headers: new Headers(response.headers),
       };
     });
   } catch (cause) {

@@ -164,7 +164,7 @@ export class Connection {
     const { status, headers } = response;
     // Long texts, and most are never shown.
     const shownText = () => credentials.mask(response.text);
-    if (status < 200 || status > 299) {
+    if (!(status >= 200 && status <= 299)) {
       const refusal = refusalOf({
         status,
         retryAfter: headers.get('retry-after'),

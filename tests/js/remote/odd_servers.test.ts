@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 
-import type { Diagnostic } from '../../../js/index.js';
+import { type Diagnostic, isSessionError } from '../../../js/index.js';
 import { fetchFrom, KEY, openRemote } from './fixture.js';
 
 /** Opens a remote whose requests may be answered, or changed, on the way to the handler. */
@@ -66,6 +66,40 @@ it('An error without a reason says which status the server sent', async () => {
       : undefined,
   );
   await assert.rejects(remote.createSession(KEY), { code: 'already_exists', message: /409/ });
+});
+
+it('A fetch that returns something else than a response ends in an error of this package', async () => {
+  const text = () => Promise.resolve('{}');
+  for (const answer of [
+    undefined,
+    null,
+    {},
+    { text },
+    { status: 200, text },
+    { status: 200, text, headers: null },
+    { status: 503, text },
+    { status: 200, text: () => Promise.resolve(undefined), headers: new Headers() },
+    { status: 503, text: () => Promise.resolve({}), headers: new Headers() },
+    { status: 503, text: () => Promise.resolve(Symbol('x')), headers: {} },
+  ]) {
+    for (const isFirst of [true, false]) {
+      const handle = fetchFrom(openRemote().handler);
+      let isOdd = isFirst;
+      const fetch: typeof globalThis.fetch = (input, init) =>
+        isOdd ? Promise.resolve(answer as Response) : handle(input, init);
+      const { remote } = openRemote({ fetch, retries: 0 });
+      if (!isFirst) await remote.createSession(KEY);
+      isOdd = true;
+      const isTyped = (error: unknown) =>
+        isSessionError(error, 'connection_lost') || isSessionError(error, 'remote');
+      await assert.rejects(remote.getSession(KEY), isTyped);
+      await assert.rejects(remote.createSession(KEY), isTyped);
+      // Status 200 is all that a deletion needs.
+      const deleting = remote.deleteSession(KEY);
+      if (answer?.status !== 200) await assert.rejects(deleting, isTyped);
+      else await deleting.catch((error: unknown) => assert.ok(isTyped(error)));
+    }
+  }
 });
 
 /** Lets time pass at once. Returns the pauses between the feeds that a watcher opens. */
