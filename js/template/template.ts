@@ -1,6 +1,6 @@
 import { kindOf } from '../errors/describe.js';
-import { invalidValue } from '../errors/invalid.js';
-import { SessionError } from '../errors/errors.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
 import {
   type ArtifactLoader,
   type InstructionContext,
@@ -83,23 +83,28 @@ export class Template {
    * @throws SessionError (as a rejection) `missing_variable`, one error for all names without a
    *   value, listed in `missing` with offsets and near misses; `artifact_service_missing`, for
    *   optional artifacts too; `storage_failed` with the `cause` if an artifact could not be loaded;
-   *   `unserializable` for a `temp:` value that cannot be printed, such as a function
+   *   `unserializable` for a `temp:` value that cannot be printed, such as a function;
+   *   `invalid_argument` with the `key` and the `cause` if a getter of the context, of its state or
+   *   of an artifact throws
    */
   // Not `async`: a result that is known at the call takes only one promise.
   render(context: InstructionContext): Promise<string> {
     try {
       return this.#render(context);
     } catch (error) {
-      const reason = error as Error;
-      return Promise.reject(reason);
+      return Promise.reject(unreadable('context', error));
     }
   }
 
   #render(context: InstructionContext): Promise<string> {
     const reader = makeKeyReader(context);
     const read = ({ name }: PrintedPlaceholder): string | undefined => {
-      const value = reader.read(name);
-      return value === undefined ? undefined : printValue(value, name);
+      try {
+        const value = reader.read(name);
+        return value === undefined ? undefined : printValue(value, name);
+      } catch (error) {
+        throw unreadable(name, error);
+      }
     };
     const { slots, artifact } = this.#scan();
     if (artifact === undefined) return Promise.resolve(this.#print(read, reader));
@@ -127,7 +132,13 @@ export class Template {
     }
     if (isComplete) return out;
     const missing = slots.filter((slot) => !slot.isOptional && printSlot(slot) === undefined);
-    throw missingVariableError(this.text, missing, reader.keys());
+    let keys: string[];
+    try {
+      keys = reader.keys();
+    } catch (error) {
+      throw unreadable('context', error);
+    }
+    throw missingVariableError(this.text, missing, keys);
   }
 
   /** Returns file name → text, without files that do not exist. */
@@ -147,9 +158,13 @@ export class Template {
       if (result.status === 'rejected') throw artifactLoadFailed(this.text, slot, result.reason);
       const part = result.value;
       if (part === undefined || part === null) return;
-      const text =
-        typeof part.text === 'string' ? part.text : printJson(part, `artifact.${slot.name}`);
-      artifacts.set(slot.name, text);
+      const name = `artifact.${slot.name}`;
+      try {
+        const { text } = part;
+        artifacts.set(slot.name, typeof text === 'string' ? text : printJson(part, name));
+      } catch (error) {
+        throw unreadable(name, error);
+      }
     });
     return artifacts;
   }
@@ -157,6 +172,11 @@ export class Template {
   #scan(): ScannedTemplate {
     return (this.#scanned ??= scan(this.text));
   }
+}
+
+/** Converts errors of the caller's own getters or proxy handlers. */
+function unreadable(key: string, error: unknown): SessionError {
+  return isSessionError(error) ? error : invalid(key, 'cannot be read: its own code threw', error);
 }
 
 function printValue(value: unknown, name: string): string {

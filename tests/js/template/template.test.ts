@@ -96,6 +96,31 @@ describe('A template', () => {
     assert.ok(other.cause instanceof TypeError);
   });
 
+  it('names what cannot be read because its own code throws', async () => {
+    const cause = new Error('mine');
+    const fail = (): never => {
+      throw cause;
+    };
+    const hidden = new Proxy({}, { ownKeys: fail });
+    const throwing = { get: fail, enumerable: true };
+    const odd = (name: string) => Object.defineProperty({}, name, throwing) as never;
+    const loadArtifact = () => undefined;
+    for (const [text, context, key] of [
+      ['{a}', { state: odd('a') }, 'a'],
+      ['{a?}{artifact.f?}', { state: odd('a'), loadArtifact }, 'a'],
+      ['{user:a}', { state: new State(odd('user:a')) }, 'user:a'],
+      ['{a}', { state: { toRecord: () => odd('a') } }, 'a'],
+      ['{a}', { state: { toRecord: fail } }, 'context'],
+      ['{a}', odd('state'), 'context'],
+      ['{artifact.f}', { state: {}, loadArtifact: () => odd('text') }, 'artifact.f'],
+      ['{a}', { state: hidden }, 'context'],
+      ['{a}{artifact.f?}', { state: hidden, loadArtifact }, 'context'],
+    ] as const) {
+      const error = await failure(injectSessionState(text, context), 'invalid_argument');
+      assert.deepEqual([error.key, error.cause], [key, cause]);
+    }
+  });
+
   it('must be a string', async () => {
     const wrong = 5 as unknown as string;
     assert.throws(
