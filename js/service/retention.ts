@@ -129,9 +129,10 @@ export class Retention {
   async #apply(due: readonly Owner[]): Promise<void> {
     const { maxAge } = this.#limits;
     if (maxAge !== undefined) {
-      const end = this.#sessions.clock() - maxAge;
+      // The clock is read for each session: if it is set back meanwhile, new sessions are not old.
+      const isOld = ({ lastUpdateTime }: Listed) =>
+        lastUpdateTime < this.#sessions.clock() - maxAge || undefined;
       for (const appName of new Set(due.map(({ appName }) => appName))) {
-        const isOld = (session: Listed) => session.lastUpdateTime < end || undefined;
         await this.#delete({ appName, userId: undefined }, isOld);
       }
     }

@@ -163,6 +163,35 @@ describe('The option retention', () => {
     await service.close();
   });
 
+  it('keeps a session that is created while it is applied and after the clock is set back', async () => {
+    const storage = new MapStorage();
+    let now = NOW;
+    const clock = () => now;
+    const other = await openOver(storage, { clock });
+    await create(other, 'old', { age: MINUTE * 2 });
+    const service = await openOver(storage, { clock, retention: { maxAge: MINUTE } });
+    const list = storage.list.bind(storage);
+    const begun = gate();
+    storage.list = async (request) => {
+      storage.list = list;
+      now -= MINUTE * 10;
+      await other.createSession({ ...USER, sessionId: 'late' });
+      begun.open();
+      return list(request);
+    };
+    await create(service, 'new');
+    // The timer of the retention does not keep this program running.
+    const running = setInterval(() => undefined, 1000);
+    await begun.opened;
+    clearInterval(running);
+    await leaves(other, ['late', 'new', 'old']);
+    // By the right clock they are as old as they say.
+    now = NOW;
+    await create(service, 'newer');
+    await leaves(other, ['new', 'newer']);
+    await service.close();
+  });
+
   it('of two services at once deletes no session that either keeps', async () => {
     const storage = new MapStorage();
     const limits = options({ maxSessions: 10, maxBytes: 1_000_000 });
