@@ -203,16 +203,24 @@ export class Outbox implements CacheOutbox {
     if (base === undefined) {
       const initial = JSON.parse(create?.value.state ?? '{}') as StateShape;
       const pinned = new Set(Object.keys({ ...initial, ...state }).filter(isShared));
-      const parts = { remote: [], remoteState: initial, unsent: rest, localState: state };
-      const plan = rebase({ ...parts, pinned, isSame: () => false });
-      const { delta } = plan;
-      await local.replace(key, { truncateAfter: 0, expectedRevision, events: plan.events, delta });
+      const { events, delta } = rebase({
+        remote: [],
+        remoteState: initial,
+        unsent: rest,
+        localState: state,
+        pinned,
+        isSame: () => false,
+      });
+      await local.replace(key, { truncateAfter: 0, expectedRevision, events, delta });
       return;
     }
-    const replaced = rest.map(({ snapshot }) => snapshot);
-    // The state still has the deltas of what was dropped, until the copy is fetched as a whole.
-    const replacement = { truncateAfter: base.local, expectedRevision, delta: '{}' };
-    const appended = await local.replace(key, { ...replacement, events: replaced });
+    const appended = await local.replace(key, {
+      truncateAfter: base.local,
+      expectedRevision,
+      events: rest.map(({ snapshot }) => snapshot),
+      // The state still has the deltas of what was dropped, until the copy is fetched as a whole.
+      delta: '{}',
+    });
     const confirmed = rest.length === 0 ? appended[APPENDED.revision] : base.local;
     await records.changeSession(key, () => ({
       base: { ...base, id: newEventId(), local: confirmed, isStale: true },

@@ -23,11 +23,11 @@ export function makeMask(secret: string): (text: string) => string {
 function escapedPattern(text: string): string {
   return Array.from(text, (character) => {
     const code = character.charCodeAt(0);
-    const hex = [...code.toString(16).padStart(2, '0')]
-      .map((digit) => `[${digit}${digit.toUpperCase()}]`)
-      .join('');
+    // Two digits, because it is printable.
+    const digits = code.toString(16);
+    const hex = digits.replace(/./g, (digit) => `[${digit}${digit.toUpperCase()}]`);
     // JSON nested in JSON has more backslashes.
-    const unescaped = `\\\\*\\x${code.toString(16).padStart(2, '0')}`;
+    const unescaped = `\\\\*\\x${digits}`;
     return `(?:${unescaped}|\\\\+u00${hex}|%(?:25)*${hex}|&#(?:${code}|[xX]${hex});)`;
   }).join('');
 }

@@ -172,8 +172,7 @@ function takeConnectionOptions(options: RemoteSessionOptions<object>) {
 /** An invalid URL is not shown: it may hold a password. */
 function takeUrl(url: unknown): string {
   const base = (globalThis as { location?: { href?: string } }).location?.href;
-  const rule =
-    'must be the http or https URL of the server, without credentials, query and fragment';
+  const rule = 'must be an http or https URL without credentials, query and fragment';
   if (typeof url !== 'string' || !URL.canParse(url, base)) throw invalid('url', rule);
   const { protocol, username, password, search, hash, href } = new URL(url, base);
   if (!/^https?:$/.test(protocol) || username || password || search || hash)

@@ -85,6 +85,6 @@ export class RemoteStore implements SessionStore {
 }
 
 function otherVersion(version: string): SessionError {
-  const message = `The server speaks version ${version.slice(0, 20)} of the protocol, and this client ${PROTOCOL_VERSION}; update the older side.`;
+  const message = `The server has version ${version.slice(0, 20)} of the protocol, this client ${PROTOCOL_VERSION}; update the older side.`;
   return new SessionError('unsupported', message);
 }

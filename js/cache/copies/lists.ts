@@ -90,8 +90,14 @@ export class Lists {
 
   async #fetchList({ appName, userId }: StateOwner, pinned: PinnedKeys): Promise<void> {
     const { local, remote, records, fetch, maxSessions, clock } = this.#parts;
-    const numbers = { limit: maxSessions, offset: undefined, page: undefined, withTotal: true };
-    const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
+    const page = {
+      limit: maxSessions,
+      offset: undefined,
+      page: undefined,
+      withTotal: true,
+      orderBy: 'lastUpdateTime',
+      terms: undefined,
+    } as const;
     const read = await remote.ask((store, call) => store.list(appName, userId, true, page, call));
     const [listed, , , total] = read;
     const keyOf = ({ userId, sessionId }: Pick<ListedSession, 'userId' | 'sessionId'>) => {

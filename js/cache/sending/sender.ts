@@ -130,7 +130,7 @@ export class Sender {
     this.#waiters.reject(failure, this.#runs);
     if (this.#waiters.size > 0) return;
     const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);
-    this.#failures = Math.min(this.#failures + 1, 20);
+    this.#failures += 1;
     this.wakeLater(Math.max(pause, Math.min(retryAfterOf(failure), LONGEST_RETRY_AFTER)));
   }
 
