@@ -1,3 +1,4 @@
+import { isSessionError } from '../../../js/index.js';
 import { eventOf } from '../model/events.js';
 import { sessionName } from '../model/world.js';
 import { USER } from './cache_workload.js';
@@ -5,7 +6,7 @@ import type { Ledger } from './ledger.js';
 import type { Remote } from './remote.js';
 import type { RemoteOperation } from './script.js';
 
-/** Other programs, which change the remote. Their requests do not fail. */
+/** Other programs, which change the remote. Their requests fail only if a session was deleted meanwhile. */
 export class OtherPrograms {
   readonly #remote: Remote;
   readonly #ledger: Ledger;
@@ -38,7 +39,13 @@ export class OtherPrograms {
       const written = operation.events.map((spec) =>
         this.#ledger.begin(spec, name, step, undefined),
       );
-      await service.appendEvents({ session, events: operation.events.map(eventOf) });
+      try {
+        await service.appendEvents({ session, events: operation.events.map(eventOf) });
+      } catch (error) {
+        // Somebody has deleted the session since this program read it.
+        if (isSessionError(error, 'not_found') && this.#ledger.hasDeletion(name)) return;
+        throw error;
+      }
       for (const event of written) event.acknowledgedAt = step;
     }
   }
