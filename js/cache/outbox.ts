@@ -1,14 +1,14 @@
 import { SessionError } from '../errors/errors.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event, NewEvent } from '../model/event/event.js';
+import type { EventSnapshot } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { isShared } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
-import { APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
-import type { Fetch } from './copies/fetch.js';
+import { confirmedIn, type Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
-import type { CopyChanges, LocalCopies } from './copies/local_copies.js';
-import { rebase } from './copies/rebase.js';
+import type { LocalCopies } from './copies/local_copies.js';
+import { rebase, type UnsentEvent } from './copies/rebase.js';
 import { isSession, type Pending, takeCacheKey } from './records/pending.js';
 import type { Records } from './records/records.js';
 import {
@@ -89,7 +89,6 @@ export interface OutboxParts {
   readonly lists: Lists;
   readonly sender: Sender;
   readonly unsent: Unsent;
-  readonly clock: () => number;
   readonly report: (error: unknown) => void;
   readonly tell: (key: CacheKey) => void;
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
@@ -144,7 +143,7 @@ export class Outbox implements CacheOutbox {
     return run(async () => {
       const key = takeCacheKey(given);
       if (isSession(key)) {
-        await fetch.turns.run(nameOf(key), () => this.#drop(key, eventId));
+        await fetch.turns.run(nameOf(key), () => this.#edit(key, eventId));
         await this.#release(key);
         await fetch.copy(key).catch(report);
         return;
@@ -159,18 +158,11 @@ export class Outbox implements CacheOutbox {
   }
 
   change(given: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void> {
-    const { local, fetch, run, clock } = this.#parts;
+    const { local, fetch, run } = this.#parts;
     return run(async () => {
       const key = takeCacheKey(given) as CompositeSessionKey;
       const snapshot = local.snapshot({ ...event } as Event);
-      await fetch.turns.run(nameOf(key), async () => {
-        requireWaiting((await local.unsent(key)).copy, snapshot.id);
-        const position = { created: -1, revision: 0, lastEventId: undefined };
-        const request = { position, policy: STALE_POLICIES.append, events: [snapshot] };
-        await local.call((store) =>
-          store.append({ key: local.keyOf(key), ...request, now: clock() }),
-        );
-      });
+      await fetch.turns.run(nameOf(key), () => this.#edit(key, snapshot.id, [snapshot]));
       await this.#release(key);
     });
   }
@@ -185,11 +177,24 @@ export class Outbox implements CacheOutbox {
     sender.wake();
   }
 
-  async #drop(key: CompositeSessionKey, eventId: string | undefined): Promise<void> {
+  /**
+   * Puts others in the place of an unsent event, or of everything unsent.
+   *
+   * @param others the events that stand there instead
+   */
+  async #edit(
+    key: CompositeSessionKey,
+    eventId: string | undefined,
+    others: readonly EventSnapshot[] = [],
+  ): Promise<void> {
     const { records, local } = this.#parts;
     const { copy, record, damage } = await local.unsent(key);
     const { base, create } = record;
-    if (eventId !== undefined) requireWaiting(copy, eventId);
+    const isChosen = ({ snapshot: { id } }: UnsentEvent): boolean => id === (eventId ?? id);
+    if (eventId !== undefined && !copy?.events.some(isChosen)) {
+      const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
+      throw new SessionError('not_found', message, { key: 'eventId' });
+    }
     // A damaged copy is given up as a whole.
     if (damage !== undefined) await local.deleteDamaged(key);
     if (copy === undefined || (base === undefined && eventId === undefined)) {
@@ -197,40 +202,23 @@ export class Outbox implements CacheOutbox {
       return records.changeSession(key, () => UNSENT_NOTHING);
     }
     const { state, revision: expectedRevision } = copy;
-    const rest = copy.events.filter(
-      ({ snapshot }) => eventId !== undefined && snapshot.id !== eventId,
+    const unsent = copy.events.flatMap((event) =>
+      isChosen(event) ? others.map((snapshot) => ({ ...event, snapshot })) : [event],
     );
-    if (base === undefined) {
-      const initial = JSON.parse(create?.value.state ?? '{}') as StateShape;
-      const pinned = new Set(Object.keys({ ...initial, ...state }).filter(isShared));
-      const { events, delta } = rebase({
-        remote: [],
-        remoteState: initial,
-        unsent: rest,
-        localState: state,
-        pinned,
-        isSame: () => false,
-      });
-      await local.replace(key, { truncateAfter: 0, expectedRevision, events, delta });
-      return;
-    }
-    const appended = await local.replace(key, {
-      truncateAfter: base.local,
-      expectedRevision,
-      events: rest.map(({ snapshot }) => snapshot),
-      // The state still has the deltas of what was dropped, until the copy is fetched as a whole.
-      delta: '{}',
-    });
-    const confirmed = rest.length === 0 ? appended[APPENDED.revision] : base.local;
+    // With a base, the state still has what only the old events wrote, until the copy is fetched as a whole.
+    const remoteState =
+      base === undefined ? (JSON.parse(create?.value.state ?? '{}') as StateShape) : state;
+    const pinned = new Set(Object.keys({ ...remoteState, ...state }).filter(isShared));
+    const states = { remoteState, localState: state, pinned };
+    const { events, delta } = rebase({ remote: [], ...states, unsent, isSame: Object.is });
+    const truncateAfter = base?.local ?? 0;
+    const appended = await local.replace(key, { truncateAfter, expectedRevision, events, delta });
+    if (appended === undefined) return this.#edit(key, eventId, others);
+    if (base === undefined) return;
+    const confirmed = confirmedIn(appended, events.length, events.length);
     await records.changeSession(key, () => ({
       base: { ...base, id: newEventId(), local: confirmed, isStale: true },
       ...(eventId === undefined && UNSENT_NOTHING),
     }));
   }
-}
-
-function requireWaiting(copy: CopyChanges | undefined, eventId: string): void {
-  if (copy?.events.some(({ snapshot }) => snapshot.id === eventId)) return;
-  const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
-  throw new SessionError('not_found', message, { key: 'eventId' });
 }

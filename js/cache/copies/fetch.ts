@@ -1,4 +1,3 @@
-import { isSessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
@@ -13,7 +12,7 @@ import type { Bounds } from './bounds.js';
 import { type CopyHead, isDescribed, type LocalCopies, type NewCopy } from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference, rebase } from './rebase.js';
-import type { Records } from '../records/records.js';
+import { prefixOf, type Records } from '../records/records.js';
 import {
   type Base,
   hasOperations,
@@ -174,21 +173,16 @@ export class Fetch {
     // Noted before, because a base that another tab notes meanwhile would not fit the new revisions.
     const marked = base && { ...base, id: newEventId(), isStale: true };
     if (marked !== undefined && !(await records.writeBase(key, marked, base))) return false;
-    let appended: Appended;
-    try {
-      appended = await local.replace(key, {
-        truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
-        expectedRevision: revision,
-        events: plan.events,
-        delta: plan.delta,
-      });
-    } catch (error) {
-      if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) {
-        // The copy is as it was.
-        if (base !== undefined) await records.writeBase(key, base, marked);
-        return false;
-      }
-      throw error;
+    const appended = await local.replace(key, {
+      truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
+      expectedRevision: revision,
+      events: plan.events,
+      delta: plan.delta,
+    });
+    if (appended === undefined) {
+      // The copy is as it was.
+      if (base !== undefined) await records.writeBase(key, base, marked);
+      return false;
     }
     const confirmed = confirmedIn(appended, plan.events.length, plan.unsentCount);
     const isNoted = await this.#writeBase(key, found, marked, created, confirmed);
@@ -249,12 +243,9 @@ export class Fetch {
   async #sharedState({ appName, userId }: CompositeSessionKey): Promise<StateShape> {
     const { local } = this.#parts;
     const state: StateShape = {};
-    for (const [owner, prefix] of [
-      [{ appName }, 'app:'],
-      [{ appName, userId }, 'user:'],
-    ] as const) {
+    for (const owner of [{ appName }, { appName, userId }]) {
       const values = await local.sharedState(owner);
-      for (const key of Object.keys(values)) state[prefix + key] = values[key];
+      for (const key of Object.keys(values)) state[prefixOf(owner) + key] = values[key];
     }
     return state;
   }
@@ -284,7 +275,7 @@ export function confirmedUntil(
 }
 
 /** Like {@link confirmedUntil}, after an append of events of which the last are unsent. */
-function confirmedIn(appended: Appended, count: number, unsentCount: number): number {
+export function confirmedIn(appended: Appended, count: number, unsentCount: number): number {
   const unchanged = new Map(appended[APPENDED.unchanged]);
   const revision = appended[APPENDED.revision];
   let next = revision - (count - unchanged.size);

@@ -19,6 +19,7 @@ import {
   STALE_POLICIES,
 } from '../../wasm/protocol.js';
 import type { UnsentEvent } from './rebase.js';
+import { failureOf } from './remote_end.js';
 import { type CallStore, callerOf, type Records } from '../records/records.js';
 import { noted, type SessionRecord } from '../records/session_record.js';
 import { unchangedSince } from './unchanged_since.js';
@@ -155,8 +156,7 @@ export class LocalCopies {
       }
     } catch (error) {
       if (!isSessionError(error, 'corrupt_record')) throw error;
-      const { code, message } = error;
-      return { record: { refused: { code, message } }, damage: error };
+      return { record: { refused: failureOf(error) }, damage: error };
     }
   }
 
@@ -233,14 +233,19 @@ export class LocalCopies {
     return this.call((store) => store.create(request, true));
   }
 
-  /** Watchers get a notice. @throws SessionError `stale_session` if the copy has changed since that revision */
-  replace(key: CompositeSessionKey, replacement: Replacement): Promise<Appended> {
+  /** Watchers get a notice. Returns `undefined` if the copy has changed since that revision, or is gone. */
+  async replace(key: CompositeSessionKey, replacement: Replacement): Promise<Appended | undefined> {
     const request = {
       ...{ key: this.keyOf(key), policy: STALE_POLICIES.append, now: this.#clock() },
       position: { created: -1, revision: 0, lastEventId: undefined },
       ...replacement,
     };
-    return (async () => replaceEnd(this.#core, request))();
+    try {
+      return await replaceEnd(this.#core, request);
+    } catch (error) {
+      if (isSessionError(error, 'stale_session') || isSessionError(error, 'not_found')) return;
+      throw error;
+    }
   }
 
   /** @throws SessionError `unsupported` if the storage cannot hold copies */

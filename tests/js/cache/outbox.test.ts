@@ -63,6 +63,79 @@ it('a refused event can be retried and changed', async () => {
   await cache.close();
 });
 
+for (const isCreated of [true, false]) {
+  const kind = isCreated ? 'that the remote has' : 'whose creation waits';
+  it(`a changed event of a session ${kind} counts where it stands, with its new keys only`, async () => {
+    const server = new Server();
+    const { cache } = openCache(server);
+    if (!isCreated) server.isOffline = true;
+    const session = await cache.createSession({ ...KEY, state: { kept: 1 } });
+    if (isCreated) await cache.sync();
+    server.isOffline = true;
+    await cache.appendEvents({
+      session,
+      events: [event('e1', { note: 'first', wrong: 1 }), event('e2', { note: 'second' })],
+    });
+    await cache.outbox.change(KEY, event('e1', { note: 'changed', right: 1 }));
+    const config = { reads: 'cache-only' } as const;
+    assert.equal((await cache.getSession({ ...KEY, config }))?.state.note, 'second');
+    server.isOffline = false;
+    await cache.sync();
+    for (const read of [
+      await server.service.getSession(KEY),
+      await cache.getSession({ ...KEY, config }),
+    ]) {
+      assert.deepEqual(idsOf(read), ['e1', 'e2']);
+      assert.deepEqual(read?.state, { kept: 1, note: 'second', right: 1 });
+    }
+    assert.deepEqual(await cache.outbox.list(), []);
+    await cache.close();
+  });
+}
+
+it('an event can be changed while others are written', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.isOffline = true;
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('first', { note: -1 }) });
+  const ids = ['first'];
+  // The write begins at each moment of the change.
+  for (let moment = 0; moment < 60; moment += 1) {
+    const changed = cache.outbox.change(KEY, event('first', { note: moment }));
+    for (let ticks = 0; ticks < moment; ticks += 1) await Promise.resolve();
+    await cache.appendEvent({ session, event: event(`e${moment}`) });
+    ids.push(`e${moment}`);
+    await changed;
+  }
+  server.isOffline = false;
+  await cache.sync();
+  for (const service of [server.service, cache]) {
+    const read = await service.getSession(KEY);
+    assert.deepEqual([idsOf(read), read?.state], [ids, { note: 59 }]);
+  }
+  await cache.close();
+});
+
+it('the refused replacement of an event that the remote has can be dropped before others', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1', { note: 'first' }) });
+  await cache.sync();
+  refusing(server, 'bad');
+  await cache.appendEvents({ session, events: [event('e1', { note: 'bad' }), event('e2')] });
+  await cache.sync();
+  await cache.outbox.drop(KEY, 'e1');
+  await cache.sync();
+  assert.deepEqual(await cache.outbox.list(), []);
+  for (const service of [server.service, cache]) {
+    const read = await service.getSession(KEY);
+    assert.deepEqual([idsOf(read), read?.state], [['e1', 'e2'], { note: 'first' }]);
+  }
+  await cache.close();
+});
+
 it('the remote owns the state of a refused event again once the event is dropped', async () => {
   const server = new Server();
   const { cache } = openCache(server);
