@@ -269,9 +269,9 @@ function newDelta(
 /** Returns the local revision up to which everything is the remote's. */
 export function confirmedUntil(
   revision: number,
-  unsent: readonly { readonly revision: number }[],
+  unsent: readonly { readonly place: number }[],
 ): number {
-  return unsent.length === 0 ? revision : Math.min(...unsent.map(({ revision }) => revision)) - 1;
+  return unsent.length === 0 ? revision : Math.min(...unsent.map(({ place }) => place)) - 1;
 }
 
 /** Like {@link confirmedUntil}, after an append of events of which the last are unsent. */
@@ -279,10 +279,10 @@ export function confirmedIn(appended: Appended, count: number, unsentCount: numb
   const unchanged = new Map(appended[APPENDED.unchanged]);
   const revision = appended[APPENDED.revision];
   let next = revision - (count - unchanged.size);
-  const revisions = Array.from({ length: count }, (_, position) => {
-    return { revision: unchanged.get(position) ?? (next += 1) };
+  const places = Array.from({ length: count }, (_, position) => {
+    return { place: unchanged.get(position) ?? (next += 1) };
   });
-  return confirmedUntil(revision, revisions.slice(count - unsentCount));
+  return confirmedUntil(revision, places.slice(count - unsentCount));
 }
 
 /** Why unsent changes of a session are set aside that the remote does not have (any more). */

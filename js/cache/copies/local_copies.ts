@@ -181,14 +181,14 @@ export class LocalCopies {
       if (revision !== (first ??= revision)) return this.changedSince(key, created, since);
       const rows = appended[APPENDED.missed] ?? [];
       for (const [seq, revision, text] of rows) {
-        events.set(seq, { seq, revision, snapshot: this.#storedSnapshot(key, text) });
+        // An event that was replaced stands where it was written first. If the remote has it already, the new version
+        // is sent in the order of the writes, so that the later delta counts.
+        const place = seq <= since ? revision : seq;
+        events.set(seq, { place, snapshot: this.#storedSnapshot(key, text) });
       }
       if (rows.length < MOST_CHANGED) {
         const state = JSON.parse(appended[APPENDED.state]!) as StateShape;
-        // An event that was replaced stands where it was written first. If the remote has it already, the new version
-        // is sent in the order of the writes, so that the later delta counts.
-        const placeOf = ({ seq, revision }: UnsentEvent) => (seq <= since ? revision : seq);
-        const sorted = [...events.values()].sort((one, other) => placeOf(one) - placeOf(other));
+        const sorted = [...events.values()].sort((one, other) => one.place - other.place);
         return { created, revision, state, events: sorted };
       }
       from = Math.max(from + 1, ...rows.map(([seq]) => seq));

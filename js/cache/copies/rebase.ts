@@ -5,8 +5,8 @@ import type { StateShape } from '../../state/state_shape.js';
 
 /** An event of the copy that the remote has not confirmed. */
 export interface UnsentEvent {
-  readonly seq: number;
-  readonly revision: number;
+  /** The local revision where it stands among the unsent events. */
+  readonly place: number;
   readonly snapshot: EventSnapshot;
 }
 

@@ -44,7 +44,7 @@ export class SessionSending {
    * @returns whether nothing of what was read is left
    */
   async send(key: CompositeSessionKey): Promise<boolean> {
-    const { records, local, fetch } = this.#parts;
+    const { records, local } = this.#parts;
     for (;;) {
       const { copy, record, damage } = await local.unsent(key);
       const { base, create, title, labels, delete: deletion, refused } = record;
@@ -60,11 +60,7 @@ export class SessionSending {
       } else {
         const sent = await this.#sendEvents(key, base, copy);
         if (sent === 'refused') return false;
-        if (sent === 'all') {
-          // Only now: what was sent is in what is fetched.
-          if (base.isStale) await fetch.copyInTurn(key);
-          return this.#sendDescription(key, record);
-        }
+        if (sent === 'all') return this.#sendDescription(key, record);
       }
     }
   }
@@ -118,6 +114,8 @@ export class SessionSending {
         most = Math.ceil(batch.length / 2);
       }
     }
+    // Only now: what was sent is in what is fetched.
+    if (base.isStale) await fetch.copyInTurn(key);
     return 'all';
   }
 

@@ -158,3 +158,19 @@ it('a new version of an event that the remote has is sent in the order of the wr
   assert.deepEqual([idsOf(read), read?.state], [['e1', 'e2'], { n: 3 }]);
   await cache.close();
 });
+
+it('an event that is written again before its session is created on the remote stays where it was', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.appendEvents({ session, events: [event('e1', { n: 1 }), event('e2')] });
+  await cache.appendEvent({ session, event: event('e1', { n: 2 }) });
+  server.isOffline = false;
+  await cache.sync();
+  for (const service of [server.service, cache]) {
+    const read = await service.getSession(KEY);
+    assert.deepEqual([idsOf(read), read?.state], [['e1', 'e2'], { n: 2 }]);
+  }
+  await cache.close();
+});
