@@ -61,7 +61,7 @@ it('a page with the slim entry loads at most 158 KB, including the wasm', async 
 /** Loaded on demand, by few pages: the store over `adk api_server`, and what a watch needs. */
 const CHUNKS_OF_REMOTE = ['./api_server_store.js', './subscription.js'];
 
-it('the remote client adds at most 6.1 KB to a page', async (t) => {
+it('the remote client adds at most 6.2 KB to a page', async (t) => {
   const core = main('adk-session-wasm');
   const remote = `${core}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const sizeOf = async (name: string, text: string): Promise<number> => {
@@ -70,7 +70,7 @@ it('the remote client adds at most 6.1 KB to a page', async (t) => {
   };
   const size = (await sizeOf('size-remote', remote)) - (await sizeOf('size-core', core));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 6.1, `${size} KB`);
+  assert.ok(size <= 6.2, `${size} KB`);
 });
 
 /**
@@ -133,7 +133,7 @@ it('the inspector adds at most 30 KB to a page with live stores', async (t) => {
   assert.ok(size <= 30, `${size} KB`);
 });
 
-it('the cache adds at most 15 KB to a page with the remote client', async (t) => {
+it('the cache adds at most 15.2 KB to a page with the remote client', async (t) => {
   const remote = `${main('adk-session-wasm')}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const cache = `${remote}\nexport { CachedSessionService } from 'adk-session-wasm/cache';`;
   const sizeOf = async (name: string, text: string): Promise<number> => {
@@ -142,5 +142,5 @@ it('the cache adds at most 15 KB to a page with the remote client', async (t) =>
   };
   const size = (await sizeOf('size-cache', cache)) - (await sizeOf('size-cache-remote', remote));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 15, `${size} KB`);
+  assert.ok(size <= 15.2, `${size} KB`);
 });
