@@ -55,19 +55,8 @@ export function* together<const Queries extends Request['queries']>(
   queries: Queries,
   isLast = false,
 ): Steps<RowsOf<Queries>> {
-  return rowsOf(queries, yield { queries, isLast });
-}
-
-/**
- * Types the rows of queries that a verb yielded without {@link together}, and so without the cost of a
- * generator.
- */
-export function rowsOf<const Queries extends Request['queries']>(
-  queries: Queries,
-  results: QueryResults,
-): RowsOf<Queries> {
   // Trusts here that a query returns the rows that its builder promised.
-  return results as RowsOf<Queries>;
+  return (yield { queries, isLast }) as RowsOf<Queries>;
 }
 
 /** Stands in a query for a value that each run supplies. */

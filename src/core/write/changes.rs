@@ -104,16 +104,7 @@ mod tests {
         let text = format!(r#"{{"app:large":"{}"}}"#, "x".repeat(128 << 20));
         let delta = Delta::parse(&text).unwrap();
         let mut write = Write::update("shop".to_owned(), None, delta).unwrap();
-        let found = Found {
-            session: None,
-            state: None,
-            user: None,
-            app: None,
-            events: Vec::new(),
-            changed: Vec::new(),
-            floor: 0,
-        };
-        assert!(write.decide(found).is_none());
+        assert!(write.decide(Found::default()).is_none());
         assert_eq!(write.updated().unwrap_err().code(), "quota_exceeded");
     }
 }

@@ -44,7 +44,7 @@ pub struct SessionRow {
 }
 
 /// The rows that a write is decided on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Found<'a> {
     /// The session, if it exists.
     pub session: Option<SessionHead>,

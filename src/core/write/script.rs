@@ -65,15 +65,7 @@ impl Write {
             return;
         }
         let (events, changed) = (found.events.clone(), found.changed.clone());
-        self.decide_once(Found {
-            session: None,
-            state: None,
-            user: None,
-            app: None,
-            events: Vec::new(),
-            changed: Vec::new(),
-            floor: 0,
-        });
+        self.decide_once(Found::default());
         self.decide_once(Found { events, changed, ..*found });
     }
 

@@ -52,8 +52,8 @@ it('a deletion that arrives late does not delete a session that was created agai
   await Promise.all([frozen.close(), second.close()]);
 });
 
-it('a tab that was frozen sends nothing of what it read before', async () => {
-  const server = new Server();
+/** Opens two tabs. The first one freezes while it sends an event, then a rename waits too. */
+async function openFrozen(server: Server, title: string) {
   const local = new InMemorySessionService();
   const { cache: frozen } = openCache(server, { local });
   const { cache: second } = openCache(server, { local });
@@ -66,7 +66,13 @@ it('a tab that was frozen sends nothing of what it read before', async () => {
   };
   await frozen.appendEvent({ session, event: event('e1') });
   await until(() => gate.isReached);
-  await frozen.updateSession(KEY, { title: 'old' });
+  await frozen.updateSession(KEY, { title });
+  return { frozen, second, gate };
+}
+
+it('a tab that was frozen sends nothing of what it read before', async () => {
+  const server = new Server();
+  const { frozen, second, gate } = await openFrozen(server, 'old');
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 5000 });
   try {
     await second.sync();
@@ -179,19 +185,7 @@ it('a rename of a tab that freezes before it is noted is shown and sent when the
 
 it('a rename of a frozen tab that another tab has sent is not sent again', async () => {
   const server = new Server();
-  const local = new InMemorySessionService();
-  const { cache: frozen } = openCache(server, { local });
-  const { cache: second } = openCache(server, { local });
-  const session = await frozen.createSession(KEY);
-  await frozen.sync();
-  const gate = new Gate();
-  server.intercept = async ({ method }) => {
-    if (method === 'POST' && !gate.isReached) await gate.pass();
-    return undefined;
-  };
-  await frozen.appendEvent({ session, event: event('e1') });
-  await until(() => gate.isReached);
-  await frozen.updateSession(KEY, { title: 'ours' });
+  const { frozen, second, gate } = await openFrozen(server, 'ours');
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 5000 });
   try {
     await second.sync();

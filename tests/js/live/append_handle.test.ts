@@ -133,7 +133,7 @@ it('An event that cannot be read, or has no text as its id, is refused and not s
 });
 
 describe('A listener', () => {
-  it('that throws at its first call can be removed', async () => {
+  it('can be removed after it has thrown at its first call', async () => {
     const { service } = await sessionOf(0);
     const store = liveSession(service, KEY);
     const errors: unknown[] = [];
@@ -147,7 +147,7 @@ describe('A listener', () => {
     assert.equal(errors.length, 1);
   });
 
-  it('that subscribes anew in each call is called once for each change', async () => {
+  it('gets one call for each change, also if it subscribes anew in each call', async () => {
     const { service } = await sessionOf(0);
     const store = liveSession(service, KEY);
     let calls = 0;

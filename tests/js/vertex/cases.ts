@@ -13,6 +13,38 @@ export const CASES = (JSON.parse(readFileSync(file, 'utf8')) as Case[]).map(adap
 /** Cases by what they end with. */
 export type Differences = readonly (readonly [outcome: RegExp, ...names: string[]])[];
 
+/** Cases that use a session id twice: ids are unique within an engine, for all users and app names. */
+export const WITH_EQUAL_IDS = [
+  'users and apps may use the same session id',
+  'sessions with equal times and ids are ordered by user',
+  'totals follow every create and delete',
+  'deleteSessions deletes the sessions of a user that were updated before a time',
+  "deleting a user deletes all of their sessions and state, and no one else's",
+  "deleting a user's state keeps their sessions",
+  'an append stores the event, its delta and its time in one step',
+  "no separator in an id can reach another's data",
+  'ids with a common beginning are different ids',
+];
+
+/** Cases with ids that Vertex AI refuses: its ids are of a few characters. */
+export const WITH_OTHER_IDS = [
+  'the initial state is split by scope: session, user and app',
+  'sessions with equal times are ordered by id as JavaScript compares strings',
+  'ids of any characters work from create to delete',
+  'names that JavaScript objects inherit are ordinary names',
+  'ids compare exactly: case, white space and Unicode form count',
+  'ids of 512 bytes are the longest, and their last byte counts',
+];
+
+/** What a case ends with that expects otherwise of sessions with the id of another user's. */
+export const OF_OTHER_USERS: Differences = [
+  [/getSession: the answer is .* but should be null/, 'a missing session is read as undefined'],
+  [
+    /totalItems is 5, but should be 4/,
+    "without a user all users' sessions are listed, each with its own user's state",
+  ],
+];
+
 /** Returns what a case ends with if it differs. */
 export function outcomeOf({ name }: Case, differences: Differences): RegExp | undefined {
   return differences.find(([, ...names]) => names.includes(name))?.[0];

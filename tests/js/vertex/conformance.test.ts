@@ -13,39 +13,24 @@ import {
   type VertexServer,
   type VertexServerOptions,
 } from '../../vertex_server/server.js';
-import { CASES, type Differences, outcomeOf } from './cases.js';
+import {
+  CASES,
+  type Differences,
+  OF_OTHER_USERS,
+  outcomeOf,
+  WITH_EQUAL_IDS,
+  WITH_OTHER_IDS,
+} from './cases.js';
 import { serviceOn } from './service.js';
 
 const ALWAYS: Differences = [
   [
-    // Session ids are unique within an engine, for all users and app names.
     /createSession ended with already_exists/,
-    'users and apps may use the same session id',
-    'sessions with equal times and ids are ordered by user',
-    'totals follow every create and delete',
-    'deleteSessions deletes the sessions of a user that were updated before a time',
-    "deleting a user deletes all of their sessions and state, and no one else's",
-    "deleting a user's state keeps their sessions",
+    ...WITH_EQUAL_IDS,
     "deleting an app's state keeps its users and sessions",
-    'an append stores the event, its delta and its time in one step',
-    "no separator in an id can reach another's data",
-    'ids with a common beginning are different ids',
   ],
-  [/getSession: the answer is .* but should be null/, 'a missing session is read as undefined'],
-  [
-    /totalItems is 5, but should be 4/,
-    "without a user all users' sessions are listed, each with its own user's state",
-  ],
-  [
-    // Ids are of a few characters.
-    /createSession ended with (?:invalid_argument|remote)/,
-    'the initial state is split by scope: session, user and app',
-    'sessions with equal times are ordered by id as JavaScript compares strings',
-    'ids of any characters work from create to delete',
-    'names that JavaScript objects inherit are ordinary names',
-    'ids compare exactly: case, white space and Unicode form count',
-    'ids of 512 bytes are the longest, and their last byte counts',
-  ],
+  ...OF_OTHER_USERS,
+  [/createSession ended with (?:invalid_argument|remote)/, ...WITH_OTHER_IDS],
   [
     // Only sessions have states.
     /ended with unsupported/,
