@@ -10,11 +10,12 @@
 // Two steps run at a time. A failed step does not stop the others. The output of each step is in target/test-logs/. The
 // last line has the sums.
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { compiledPath } from './toolchain/compile.mjs';
 import { wasmPackTest } from './toolchain/browsers.mjs';
 import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
+import { distIsCurrent, packagesAreCurrent } from './toolchain/ready.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
 
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */
@@ -131,32 +132,35 @@ function testFiles(folder) {
   return files;
 }
 
-/** The preparations that the chosen steps need. @param {Step[]} chosen @returns {Step[]} */
+/**
+ * The preparations that the chosen steps need. They run before the first step: a step that built js/dist/ would build it
+ * while others read it.
+ *
+ * @param {Step[]} chosen
+ * @returns {Step[]}
+ */
 function preparations(chosen) {
   const needed = [];
-  if (packagesAreOld()) needed.push(preparation('install', 'npm ci'));
+  if (!packagesAreCurrent()) needed.push(preparation('install', 'npm ci'));
   if (chosen.some((step) => step.tools)) {
     needed.push(preparation('set-up', 'bash tests/toolchain/setup.sh'));
   }
-  if (chosen.some((step) => step.kind === 'node')) {
+  const runsTests = chosen.some((step) => step.kind === 'node');
+  if (runsTests && !chosen.some((step) => step.name === 'pkg')) {
+    needed.push(preparation('pkg', 'node js/build/pkg_hash.mjs --check'));
+  }
+  if (chosen.includes(build)) needed.push(build);
+  else if (chosen.some((step) => !rust.includes(step)) && !distIsCurrent()) needed.push(build);
+  if (runsTests) {
     needed.push(preparation('better-sqlite3', 'bash tests/toolchain/sqlite.sh'));
     needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));
   }
-  // A fresh clone has none.
-  if (!existsSync(join(root, 'js/dist')) && !chosen.includes(build)) needed.push(build);
   return needed;
 }
 
 /** @param {string} name @param {string} command @returns {Step} */
 function preparation(name, command) {
   return { name, kind: 'preparation', command: () => command.split(' '), minutes: 40 };
-}
-
-function packagesAreOld() {
-  const installed = join(root, 'node_modules', '.package-lock.json'); // written last by npm
-  if (!existsSync(installed)) return true;
-  const lock = join(root, 'package-lock.json');
-  return existsSync(lock) && statSync(installed).mtimeMs < statSync(lock).mtimeMs;
 }
 
 /** @param {string[]} names */
@@ -178,7 +182,6 @@ async function main(names) {
 async function runAll(chosen) {
   const sum = { passed: 0, failed: 0 };
   for (const step of preparations(chosen)) await runCounted(step, sum);
-  if (chosen.includes(build)) await runCounted(build, sum);
   const waiting = chosen.filter((step) => step !== build);
   await Promise.all([runQueue(waiting, sum), runQueue(waiting, sum)]);
   console.log(`${sum.passed} passed, ${sum.failed} failed`);

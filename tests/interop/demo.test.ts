@@ -11,7 +11,7 @@ import { Printer } from '../../js/examples/demo/display/printing.js';
 import { NOT_RECORDED, pythonSession, RECORDED } from '../js/files/python_session.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const start = join(root, 'js/examples/demo/start.mjs');
+const program = ['--import', 'tsx', join(root, 'js/examples/demo/main.ts')];
 
 interface Run {
   code: number | null;
@@ -20,11 +20,11 @@ interface Run {
   lines: string[];
 }
 
-/** Runs the demo in a new process, without the key of a real model. */
-async function demo(args: string[], options: { cwd?: string } = {}): Promise<Run> {
-  const env: NodeJS.ProcessEnv = { ...process.env };
-  for (const name of ['GEMINI_API_KEY', 'npm_lifecycle_event', 'FORCE_COLOR']) delete env[name];
-  const child = spawn(process.execPath, [start, ...args], { cwd: root, ...options, env });
+/** Runs the demo in a new process, as if npm was called from the folder, and without the key of a real model. */
+async function demo(args: string[], calledFrom = root): Promise<Run> {
+  const env: NodeJS.ProcessEnv = { ...process.env, INIT_CWD: calledFrom };
+  for (const name of ['GEMINI_API_KEY', 'FORCE_COLOR']) delete env[name];
+  const child = spawn(process.execPath, [...program, ...args], { cwd: root, env });
   const run: Run = { code: null, stdout: '', stderr: '', lines: [] };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (run.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (run.stderr += text));
@@ -46,9 +46,6 @@ function assertInOrder({ lines }: Run, expected: readonly string[]): void {
 }
 
 const narrow = (run: Run) => run.stdout.split('\n').every((line) => [...line].length <= 100);
-
-// If js/dist/ is older than its sources, the first start compiles them and prints a line.
-before(() => demo(['--help']));
 
 describe('npm run demo', () => {
   let run: Run;
@@ -144,7 +141,7 @@ describe('npm run demo -- FILE', () => {
 
   it('replays a session recorded by Python', async () => {
     file('python.json', pythonSession);
-    const run = await demo(['python.json'], { cwd: folder });
+    const run = await demo(['python.json'], folder);
     assert.equal(run.code, 0, run.stderr);
     assert.ok(narrow(run));
     assertInOrder(run, [

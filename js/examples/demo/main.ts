@@ -25,8 +25,8 @@ async function main(): Promise<void> {
   if (otherArguments.length > 0) throw new Error('one file at a time, please');
   // Loaded only if needed: loading the framework takes most of a second, and a replay does not use it.
   if (file === undefined) return (await import('./conversation.js')).converse();
-  // The caller's folder; the process itself runs in the package's folder.
-  const folder = process.env.DEMO_FOLDER ?? process.cwd();
+  // The folder from which npm was called; npm runs the script in the package's folder.
+  const folder = process.env.INIT_CWD ?? process.cwd();
   try {
     await (await import('./replay.js')).replay(resolve(folder, file));
   } catch (error) {

@@ -13,9 +13,10 @@ import { serve } from '../server.js';
 it('npm run playground serves the page, on the next free port if its own is taken', async () => {
   const other = await serve({});
   const { port } = new URL(other.origin);
-  const start = join(root, 'js/playground/start.mjs');
-  const args = [start, 'dev', '--host', '127.0.0.1', '--port', port];
-  const server = spawn(process.execPath, args, { env: { ...process.env, NO_COLOR: '1' } });
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  const args = [vite, 'dev', 'js/playground', '--host', '127.0.0.1', '--port', port];
+  const env = { ...process.env, NO_COLOR: '1' };
+  const server = spawn(process.execPath, args, { cwd: root, env });
   const ended = once(server, 'exit');
   let address: string;
   try {

@@ -1,0 +1,87 @@
+// What the scripts of package.json need before they run: the packages, and js/dist/ as js/ is now. Plain JavaScript
+// without packages, since a fresh clone has none. No Rust is needed: the wasm is committed in pkg/.
+//
+//   node tests/toolchain/ready.mjs    installs and builds what is missing or outdated
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Whether node_modules/ has what package-lock.json names. Compares versions and not file times, which a clone or a branch
+ * switch changes.
+ *
+ * @returns {boolean}
+ */
+export function packagesAreCurrent() {
+  const installed = join(root, 'node_modules/.package-lock.json'); // written last by npm
+  if (!existsSync(installed)) return false;
+  const { packages: there } = JSON.parse(readFileSync(installed, 'utf8'));
+  const { packages: wanted } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
+    const isThere = there[path]?.version === version;
+    return path === '' || isThere || (there[path] === undefined && (optional || devOptional));
+  });
+}
+
+/**
+ * Whether js/dist/ was built after the last change of all that goes into it.
+ *
+ * @returns {boolean}
+ */
+export function distIsCurrent() {
+  const built = join(root, 'js/dist/browser.js'); // written last by js/build/package.mjs
+  if (!existsSync(built)) return false;
+  const time = statSync(built).mtimeMs;
+  const sources = ['js', 'pkg', 'src/conformance/cases.json', 'package-lock.json'];
+  return sources.every((path) => isOlder(join(root, path), time));
+}
+
+/** Folders of js/ that do not go into js/dist/. */
+const UNUSED = ['dist', 'examples', 'playground'];
+
+/**
+ * Whether a file, or a folder with all that is in it, did not change since then. A folder has a time of its own, which
+ * changes when a file of it is deleted.
+ *
+ * @param {string} path
+ * @param {number} time
+ * @returns {boolean}
+ */
+function isOlder(path, time) {
+  const entry = statSync(path);
+  if (entry.mtimeMs > time) return false;
+  if (!entry.isDirectory()) return true;
+  const names = readdirSync(path).filter((name) => !UNUSED.includes(name));
+  return names.every((name) => isOlder(join(path, name), time));
+}
+
+/** Ends this process with a message. @param {string} message @returns {never} */
+function fail(message) {
+  console.error(`${process.env.npm_lifecycle_event ?? 'ready'}: ${message}`);
+  process.exit(1);
+}
+
+/** @param {string} why @param {string[]} args */
+function npm(why, ...args) {
+  console.log(`${why}: npm ${args.join(' ')}`);
+  // On Windows npm is a script, which only a shell can start.
+  const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
+  const { status, error } = spawnSync('npm', args, /** @type {any} */ (options));
+  if (status !== 0)
+    fail(`npm ${args.join(' ')} failed${error ? `: ${error.message}` : ', see above'}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (Number(process.versions.node.split('.')[0]) < 20) {
+    fail(`needs Node 20 or later, and this is ${process.version}`);
+  }
+  if (!packagesAreCurrent()) {
+    // Without install scripts: one compiles a database driver, which takes long and is not needed here.
+    npm('Installing what package-lock.json names, once', 'ci', '--ignore-scripts');
+  }
+  if (!distIsCurrent()) npm('Compiling js/ to js/dist/', 'run', 'build:js');
+}
