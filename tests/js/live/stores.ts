@@ -2,7 +2,7 @@
 
 import type { NewEvent, Session } from '../../../js/index.js';
 import { InMemorySessionService } from '../../../js/index.js';
-import type { LiveStore } from '../../../js/live/index.js';
+import type { LiveSessionSnapshot, LiveStore } from '../../../js/live/index.js';
 import { CORE } from '../../../js/service/service_core.js';
 
 export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -53,3 +53,11 @@ export const isWatched = (service: InMemorySessionService): boolean =>
   service[CORE].feed.hasReceivers;
 
 export const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
+
+export function textOf(
+  event: LiveSessionSnapshot['events'][number] | undefined,
+): string | undefined {
+  return event?.content?.parts?.[0]?.text;
+}
+
+export const isReady = ({ status }: LiveSessionSnapshot): boolean => status === 'ready';

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { type LiveSessionSnapshot, liveSession } from '../../../js/live/index.js';
+import { isReady, isWatched, KEY, message, sessionOf, snapshotOf } from './stores.js';
+
+describe('Subscribers of a live session', () => {
+  it('are told at once, and then once a frame', async () => {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const seen: LiveSessionSnapshot[] = [];
+    const stop = store.subscribe((snapshot) => seen.push(snapshot));
+    assert.equal(seen.length, 1);
+    await snapshotOf(store, isReady);
+    seen.length = 0;
+    for (let turn = 2; turn <= 50; turn += 1) {
+      await service.appendEvent({ session, event: message(`e${turn}`) });
+    }
+    await snapshotOf(store, ({ events }) => events.length === 50);
+    stop();
+    assert.ok(seen.length < 10, `${seen.length} calls`);
+    assert.equal(store.getSnapshot(), store.getSnapshot());
+  });
+
+  it('do not suffer from one that throws', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const uncaught: unknown[] = [];
+    // The function exists in browsers. In Node, the error would end this process.
+    globalThis.reportError = (error: unknown) => void uncaught.push(error);
+    let calls = 0;
+    const stop = store.subscribe(() => {
+      calls += 1;
+      if (calls > 1) throw new Error('mine');
+    });
+    const { status } = await snapshotOf(store, isReady);
+    stop();
+    Reflect.deleteProperty(globalThis, 'reportError');
+    assert.equal(status, 'ready');
+    assert.deepEqual(uncaught.map(String), ['Error: mine']);
+  });
+
+  it('end the watch and all timers when the last one leaves', async () => {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stops = [store.subscribe(() => undefined), store.subscribe(() => undefined)];
+    assert.ok(isWatched(service));
+    await snapshotOf(store, isReady);
+    stops[0]?.();
+    stops[0]?.();
+    assert.ok(isWatched(service));
+    let calls = 0;
+    const stop = store.subscribe(() => (calls += 1));
+    await service.appendEvent({ session, event: message('e2') });
+    stop();
+    stops[1]?.();
+    assert.ok(!isWatched(service));
+    await new Promise((done) => setTimeout(done, 20));
+    assert.equal(calls, 1);
+    assert.ok(!isWatched(service));
+  });
+
+  it('may leave in the middle of the first read, and come back', async () => {
+    const { service } = await sessionOf(3);
+    const store = liveSession(service, KEY);
+    store.subscribe(() => undefined)();
+    const second = store.subscribe(() => undefined);
+    second();
+    assert.ok(!isWatched(service));
+    const snapshot = await snapshotOf(store, isReady);
+    assert.equal(snapshot.events.length, 3);
+    assert.equal(snapshot.error, undefined);
+    assert.ok(!isWatched(service));
+  });
+
+  it('see what changed while nobody subscribed', async () => {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const before = await snapshotOf(store, isReady);
+    await service.appendEvent({ session, event: message('e2') });
+    await service.updateState({ appName: 'shop', stateDelta: { 'app:motd': 'hi' } });
+    const after = await snapshotOf(store, ({ events }) => events.length === 2);
+    assert.equal(after.events[0], before.events[0]);
+    assert.equal(after.state['app:motd'], 'hi');
+  });
+});

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { InMemorySessionService, isSessionError } from '../../../js/index.js';
+import { liveSession } from '../../../js/live/index.js';
+import { LOADING } from '../../../js/live/loading.js';
+import { idsOf, isReady, KEY, message, sessionOf, snapshotOf, textOf } from './stores.js';
+
+describe('A live session that is written to', () => {
+  it('sends an event, and shows it at once', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    const sending = store.send({ author: 'user', content: { parts: [{ text: 'hi' }] } });
+    const during = store.getSnapshot();
+    assert.equal(textOf(during.events.at(-1)), 'hi');
+    const id = during.events.at(-1)?.id ?? '';
+    assert.deepEqual({ ...during.unsent }, { [id]: {} });
+    const sent = await sending;
+    assert.equal(sent.id, id);
+    const after = store.getSnapshot();
+    stop();
+    assert.deepEqual({ ...after.unsent }, {});
+    assert.deepEqual(after.events, (await service.getSession(KEY))?.events);
+    assert.equal(after.events.length, 2);
+    assert.match(sent.invocationId, /^e-/);
+  });
+
+  it('has no unsent event under the name of a member that objects inherit', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    for (const { unsent } of [LOADING, store.getSnapshot()]) assert.ok(!unsent.toString);
+    const sending = store.send(message('e2'));
+    assert.ok(!store.getSnapshot().unsent.toString);
+    await sending;
+    assert.ok(!store.getSnapshot().unsent.toString);
+  });
+
+  it('shows a sent event also if nobody watches it', async () => {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    await store.load();
+    await service.appendEvent({ session, event: message('other') });
+    await store.send(message('e2'));
+    const kept = store.getSnapshot();
+    assert.deepEqual([idsOf(kept.events), { ...kept.unsent }], [['e1', 'e2'], {}]);
+    const read = await snapshotOf(store, ({ events }) => idsOf(events).includes('other'));
+    assert.deepEqual(idsOf(read.events), ['e1', 'other', 'e2']);
+  });
+
+  it('shows an event that is sent while it is read', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const read = service.getSession.bind(service);
+    let sending: Promise<unknown> | undefined;
+    service.getSession = async (request) => {
+      const session = await read(request);
+      sending ??= store.send(message('e2'));
+      await Promise.race([sending, new Promise((done) => setTimeout(done, 20))]);
+      return session;
+    };
+    await store.load();
+    await sending;
+    assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'e2']);
+  });
+
+  it('does not show an event of a session that was deleted meanwhile', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    await store.load();
+    const append = service.appendEvent.bind(service);
+    service.appendEvent = async (request) => {
+      const event = await append(request);
+      await store.remove();
+      return event;
+    };
+    await store.send(message('e2'));
+    assert.deepEqual([store.getSnapshot().status, store.getSnapshot().events], ['deleted', []]);
+  });
+
+  it('stores concurrent sends in the order of the calls', async () => {
+    const service = new InMemorySessionService();
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await Promise.all(Array.from({ length: 20 }, (_, index) => store.send(message(`e${index}`))));
+    stop();
+    const ids = Array.from({ length: 20 }, (_, index) => `e${index}`);
+    assert.deepEqual(idsOf((await service.getSession(KEY))?.events ?? []), ids);
+    assert.deepEqual(idsOf(store.getSnapshot().events), ids);
+  });
+
+  it('creates the session with the first event', async () => {
+    const service = new InMemorySessionService();
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, ({ status }) => status === 'missing');
+    await store.send(message('e1'));
+    stop();
+    assert.equal(store.getSnapshot().status, 'ready');
+    assert.deepEqual(idsOf(store.getSnapshot().events), ['e1']);
+  });
+
+  it('keeps an event that was not stored, and sends it again', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const bad = { ...message('bad'), customMetadata: circular };
+    await assert.rejects(store.send(bad), { code: 'unserializable' });
+    const failed = store.getSnapshot();
+    assert.deepEqual(idsOf(failed.events), ['e1', 'bad']);
+    assert.ok(isSessionError(failed.unsent.bad?.error, 'unserializable'));
+    await assert.rejects(store.retry('bad'), { code: 'unserializable' });
+    delete circular.self;
+    assert.equal((await store.retry('bad'))?.id, 'bad');
+    assert.deepEqual({ ...store.getSnapshot().unsent }, {});
+    assert.deepEqual(idsOf((await service.getSession(KEY))?.events ?? []), ['e1', 'bad']);
+    circular.self = circular;
+    await assert.rejects(store.send({ ...bad, id: 'worse' }), { code: 'unserializable' });
+    await store.discard('worse');
+    assert.deepEqual({ ...store.getSnapshot().unsent }, {});
+    assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'bad']);
+    assert.equal(await store.retry('worse'), undefined);
+    stop();
+  });
+
+  it('grows one draft of partial events, which the whole event ends', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    const piece = (author: string, text: string, thought?: boolean) =>
+      store.send({
+        invocationId: 'i2',
+        author,
+        partial: true,
+        content: { role: 'model', parts: [{ text, ...(thought && { thought }) }] },
+      });
+    await piece('guide', 'hm', true);
+    await piece('guide', 'Green');
+    const [first] = store.getSnapshot().drafts;
+    await piece('guide', ' tea');
+    await piece('clerk', 'No');
+    const { drafts } = store.getSnapshot();
+    assert.equal(drafts[0]?.id, first?.id);
+    assert.deepEqual(
+      drafts.map(({ author, content }) => [author, content?.parts]),
+      [
+        ['guide', [{ text: 'hm', thought: true }, { text: 'Green tea' }]],
+        ['clerk', [{ text: 'No' }]],
+      ],
+    );
+    assert.deepEqual(first?.content?.parts?.at(-1), { text: 'Green' });
+    assert.equal((await service.getSession(KEY))?.events.length, 1);
+
+    const whole = { role: 'model', parts: [{ text: 'Green tea' }] };
+    await store.send({ invocationId: 'i2', author: 'guide', content: whole });
+    assert.deepEqual(
+      store.getSnapshot().drafts.map(({ author }) => author),
+      ['clerk'],
+    );
+    assert.equal(store.getSnapshot().events.length, 2);
+    // An agent stores its answer itself, through a handle of its own.
+    const session = await service.getSession(KEY);
+    assert.ok(session);
+    await service.appendEvent({
+      session,
+      event: { id: 'e9', invocationId: 'i2', author: 'clerk' },
+    });
+    await snapshotOf(store, ({ events }) => idsOf(events).includes('e9'));
+    assert.deepEqual(store.getSnapshot().drafts, []);
+
+    await piece('guide', 'broken');
+    store.discardDrafts();
+    assert.deepEqual(store.getSnapshot().drafts, []);
+    await piece('guide', 'old run');
+    await store.send({ invocationId: 'i3', author: 'user' });
+    assert.deepEqual(store.getSnapshot().drafts, []);
+    stop();
+  });
+
+  it('changes the state and the title', async () => {
+    interface Shop {
+      visits: number;
+      'user:name': string;
+    }
+    const service = new InMemorySessionService<Shop>();
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, ({ status }) => status === 'missing');
+    await store.updateState({ 'user:name': 'Ada' });
+    await store.updateState(({ visits = 0 }) => ({ visits: visits + 1 }));
+    await store.rename('Tea');
+    const { state, scopes, title } = store.getSnapshot();
+    assert.deepEqual({ ...state }, { 'user:name': 'Ada', visits: 1 });
+    assert.equal(scopes.session.visits, 1);
+    assert.equal(title, 'Tea');
+    await store.rename(null);
+    assert.equal(store.getSnapshot().title, undefined);
+    stop();
+  });
+
+  it('takes back what was frozen, proxied or cloned', async () => {
+    const { service } = await sessionOf(1);
+    await service.updateState({ ...KEY, stateDelta: { cart: { items: [1, 2] } } });
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    const snapshot = await snapshotOf(store, isReady);
+    deepFreeze(snapshot);
+    const cloned = structuredClone({ ...snapshot });
+    assert.deepEqual(cloned.events, snapshot.events);
+    const event = snapshot.events[0];
+    assert.ok(event);
+    for (const [index, given] of [event, new Proxy(event, {}), structuredClone(event)].entries()) {
+      await store.send(Object.freeze({ ...given, id: `copy${index}` }));
+      await store.send(given);
+    }
+    await store.updateState({ cart: snapshot.state.cart, other: cloned.state.cart });
+    const after = store.getSnapshot();
+    stop();
+    assert.deepEqual(
+      idsOf(after.events).slice(0, -1).sort(),
+      idsOf(snapshot.events).concat('copy0', 'copy1', 'copy2').sort(),
+    );
+    assert.deepEqual(after.state, { cart: { items: [1, 2] }, other: { items: [1, 2] } });
+    assert.equal(after.events[0], event);
+  });
+});
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+}
