@@ -7,6 +7,7 @@
     reason = "clippy takes helpers of tests for the program"
 )]
 
+mod artifacts;
 mod invocation;
 mod same_json;
 mod session_service;

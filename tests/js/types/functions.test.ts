@@ -22,13 +22,19 @@ import {
   type InstructionProvider,
   Invocation,
   isFinalResponse,
+  isSessionError,
   type OnDataLoss,
+  openSessionService,
   type Placeholder,
   type ReadonlyContext,
   requestPersistence,
   resolveInstruction,
   type Session,
+  SessionError,
+  type SessionErrorCode,
+  type SessionServiceOptions,
   State,
+  StateSchemaError,
   type StorageUsage,
   storageUsage,
   Template,
@@ -241,6 +247,47 @@ describe('The types of subpaths', () => {
       }
       // @ts-expect-error it is no adapter
       testing.conformance(() => 5);
+    });
+  });
+});
+
+describe('Options of a service', () => {
+  it('are named and typed', () => {
+    const options: SessionServiceOptions[] = [
+      {},
+      { stale: undefined, stateSchema: undefined, clock: undefined, newId: undefined },
+      { stale: 'reject', clock: Date.now, newId: () => 'x' },
+    ];
+    compiled(() => {
+      // @ts-expect-error no such policy
+      const a: SessionServiceOptions = { stale: 'ignore' };
+      // @ts-expect-error a clock gives milliseconds
+      const b: SessionServiceOptions = { clock: () => new Date() };
+      // @ts-expect-error no such storage
+      const c = openSessionService({ storage: 'memroy' });
+      // @ts-expect-error no such option
+      new InMemorySessionService({ stateWriter: undefined });
+      return [a, b, c];
+    });
+    assert.equal(options.length, 3);
+  });
+});
+
+describe('Errors', () => {
+  it('are distinguished by their code', () => {
+    const error: unknown = new StateSchemaError('wrong');
+    assert.ok(isSessionError(error));
+    is<SessionError>()(error);
+    is<SessionErrorCode>()(error.code);
+    is<Record<string, unknown>>()(error.toJSON());
+    if (isSessionError(error, 'schema_violation')) {
+      is<'schema_violation'>()(error.code);
+    }
+    compiled(() => {
+      // @ts-expect-error no such code
+      isSessionError(error, 'wrong');
+      // @ts-expect-error no such code
+      return new SessionError('wrong', '');
     });
   });
 });

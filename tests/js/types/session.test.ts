@@ -18,7 +18,6 @@ import {
   type GetSessionRequest,
   InMemorySessionService,
   Invocation,
-  isSessionError,
   type ListSessionsRequest,
   type ListSessionsResponse,
   type NewEvent,
@@ -26,11 +25,7 @@ import {
   openSessionService,
   type RetentionOptions,
   type Session,
-  SessionError,
-  type SessionErrorCode,
-  type SessionServiceOptions,
   State,
-  StateSchemaError,
   type StateShape,
   type StorageInfo,
   type StoredSessionService,
@@ -389,46 +384,5 @@ describe('BaseSessionService', () => {
     const create: CreateSessionRequest<Shop> = { ...key, state: { topic: 'tea' } };
     const remove: DeleteSessionRequest = key;
     assert.ok([get, list, create, remove].every(({ appName }) => appName === 'shop'));
-  });
-});
-
-describe('Options of a service', () => {
-  it('are named and typed', () => {
-    const options: SessionServiceOptions[] = [
-      {},
-      { stale: undefined, stateSchema: undefined, clock: undefined, newId: undefined },
-      { stale: 'reject', clock: Date.now, newId: () => 'x' },
-    ];
-    compiled(() => {
-      // @ts-expect-error no such policy
-      const a: SessionServiceOptions = { stale: 'ignore' };
-      // @ts-expect-error a clock gives milliseconds
-      const b: SessionServiceOptions = { clock: () => new Date() };
-      // @ts-expect-error no such storage
-      const c = openSessionService({ storage: 'memroy' });
-      // @ts-expect-error no such option
-      new InMemorySessionService({ stateWriter: undefined });
-      return [a, b, c];
-    });
-    assert.equal(options.length, 3);
-  });
-});
-
-describe('Errors', () => {
-  it('are distinguished by their code', () => {
-    const error: unknown = new StateSchemaError('wrong');
-    assert.ok(isSessionError(error));
-    is<SessionError>()(error);
-    is<SessionErrorCode>()(error.code);
-    is<Record<string, unknown>>()(error.toJSON());
-    if (isSessionError(error, 'schema_violation')) {
-      is<'schema_violation'>()(error.code);
-    }
-    compiled(() => {
-      // @ts-expect-error no such code
-      isSessionError(error, 'wrong');
-      // @ts-expect-error no such code
-      return new SessionError('wrong', '');
-    });
   });
 });
