@@ -100,6 +100,9 @@ const OPTIONS: KnownOptions<SessionHistoryOptions> = {
   window: true,
 };
 
+/** How many events are read at first for a message that is stored again. Mostly it is one of the last. */
+const FIRST_WINDOW = 32;
+
 const METHODS = ['listSessions', 'updateSession'];
 
 /** @throws SessionError `invalid_argument` */
@@ -173,11 +176,23 @@ export function sessionHistory<S extends object = StateShape>(
   const readSession = async (sessionId: string, numRecentEvents: number | undefined) =>
     (await given).getSession({ appName, userId, sessionId, config: { numRecentEvents } });
 
+  /** Reads a session from the event on, or all of it if it has no such event. */
+  const readSince = async (sessionId: string, eventId: string | undefined) => {
+    for (let window = FIRST_WINDOW; ; window *= 4) {
+      const session = await readSession(sessionId, window);
+      const { events = [] } = session ?? {};
+      if (events.length < window || events.some(({ id }) => id === eventId)) return session;
+    }
+  };
+
   const write = async (item: GivenItem, sessionId: string, isAgain: boolean): Promise<void> => {
     const { eventsOf, emptied } = await import('./conversion.js');
     const events = eventsOf(item, agentName);
     if (events.length === 0) return;
-    const session = await readSession(sessionId, isAgain ? undefined : 0);
+    // All events of a message stand after its first one.
+    const session = await (isAgain
+      ? readSince(sessionId, events[0]!.id)
+      : readSession(sessionId, 0));
     if (session === undefined) throw missingSession(sessionId);
     events.push(...emptied(session.events, events));
     await (await given).appendEvents({ session, events });

@@ -4,32 +4,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { InMemorySessionService, Invocation } from '../../../js/index.js';
-import { historyOf, message, text, USER } from './threads.js';
+import { answered, historyOf, KEY, message, reloaded, text } from './threads.js';
 
 const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
-const KEY = { ...USER, sessionId: 's1' };
-
-/** Stores messages, each after the one before it, and returns what a new page loads. */
-async function reloaded(...messages: ReturnType<typeof message>[]) {
-  const service = new InMemorySessionService();
-  await service.createSession(KEY);
-  const history = historyOf(service, 's1');
-  const items = messages.map((message, index) => ({
-    message,
-    parentId: messages[index - 1]?.id ?? null,
-  }));
-  for (const item of items) await history.append(item);
-  const session = await service.getSession(KEY);
-  return {
-    items,
-    loaded: await historyOf(service, 's1').load(),
-    events: session?.events ?? [],
-    service,
-  };
-}
-
-const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'find', args: { n: 1 } };
-const answered = { ...call, argsText: '{"n":1}' };
 
 describe('The history of a thread', () => {
   it('is empty for a thread that is not stored', async () => {
@@ -157,28 +134,6 @@ describe('The history of a thread', () => {
     );
   });
 
-  it('replaces a message that is stored again', async () => {
-    const waiting = message('m1', 'assistant', [answered]);
-    const { loaded, service } = await reloaded(waiting, message('m2', 'user', [text('later')]));
-    const [{ message: first } = assert.fail()] = loaded.messages;
-    assert.deepEqual(first.role === 'assistant' && first.status, {
-      type: 'requires-action',
-      reason: 'tool-calls',
-    });
-    const done = { ...waiting, content: [{ ...answered, result: 5 }, text('Five.')] };
-    await historyOf(service, 's1').update({ message: done, parentId: null });
-    const { messages } = await historyOf(service, 's1').load();
-    assert.deepEqual(
-      messages.map(({ message }) => message.id),
-      ['m1', 'm2'],
-    );
-    assert.deepEqual(messages[0]?.message.content, done.content);
-    assert.deepEqual(
-      messages[0]?.message.role === 'assistant' && messages[0].message.status.type,
-      'complete',
-    );
-  });
-
   it('keeps branches', async () => {
     const service = new InMemorySessionService();
     await service.createSession(KEY);
@@ -204,25 +159,6 @@ describe('The history of a thread', () => {
       [
         ['again', null],
         ['edited', null],
-      ],
-    );
-  });
-
-  it('has nothing more of a message that is stored again with less', async () => {
-    const { service } = await reloaded(
-      message('m1', 'user', [text('Tea?')]),
-      message('m2', 'assistant', [{ ...answered, result: 1 }, text('One.')]),
-      message('m3', 'user', [text('And now?')]),
-    );
-    const history = historyOf(service, 's1');
-    await history.update({ message: message('m2', 'assistant', [text('None.')]), parentId: 'm1' });
-    const { messages } = await history.load();
-    assert.deepEqual(
-      messages.map(({ message }) => [message.id, message.content]),
-      [
-        ['m1', [text('Tea?')]],
-        ['m2', [text('None.')]],
-        ['m3', [text('And now?')]],
       ],
     );
   });

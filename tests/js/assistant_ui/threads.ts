@@ -1,9 +1,10 @@
 // What the tests of the adapters for assistant-ui share.
 
-import type { BaseSessionService } from '../../../js/index.js';
+import { type BaseSessionService, InMemorySessionService } from '../../../js/index.js';
 import { sessionHistory, type SessionHistory } from '../../../js/assistant_ui/index.js';
 
 export const USER = { appName: 'shop', userId: 'ada' };
+export const KEY = { ...USER, sessionId: 's1' };
 
 type Item = Parameters<SessionHistory['append']>[0];
 type Message = Item['message'];
@@ -39,3 +40,26 @@ export function historyOf(
   };
   return sessionHistory({ service, ...USER, ...options }, () => thread);
 }
+
+/** Stores messages, each after the one before it, and returns what a new page loads. */
+export async function reloaded(...messages: ReturnType<typeof message>[]) {
+  const service = new InMemorySessionService();
+  await service.createSession(KEY);
+  const history = historyOf(service, 's1');
+  const items = messages.map((message, index) => ({
+    message,
+    parentId: messages[index - 1]?.id ?? null,
+  }));
+  for (const item of items) await history.append(item);
+  const session = await service.getSession(KEY);
+  return {
+    items,
+    loaded: await historyOf(service, 's1').load(),
+    events: session?.events ?? [],
+    service,
+  };
+}
+
+const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'find', args: { n: 1 } };
+/** A call of a tool that has no result yet. */
+export const answered = { ...call, argsText: '{"n":1}' };
