@@ -19,6 +19,20 @@ export function completion(transaction: IDBTransaction, timeout: number): Promis
   });
 }
 
+/** Resolves with the connection that a request opens. */
+export async function connectionOf(
+  request: IDBOpenDBRequest,
+  timeout: number,
+): Promise<IDBDatabase> {
+  try {
+    return await resultOf(request, timeout);
+  } catch (error) {
+    // The connection may still open later. Nobody would close it, and it would block a deletion.
+    request.onsuccess = () => request.result.close();
+    throw error;
+  }
+}
+
 /** Runs with a connection of its own, which is closed afterwards. Does not create a missing database. */
 export async function withDatabase<T>(
   name: string,
@@ -28,11 +42,7 @@ export async function withDatabase<T>(
   const request = indexedDB.open(name);
   // It was deleted meanwhile.
   request.onupgradeneeded = () => request.transaction?.abort();
-  const database = await resultOf(request, timeout).catch((error: unknown) => {
-    // The connection may still open later.
-    request.onsuccess = () => request.result.close();
-    throw error;
-  });
+  const database = await connectionOf(request, timeout);
   database.onversionchange = () => database.close();
   try {
     return await run(database);

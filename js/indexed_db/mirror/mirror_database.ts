@@ -8,7 +8,7 @@ import {
   rangeOf,
   type TouchedKeys,
 } from './mirror_position.js';
-import { resultOf, completion } from '../requests.js';
+import { completion, connectionOf, resultOf } from '../requests.js';
 
 const RECORDS = 'records';
 const CURRENT = 'current';
@@ -19,6 +19,12 @@ export interface Batch {
   readonly keys: readonly IDBValidKey[];
   readonly records: readonly unknown[];
 }
+
+/**
+ * The factory of each open connection. Chromium keeps the factory of a bucket only for pending requests. When
+ * it collects the factory, it ends the connections without any event: requests then get no answer.
+ */
+const factories = new WeakMap<IDBDatabase, IDBFactory>();
 
 /**
  * The database of the mirror, in a Storage Bucket. It has one store. The key of a record is
@@ -46,9 +52,10 @@ export class MirrorDatabase {
       isNew = true;
       request.result.createObjectStore(RECORDS);
     };
-    const database = new MirrorDatabase(await resultOf(request, timeout), timeout);
+    const raw = await connectionOf(request, timeout);
+    factories.set(raw, factory);
     if (!isNew) turnLogOver(factory);
-    return database;
+    return new MirrorDatabase(raw, timeout);
   }
 
   static async delete(name: string, timeout: number): Promise<void> {

@@ -240,9 +240,12 @@ class Reconciliation {
   async #closeAll(): Promise<void> {
     const version = await this.#withPrimary((primary) => Promise.resolve(primary.version));
     await new Promise<void>((resolve, reject) => {
-      let late: ReturnType<typeof setTimeout> | undefined;
+      const { timeout } = this.#options;
+      // Without any event, another tab's deletion comes first and waits. The lock must not wait with it.
+      let late = setTimeout(() => reject(lost('no answer')), timeout);
       const request = indexedDB.open(this.#name, version + 1);
       request.onblocked = () => {
+        clearTimeout(late);
         late = setTimeout(() => reject(blocked(this.#name)), this.#options.blockedTimeout);
       };
       request.onupgradeneeded = () => request.transaction?.abort();

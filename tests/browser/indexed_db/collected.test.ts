@@ -33,4 +33,9 @@ describe('IndexedDB session services that were not closed', () => {
         assert.ok(left.services <= FEW && left.cores <= FEW, `left: ${JSON.stringify(left)}`);
       }));
   }
+
+  it('keep the connection to their mirror when garbage is collected', () =>
+    inTab({ browser, site }, async (tab) => {
+      assert.deepEqual(await tab.call('appendAfterCollection', newName()), []);
+    }));
 });

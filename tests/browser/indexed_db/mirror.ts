@@ -198,6 +198,23 @@ export function mirror(context: Context, browserName: BrowserName): void {
     });
   });
 
+  it('a mirror is refused with connection_lost while a deletion waits for another connection', async () => {
+    await inTab(context, async (tab) => {
+      const name = newName();
+      assert.equal((await tab.call('attachInVain', name)).code, 'connection_lost');
+      await assertMirrored(tab, name);
+    });
+  });
+
+  it('a connection to the mirror that opens after its timeout is closed', async () => {
+    await inTab(context, async (tab) => {
+      const { failed, late, open } = await tab.call('openMirrorLate', newName());
+      assert.equal(failed.code, 'connection_lost');
+      assert.ok(late > 0, 'it opens later');
+      assert.equal(open, 0);
+    });
+  });
+
   it('a database that was deleted with its mirror stays deleted', async () => {
     const name = newName();
     await inTwoTabs(context, async (one, other) => {

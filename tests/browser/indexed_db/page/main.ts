@@ -4,7 +4,7 @@ import { exposeScenarios } from '../../expose_scenarios.js';
 import { failInBatch, failInGroup } from './atomicity.js';
 import { burst, readStored } from './burst.js';
 import * as connections from './connections.js';
-import { dropServices } from './collect.js';
+import { appendAfterCollection, dropServices } from './collect.js';
 import { damageEvent, takeNumber } from './damage.js';
 import { deleteLong, retainAfterAnother } from './deletion.js';
 import { interrupt } from './exceptions.js';
@@ -31,6 +31,7 @@ import { countBesideAnother, workBesideAnother } from './two_pages.js';
 import * as walks from './walks.js';
 
 const scenarios = {
+  appendAfterCollection,
   burst,
   callAtOnce,
   changeByHand,

@@ -6,7 +6,7 @@ import {
   openSessionService,
 } from 'adk-session-wasm';
 import { CREATION, MARK, META } from '../../../../js/indexed_db/layout.js';
-import { answer, completion, dump, type Row, withDatabase } from './bare.js';
+import { answer, completion, dump, openBare, type Row, withDatabase } from './bare.js';
 import { around } from './around.js';
 import { APP, type Failure, failure, idsOf, keyOf, mark, persist, say, USER } from './events.js';
 import { giveUp } from './loss.js';
@@ -21,14 +21,24 @@ export interface Copies {
   set: string;
 }
 
+/** The `timeoutMs` of calls that are expected to time out. */
+const SHORT = 1_000;
+
 interface Buckets {
   open(name: string): Promise<{ indexedDB: IDBFactory }>;
 }
 
-async function openMirror(name: string): Promise<IDBDatabase> {
+/** Kept: when Chromium collects a bucket's factory, its connections get no answer any more. */
+let factory: Promise<IDBFactory> | undefined;
+
+function bucketFactory(): Promise<IDBFactory> {
   const { storageBuckets } = navigator as unknown as { storageBuckets: Buckets };
-  const { indexedDB } = await storageBuckets.open('adk-session-wasm');
-  return answer(indexedDB.open(name));
+  factory ??= storageBuckets.open('adk-session-wasm').then(({ indexedDB }) => indexedDB);
+  return factory;
+}
+
+async function openMirror(name: string): Promise<IDBDatabase> {
+  return answer((await bucketFactory()).open(name));
 }
 
 /** The current records of the mirror, and whether it has another copy, in progress or left over. */
@@ -142,6 +152,72 @@ export async function appendWithoutMirror(
   return failed;
 }
 
+/**
+ * Makes a mirror while a deletion waits for another connection: the request that all connections close comes after the
+ * deletion, and has no event. Returns the error of the opening, after the next one has worked.
+ */
+export async function attachInVain(name: string): Promise<Failure> {
+  await writeMuch({ name }, 'one');
+  const other = await openBare(name);
+  let deletion: IDBOpenDBRequest | undefined;
+  const end = around(IDBFactory.prototype, 'open', (_factory, values, proceed) => {
+    if (values[1] === other.version + 1) deletion ??= indexedDB.deleteDatabase(name);
+    return proceed(...values);
+  });
+  const service = new IndexedDbSessionService({ name, mirror: true, timeoutMs: SHORT });
+  const failed = await failure(() => service.open());
+  end();
+  if (deletion === undefined) throw new Error('no mirror was made');
+  const deleted = answer(deletion);
+  other.close();
+  await deleted;
+  await persist(() => service.open());
+  await service.close();
+  return failed;
+}
+
+export interface LateMirror {
+  failed: Failure;
+  /** The number of connections that were opened later, and of those that the package then left open. */
+  late: number;
+  open: number;
+}
+
+/** The mirror opens only after its opening has timed out, because a deletion waits for another connection. */
+export async function openMirrorLate(name: string): Promise<LateMirror> {
+  await writeMuch({ name, mirror: true }, 'one');
+  const other = await openMirror(name);
+  const deleted = answer((await bucketFactory()).deleteDatabase(name));
+  const openings: Promise<IDBDatabase>[] = [];
+  const end = around(IDBFactory.prototype, 'open', (factory, values, proceed) => {
+    const request = proceed(...values) as IDBOpenDBRequest;
+    const opened = new Promise<IDBDatabase>((resolve) => {
+      request.addEventListener('success', () => resolve(request.result));
+    });
+    if (factory !== indexedDB) openings.push(opened);
+    return request;
+  });
+  const service = new IndexedDbSessionService({ name, timeoutMs: SHORT });
+  const failed = await failure(() => service.open());
+  end();
+  other.close();
+  await deleted;
+  const late = await Promise.all(openings);
+  // After the other listeners of the same event.
+  await new Promise((resolve) => setTimeout(resolve));
+  await service.close();
+  return { failed, late: late.length, open: late.filter(isOpen).length };
+}
+
+function isOpen(database: IDBDatabase): boolean {
+  try {
+    database.transaction([...database.objectStoreNames]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Leaves a part of a copy in the mirror, as a tab does that ends while it copies the database. */
 export async function leaveCopy(name: string): Promise<void> {
   const database = await openMirror(name);
@@ -178,9 +254,7 @@ export async function fallBack(name: string): Promise<void> {
 }
 
 export async function loseMirror(name: string): Promise<void> {
-  const { storageBuckets } = navigator as unknown as { storageBuckets: Buckets };
-  const { indexedDB } = await storageBuckets.open('adk-session-wasm');
-  await answer(indexedDB.deleteDatabase(name));
+  await answer((await bucketFactory()).deleteDatabase(name));
 }
 
 /** Another session service has the database open while a mirror is made, and continues to write. */
