@@ -1,6 +1,7 @@
 import { requireService } from '../call/require_service.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
 import { requirePermission } from './routes/authorize.js';
+import type { WatchRequest } from '../watch/notice.js';
 import { requireWatchKeys } from '../watch/watch_request.js';
 import { changeFeed } from './routes/change_feed.js';
 import { ChangeLogs } from './routes/change_log.js';
@@ -17,7 +18,7 @@ import { HANDLE_ROUTES } from './routes/handle_routes.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './routes/open_api.js';
-import { requireKnownParameters } from './http/query.js';
+import { requireKnownParameters, textIn } from './http/query.js';
 import { readJsonObject } from './http/request_body.js';
 import {
   findRoute,
@@ -139,26 +140,20 @@ class Handler {
     const { route, names } = findRoute(TABLE, request.method, path, isOwnClient);
     // Our own client may be of a later version.
     if (!isOwnClient) requireKnownParameters(query, route.query ?? []);
-    const mayWriteAppState = await this.#permit(request, route, names, query);
-    const { run, body } = route;
-    if (run === undefined) return this.#watch(request, names, query);
-    return this.#run(request, run, body, { ...names, query, mayWriteAppState, isOwnClient });
-  }
-
-  #permit(
-    request: Request,
-    { action }: Route,
-    names: PathNames,
-    query: URLSearchParams,
-  ): Promise<boolean> {
-    return requirePermission(this.#settings.authorize, request, {
-      action,
+    const { action, run, body } = route;
+    const concerned = {
       appName: names.appName,
-      userId: names.userId || (query.get('userId') ?? undefined),
-      sessionId: names.sessionId || (query.get('sessionId') ?? undefined),
-    });
+      userId: names.userId || textIn(query, 'userId'),
+      sessionId: names.sessionId || textIn(query, 'sessionId'),
+    };
+    const access = { action, ...concerned };
+    const mayWriteAppState = await requirePermission(this.#settings.authorize, request, access);
+    if (run === undefined) return this.#watch(request, concerned);
+    const members = isOwnClient && body !== undefined ? 'any' : body;
+    return this.#run(request, run, members, { ...names, query, mayWriteAppState, isOwnClient });
   }
 
+  /** @param members the names of the members that the body may have; without them, the body is not read */
   async #run(
     request: Request,
     run: NonNullable<Route['run']>,
@@ -169,15 +164,7 @@ class Handler {
     const limit = new TimeLimit(request.signal, timeoutMs);
     try {
       const { signal } = limit;
-      const body =
-        members === undefined
-          ? {}
-          : await readJsonObject(
-              request,
-              maxBodyBytes,
-              parts.isOwnClient ? 'any' : members,
-              signal,
-            );
+      const body = members ? await readJsonObject(request, maxBodyBytes, members, signal) : {};
       const service = this.#service;
       const headers: Record<string, string> = {};
       const call = { service, ...parts, body, maxEvents, signal, headers };
@@ -187,19 +174,16 @@ class Handler {
     }
   }
 
-  #watch(request: Request, { appName }: PathNames, query: URLSearchParams): Response {
+  #watch(request: Request, watched: WatchRequest): Response {
     if (this.#openFeeds >= this.#settings.maxFeeds) {
       throw new HttpRefusal(503, 'Too many change feeds are open.', { 'retry-after': '10' });
     }
-    const userId = query.get('userId') ?? undefined;
-    const sessionId = query.get('sessionId') ?? undefined;
-    const watched = { appName, userId, sessionId };
     requireWatchKeys(watched);
-    const log = this.#logs.open(appName);
+    const log = this.#logs.open(watched.appName);
     this.#openFeeds += 1;
     return changeFeed({
       log,
-      request: watched,
+      watched,
       lastEventId: request.headers.get('last-event-id'),
       maxAgeMs: this.#settings.maxFeedAgeMs,
       onEnd: () => void (this.#openFeeds -= 1),

@@ -1,6 +1,7 @@
 import { messageOf } from '../../errors/describe.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { unknownMember } from '../../call/known_options.js';
+import { onAbort } from '../../call/on_abort.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { HttpRefusal } from './http_refusal.js';
 
@@ -51,7 +52,7 @@ async function readText(request: Request, maxBytes: number, signal: AbortSignal)
   if (request.body === null) return '';
   const reader = request.body.getReader();
   const stop = (): void => void reader.cancel().catch(() => undefined);
-  signal.addEventListener('abort', stop);
+  const ignoreSignal = onAbort(signal, stop);
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
   let size = 0;
@@ -69,6 +70,6 @@ async function readText(request: Request, maxBytes: number, signal: AbortSignal)
     if (error instanceof TypeError) throw invalid('body', 'is not UTF-8', error);
     throw error;
   } finally {
-    signal.removeEventListener('abort', stop);
+    ignoreSignal();
   }
 }

@@ -1,16 +1,17 @@
+import { onAbort } from '../../call/on_abort.js';
+
 /** Fires its signal when the time of a request is up, or when its client has gone. */
 export class TimeLimit {
   readonly #controller = new AbortController();
-  readonly #client: AbortSignal;
   readonly #timer: ReturnType<typeof setTimeout>;
-  readonly #abort = (): void => this.#controller.abort();
+  readonly #ignoreClient: () => void;
 
   /** @param timeoutMs milliseconds from now */
   constructor(client: AbortSignal, timeoutMs: number) {
-    this.#client = client;
-    this.#timer = setTimeout(this.#abort, timeoutMs);
-    if (client.aborted) this.#abort();
-    else client.addEventListener('abort', this.#abort);
+    const abort = (): void => this.#controller.abort();
+    this.#timer = setTimeout(abort, timeoutMs);
+    this.#ignoreClient = onAbort(client, abort);
+    if (client.aborted) abort();
   }
 
   get signal(): AbortSignal {
@@ -20,6 +21,6 @@ export class TimeLimit {
   /** Frees the timer and the client's signal. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#client.removeEventListener('abort', this.#abort);
+    this.#ignoreClient();
   }
 }

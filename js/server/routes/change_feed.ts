@@ -6,9 +6,9 @@ import type { ChangeLog } from './change_log.js';
 const HEARTBEAT_MS = 15_000;
 
 /** What a feed sends, and for how long. */
-export interface FeedRequest {
+export interface FeedSettings {
   readonly log: ChangeLog;
-  readonly request: WatchRequest;
+  readonly watched: WatchRequest;
   /** The id of the last event that the client has, or `null`: the feed begins now. */
   readonly lastEventId: string | null;
   /** Milliseconds after which the feed ends, so that its permission is asked for again. */
@@ -24,7 +24,7 @@ export interface FeedRequest {
  * A feed with a `Last-Event-ID` continues after that event. It begins with a `resync` notice if the log does not
  * have all that followed.
  */
-export function changeFeed(feed: FeedRequest): Response {
+export function changeFeed(feed: FeedSettings): Response {
   const stream = new ReadableStream<Uint8Array>(new FeedSource(feed), { highWaterMark: 0 });
   return new Response(stream, {
     headers: {
@@ -38,7 +38,7 @@ export function changeFeed(feed: FeedRequest): Response {
 
 class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
   readonly #encoder = new TextEncoder();
-  readonly #feed: FeedRequest;
+  readonly #feed: FeedSettings;
   readonly #stopListening: () => void;
   readonly #lifetime: ReturnType<typeof setTimeout>;
   #position: number;
@@ -49,7 +49,7 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
   #isOver = false;
   #isCancelled = false;
 
-  constructor(feed: FeedRequest) {
+  constructor(feed: FeedSettings) {
     const { log, lastEventId, maxAgeMs } = feed;
     this.#feed = feed;
     const position = lastEventId === null ? log.last : log.positionOf(lastEventId);
@@ -78,8 +78,8 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     const first = this.#first;
     this.#first = undefined;
     if (first !== undefined) return first;
-    const { log, request } = this.#feed;
-    const { position, notice } = log.next(this.#position, request);
+    const { log, watched } = this.#feed;
+    const { position, notice } = log.next(this.#position, watched);
     this.#position = position;
     return notice && this.#eventOf(`data: ${JSON.stringify(notice)}`);
   }

@@ -70,12 +70,12 @@ export class ChangeLog {
   }
 
   /** Returns the next notice for a reader, with its position; without a notice, the last position. */
-  next(after: number, request: WatchRequest): { position: number; notice?: Notice } {
+  next(after: number, watched: WatchRequest): { position: number; notice?: Notice } {
     if (!this.#hasAllAfter(after)) return { position: this.#last, notice: { type: 'resync' } };
     for (let position = after + 1; position <= this.#last; position += 1) {
       const given = this.#ring[position % CAPACITY];
       if (given === undefined) continue;
-      const notice = given.type === 'resync' ? given : matchNotice(request, given);
+      const notice = given.type === 'resync' ? given : matchNotice(watched, given);
       if (notice !== undefined) return { position, notice };
     }
     return { position: this.#last };
@@ -105,10 +105,10 @@ export class ChangeLog {
     this.#last += 1;
     const place = this.#last % CAPACITY;
     const dropped = this.#ring[place];
-    if (dropped?.type === 'appended') this.#appends.delete(keyOf(dropped));
+    if (dropped?.type === 'appended') this.#appends.delete(appendKeyOf(dropped));
     this.#ring[place] = notice;
     if (notice.type !== 'appended') return;
-    const key = keyOf(notice);
+    const key = appendKeyOf(notice);
     const earlier = this.#appends.get(key);
     if (earlier !== undefined) this.#ring[earlier % CAPACITY] = undefined;
     this.#appends.set(key, this.#last);
@@ -116,7 +116,7 @@ export class ChangeLog {
 }
 
 /** Appends with the same key say the same, but for the revision. */
-function keyOf({ userId, sessionId, scopes }: SessionNotice): string {
+function appendKeyOf({ userId, sessionId, scopes }: SessionNotice): string {
   return JSON.stringify([userId, sessionId, scopes]);
 }
 

@@ -1,8 +1,8 @@
 import { eventsIn } from './call_body.js';
 import { eventToJson, sessionToJson } from './event_json.js';
-import { numberIn, wordIn } from '../http/query.js';
+import { flagIn, numberIn, textIn } from '../http/query.js';
 import { keyOf, type Route } from './route.js';
-import { readSession } from './session_routes.js';
+import { requireSession } from './session_routes.js';
 
 const EVENTS = '/apps/{appName}/users/{userId}/sessions/{sessionId}/events';
 
@@ -19,10 +19,10 @@ export const EVENT_ROUTES: readonly Route[] = [
       const { query } = call;
       const { events, ...page } = await call.service.listEvents({
         ...keyOf(call),
-        before: query.get('before') ?? undefined,
-        after: query.get('after') ?? undefined,
+        before: textIn(query, 'before'),
+        after: textIn(query, 'after'),
         limit: numberIn(query, 'limit'),
-        withCount: wordIn(query, 'withCount', ['true', 'false']) !== 'false',
+        withCount: flagIn(query, 'withCount') ?? true,
       });
       return { events: events.map(eventToJson), ...page };
     },
@@ -37,7 +37,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     response: 'AppendedEvents',
     run: async (call) => {
       const events = eventsIn(call);
-      const session = await readSession(call, { numRecentEvents: 0 });
+      const session = await requireSession(call, { numRecentEvents: 0 });
       // The service checks that it is a number.
       const expectedRevision = call.body.expectedRevision as number | undefined;
       const request = { session, events, expectedRevision, signal: call.signal };

@@ -11,8 +11,8 @@ import { type Appended, READ_EVENTS } from '../../wasm/protocol.js';
 import { toSeconds } from '../../python/time.js';
 import { eventsIn } from './call_body.js';
 import { eventToJson } from './event_json.js';
-import { numberIn, wordIn } from '../http/query.js';
-import type { Route, RouteCall } from './route.js';
+import { flagIn, numberIn, textIn, wordIn } from '../http/query.js';
+import { keyOf, type Route, type RouteCall } from './route.js';
 import { requireCore } from './served_session.js';
 
 const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
@@ -52,9 +52,9 @@ export const HANDLE_ROUTES: readonly Route[] = [
       const { pages } = requireCore(call);
       const page = {
         isForward: wordIn(query, 'direction', ['before', 'after']) === 'after',
-        eventId: query.get('eventId') ?? undefined,
+        eventId: textIn(query, 'eventId'),
         limit: numberIn(query, 'limit'),
-        withCount: wordIn(query, 'withCount', ['true', 'false']) !== 'false',
+        withCount: flagIn(query, 'withCount') ?? true,
       };
       const [created, fragments, ...rest] = await pages.read(
         { appName, userId, sessionId },
@@ -73,19 +73,11 @@ export const HANDLE_ROUTES: readonly Route[] = [
     query: ['since', 'created'],
     response: 'ChangesSince',
     run: async (call) => {
-      const { query, appName, userId, sessionId, signal, isOwnClient } = call;
       // The service checks that it is there.
-      const since = numberIn(query, 'since')!;
-      const request = {
-        appName,
-        userId,
-        sessionId,
-        since,
-        created: numberIn(query, 'created'),
-        signal,
-      };
+      const since = numberIn(call.query, 'since')!;
+      const request = { ...keyOf(call), since, created: numberIn(call.query, 'created') };
       const { events, ...changes } = await requireCore(call).pages.changes(request);
-      if (isOwnClient) return { ...changes, events };
+      if (call.isOwnClient) return { ...changes, events };
       const lastUpdateTime = toSeconds(changes.lastUpdateTime);
       return { ...changes, lastUpdateTime, events: events?.map(changedToJson) };
     },

@@ -110,7 +110,8 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   sharedState: { enum: ['apply', 'keep'] },
 };
 
-const STATUSES: Readonly<Record<string, string>> = {
+/** What the statuses of errors mean. */
+const ERROR_STATUSES: Readonly<Record<string, string>> = {
   400: 'The request is wrong.',
   401: 'The request does not tell who sends it.',
   403: 'This is not allowed.',
@@ -138,7 +139,7 @@ export function openApiDocument(routes: readonly Route[], basePath: string): obj
 
 function operationOf({ action, method, path, summary, query = [], body, response }: Route): object {
   const content = response === 'Notices' ? 'text/event-stream' : 'application/json';
-  const errors = Object.entries(STATUSES).map(([status, description]): [string, object] => [
+  const errors = Object.entries(ERROR_STATUSES).map(([status, description]): [string, object] => [
     status,
     { description, content: { 'application/json': { schema: ref('Error') } } },
   ]);

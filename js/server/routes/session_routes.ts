@@ -3,7 +3,7 @@ import type { CreateSessionRequest, Session, SessionChanges } from '../../model/
 import { toMilliseconds, toSeconds } from '../../python/time.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { numberIn, timeIn, wordIn } from '../http/query.js';
+import { flagIn, numberIn, textIn, timeIn, wordIn } from '../http/query.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
 import { sessionToJson } from './event_json.js';
 import { servedSession, revisionsOf } from './served_session.js';
@@ -34,7 +34,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       'sharedState',
     ],
     response: 'Session',
-    run: async (call) => servedSession(call, await call.service.createSession(newSession(call))),
+    run: async (call) =>
+      servedSession(call, await call.service.createSession(createRequestIn(call))),
   },
   {
     method: 'POST',
@@ -72,7 +73,7 @@ export const SESSION_ROUTES: readonly Route[] = [
         numRecentEvents: numberIn(call.query, 'numRecentEvents'),
         afterTimestamp: millisecondsOf(call, timeIn(call.query, 'afterTimestamp')),
       };
-      return servedSession(call, await readSession(call, config));
+      return servedSession(call, await requireSession(call, config));
     },
   },
   {
@@ -85,7 +86,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     run: async (call) => {
       const stateDelta = deltaIn(call);
       await call.service.updateState({ ...keyOf(call), stateDelta });
-      return servedSession(call, await readSession(call, {}));
+      return servedSession(call, await requireSession(call, {}));
     },
   },
   {
@@ -162,19 +163,18 @@ export const SESSION_ROUTES: readonly Route[] = [
       const { appName, query, signal, isOwnClient } = call;
       const limit = numberIn(query, 'limit') ?? DEFAULT_LIMIT;
       if (limit > MAX_LIMIT) throw invalid('limit', `must be at most ${MAX_LIMIT}; it is ${limit}`);
-      const withTotal = wordIn(query, 'withTotal', ['true', 'false']);
       const page = await call.service.listSessions({
         appName,
-        userId: query.get('userId') ?? undefined,
+        userId: textIn(query, 'userId'),
         limit,
         offset: numberIn(query, 'offset'),
         page: numberIn(query, 'page'),
-        cursor: query.get('cursor') ?? undefined,
+        cursor: textIn(query, 'cursor'),
         order: wordIn(query, 'order', ['asc', 'desc']),
         orderBy: wordIn(query, 'orderBy', ['lastUpdateTime', 'createTime']),
-        title: query.get('title') ?? undefined,
-        labels: query.has('label') ? labelsIn(query.getAll('label')) : undefined,
-        withTotal: withTotal && withTotal === 'true',
+        title: textIn(query, 'title'),
+        labels: labelsIn(query),
+        withTotal: flagIn(query, 'withTotal'),
         stateKeys: query.has('stateKeys') ? query.getAll('stateKeys') : undefined,
         signal,
       });
@@ -199,9 +199,9 @@ export const SESSION_ROUTES: readonly Route[] = [
       const olderThan = timeIn(query, 'olderThan');
       const request = {
         appName,
-        userId: query.get('userId') ?? undefined,
+        userId: textIn(query, 'userId'),
         olderThan: olderThan === undefined ? undefined : toMilliseconds(olderThan),
-        labels: query.has('label') ? labelsIn(query.getAll('label')) : undefined,
+        labels: labelsIn(query),
       };
       return { deleted: await service.deleteSessions(request, { signal }) };
     },
@@ -213,7 +213,7 @@ export const SESSION_ROUTES: readonly Route[] = [
  *
  * @throws HttpRefusal 404 if it does not exist
  */
-export async function readSession(
+export async function requireSession(
   call: RouteCall,
   config: { numRecentEvents?: number | undefined; afterTimestamp?: number | undefined },
 ): Promise<Session> {
@@ -227,10 +227,11 @@ function millisecondsOf({ isOwnClient }: RouteCall, time: number | undefined): n
   return isOwnClient ? time : time && toMilliseconds(time);
 }
 
-/** Takes labels, each as `key:value`. */
-function labelsIn(labels: readonly string[]): Record<string, string> {
+/** Takes the labels of a query, each as `key:value`; `undefined` if there are none. */
+function labelsIn(query: URLSearchParams): Record<string, string> | undefined {
+  if (!query.has('label')) return undefined;
   return Object.fromEntries(
-    labels.map((label) => {
+    query.getAll('label').map((label) => {
       const at = label.indexOf(':');
       if (at < 0) throw invalid('label', 'must be a key, a colon and a value');
       return [label.slice(0, at), label.slice(at + 1)];
@@ -238,7 +239,8 @@ function labelsIn(labels: readonly string[]): Record<string, string> {
   );
 }
 
-function newSession(call: RouteCall) {
+/** Takes the request to create a session from the body of a call. */
+function createRequestIn(call: RouteCall) {
   const { appName, userId, body, signal } = call;
   const { sessionId, state, events, title, labels, stateDelta, lastUpdateTime, sharedState } =
     body as Partial<CreateSessionRequest>;
