@@ -19,7 +19,7 @@ import type {
 } from '../storage/session_store.js';
 import { checkWindow, pageNumbers } from '../wasm/core.js';
 import type { Appended } from '../wasm/protocol.js';
-import { readSession, type RemoteSession, sessionIn } from './responses.js';
+import { readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { createAt, type ServerStore } from './server_store.js';
 import { runAgent } from './run/run.js';
@@ -46,7 +46,7 @@ export class ApiServerStore implements ServerStore {
     }
     return createAt(this.#connection, sessionsPath(key), request, ifAbsent, (json) => {
       const session = pythonSession(json);
-      return session && readSession(session);
+      return session && readSessionOf(session);
     });
   }
 
@@ -66,7 +66,7 @@ export class ApiServerStore implements ServerStore {
     const { events: all } = session;
     const later = after === undefined ? all : all.filter(({ timestamp }) => timestamp >= after);
     const events = last === undefined ? later : later.slice(Math.max(0, later.length - last));
-    return readSession({ ...session, events });
+    return readSessionOf({ ...session, events });
   }
 
   async list(
@@ -81,12 +81,7 @@ export class ApiServerStore implements ServerStore {
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });
     const request = { method: 'GET', path } as const;
-    const all = (await this.#connection.request(request, call, (json) => {
-      const sessions = Array.isArray(json) ? json.map((each) => pythonSession(each)) : [undefined];
-      const isWhole = (given: typeof sessions): given is RemoteSession[] =>
-        !given.includes(undefined);
-      return isWhole(sessions) ? sessions : undefined;
-    }))!;
+    const all = (await this.#connection.request(request, call, pythonSessions))!;
     const places = all.map((session) => ({ ...session, sessionId: session.id }));
     const order = descending ? 'desc' : 'asc';
     const end = wanted.limit === undefined ? undefined : wanted.offset + wanted.limit;
@@ -185,6 +180,12 @@ function pythonSession(json: unknown, key?: Required<StorageKey>): RemoteSession
   });
   const lastUpdateTime = timeInMilliseconds(json.lastUpdateTime);
   return sessionIn({ ...json, events, lastUpdateTime }, key);
+}
+
+function pythonSessions(json: unknown): RemoteSession[] | undefined {
+  if (!Array.isArray(json)) return undefined;
+  const sessions = json.map((item) => pythonSession(item)).filter((item) => item !== undefined);
+  return sessions.length === json.length ? sessions : undefined;
 }
 
 function unsupported(what: string): SessionError {

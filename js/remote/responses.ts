@@ -57,10 +57,11 @@ export const sessionReader =
     const [created, revision] = [CREATED_HEADER, REVISION_HEADER].map((name) => {
       return Number(headers.get(name) ?? NaN);
     });
-    return session && readSession(session, created, revision);
+    return session && readSessionOf(session, created, revision);
   };
 
-export function readSession(
+/** Returns a session as a store returns it. */
+export function readSessionOf(
   { state, events, lastUpdateTime, title, labels }: RemoteSession,
   created = NaN,
   revision = NaN,

@@ -110,8 +110,7 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
     clearTimeout(timer);
     timer = setTimeout(() => silence.abort(new Error('it is silent')), SILENCE_MS);
   };
-  const end = (): void => silence.abort(signal.reason);
-  signal.addEventListener('abort', end);
+  const ignoreSignal = onAbort(signal, () => silence.abort(signal.reason));
   try {
     received();
     const query = { userId, sessionId };
@@ -133,7 +132,7 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
     throw connectionError(SERVER, cause, SILENCE_MS);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    ignoreSignal();
   }
 }
 

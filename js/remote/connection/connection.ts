@@ -121,13 +121,13 @@ export class Connection {
       /** The first error after which a write may be stored. A later refusal does not tell. */
       let doubt: unknown;
       for (;;) {
-        const attempt = { mayHelp: false };
+        const repetition = { mayHelp: false };
         try {
-          return await this.#attempt(limit, request, read, attempt);
+          return await this.#attempt(limit, request, read, repetition);
         } catch (failure) {
           if (request.method !== 'GET' && isSessionError(failure, 'connection_lost'))
             doubt ??= failure;
-          await retries.afterFailure(failure, attempt.mayHelp).catch((error: unknown) => {
+          await retries.afterFailure(failure, repetition.mayHelp).catch((error: unknown) => {
             throw doubt ?? error;
           });
         }
@@ -135,12 +135,12 @@ export class Connection {
     });
   }
 
-  /** @param attempt gets whether a repetition may help */
+  /** @param repetition gets whether it may help to send the request again */
   async #attempt<T>(
     limit: CallLimit,
     request: RemoteRequest,
     read: ReadResponse<T>,
-    attempt: { mayHelp: boolean },
+    repetition: { mayHelp: boolean },
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, fetch, getAccessToken } = this.options;
     const { method, body, none } = request;
@@ -151,7 +151,7 @@ export class Connection {
       const { headers } = credentials;
       const http: HttpRequest = { method, url: this.urlOf(request), body, headers, fetch };
       return exchange(SERVER, limit, timeoutMs, http).catch((error: unknown) => {
-        attempt.mayHelp = isIdempotent && isTransient(error);
+        repetition.mayHelp = isIdempotent && isTransient(error);
         throw error;
       });
     };
@@ -165,20 +165,16 @@ export class Connection {
     // Long texts, and most are never shown.
     const shownText = () => credentials.mask(response.text);
     if (!(status >= 200 && status <= 299)) {
-      const refusal = refusalOf({
-        status,
-        retryAfter: headers.get('retry-after'),
-        text: shownText(),
-      });
+      const refusal = refusalOf(status, headers, shownText());
       if (refusal.error.code === none) return undefined;
       // Status 429 says that the request was not processed.
-      attempt.mayHelp = refusal.isTransient && (isIdempotent || status === 429);
+      repetition.mayHelp = refusal.isTransient && (isIdempotent || status === 429);
       throw refusal.error;
     }
     closeTimeout.restart();
     const value = read(jsonIn(response.text), headers);
     if (value !== undefined) return value;
-    attempt.mayHelp = isIdempotent;
+    repetition.mayHelp = isIdempotent;
     throw malformedResponse(status, shownText(), method !== 'GET');
   }
 }

@@ -33,22 +33,18 @@ const CODES: ReadonlyMap<unknown, SessionErrorCode> = new Map([
   ['closed', 'storage_unavailable'],
 ]);
 
-/** A response with an error status. */
-export interface ErrorResponse {
-  readonly status: number;
-  readonly retryAfter: string | null;
-  /** Without credentials. */
-  readonly text: string;
-}
-
 /** The error of a response, and whether the same request may succeed later. */
 export interface Refusal {
   readonly error: SessionError;
   readonly isTransient: boolean;
 }
 
-/** Makes the error for a response with an error status: with its `code` and fields if it has them. */
-export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal {
+/**
+ * Makes the error for a response with an error status: with its `code` and fields if it has them.
+ *
+ * @param text the body without credentials
+ */
+export function refusalOf(status: number, headers: Headers, text: string): Refusal {
   const json = jsonIn(text);
   const { detail, code, ...fields } = isPlainObject(json) ? json : {};
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
@@ -63,7 +59,7 @@ export function refusalOf({ status, retryAfter, text }: ErrorResponse): Refusal 
     ...(translated === 'remote' && { status, body: text.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
-  noteRetryAfter(error, retryAfter);
+  noteRetryAfter(error, headers.get('retry-after'));
   // With a code, status 500 is a fault that does not pass.
   const isTransient = TRANSIENT.includes(status) && !(status === 500 && known !== undefined);
   return { error, isTransient };

@@ -46,11 +46,9 @@ export function openStream(
       ...(body !== undefined && { body }),
     });
     const response = await send(connection.urlOf(request), options);
-    const { status, headers: given } = response;
-    if (status === 200) return { response, mask, refusal: undefined };
+    if (response.status === 200) return { response, mask, refusal: undefined };
     const text = mask(await response.text());
-    const refusal = refusalOf({ status, retryAfter: given.get('retry-after'), text });
-    return { response, mask, refusal };
+    return { response, mask, refusal: refusalOf(response.status, response.headers, text) };
   };
   return raceSignal(signal, open());
 }

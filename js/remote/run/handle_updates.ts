@@ -97,14 +97,11 @@ export class HandleUpdates {
     const { session, record } = this.#handle;
     const first = session.events[0];
     if (record.firstEventId === (first?.id ?? '')) return all;
-    if (first !== undefined)
-      return all.slice(
-        Math.max(
-          0,
-          all.findIndex(({ id }) => id === first.id),
-        ),
-      );
-    return all.filter(({ timestamp }) => timestamp > session.given.lastUpdateTime);
+    if (first === undefined) {
+      return all.filter(({ timestamp }) => timestamp > session.given.lastUpdateTime);
+    }
+    const position = all.findIndex(({ id }) => id === first.id);
+    return position < 0 ? all : all.slice(position);
   }
 
   /** Keeps the objects of events that the handle has, except those that the stream may have cut. */
