@@ -46,14 +46,13 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
 
 /** Returns empty events in place of those of the message that it has no more. */
 export function emptied(stored: readonly Event[], events: readonly NewEvent[]): NewEvent[] {
-  const [first] = events;
-  const mark = first && markOf(first);
-  if (mark === undefined) return [];
+  const first = events[0]!;
   const ids = new Set(events.map(({ id }) => id));
-  const isLeft = (event: Event): boolean =>
-    !ids.has(event.id) && markOf(event)?.messageId === mark.messageId;
-  const left = stored.filter(isLeft);
-  return left.map(({ id }) => ({ ...first!, id, content: { parts: [] } }));
+  const surplus = stored.filter((event) => {
+    const mark = markOf(event);
+    return mark !== undefined && mark.messageId === first.id && !ids.has(event.id);
+  });
+  return surplus.map(({ id }) => ({ ...first, id, content: { parts: [] } }));
 }
 
 /** Returns one content for a model's calls, one for their results, and one for what the model says afterwards. */

@@ -45,35 +45,28 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
     const parts = listOf(event.content?.parts).map((part): Part => membersOf(part));
     const content = parts.map(assistantPartOf).filter((part) => part !== undefined);
     for (const { functionResponse } of parts) setResult(calls, functionResponse);
-    const known = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
-    if (known !== undefined) {
-      known.last = event;
-      known.mark = mark;
-      addParts(known.content, content, calls);
-    } else if (
-      mark !== undefined ||
-      content.length > 0 ||
-      statusOf(event, []).type !== 'complete'
-    ) {
-      const id = mark?.messageId ?? event.id;
-      const isUser = event.author === 'user';
-      const parentId = parentOf(mark, drafts, newest);
-      const { invocationId, timestamp } = event;
-      const createdAt = new Date(timestamp);
-      newest = {
-        id,
-        isUser,
-        parentId,
+    let draft = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
+    if (draft === undefined) {
+      const isEmpty = content.length === 0 && statusOf(event, []).type === 'complete';
+      if (mark === undefined && isEmpty) continue;
+      const { author, invocationId, timestamp } = event;
+      draft = {
+        id: mark?.messageId ?? event.id,
+        isUser: author === 'user',
+        parentId: parentOf(mark, drafts, newest),
         mark,
         custom,
-        createdAt,
+        createdAt: new Date(timestamp),
         invocationId,
         last: event,
         content: [],
       };
-      drafts.set(id, newest);
-      addParts(newest.content, content, calls);
+      newest = draft;
+      drafts.set(draft.id, draft);
     }
+    draft.last = event;
+    draft.mark = mark;
+    addParts(draft.content, content, calls);
   }
   return [...drafts.values()].map((draft) => ({
     message: draft.isUser ? userMessage(draft) : assistantMessage(draft),
