@@ -64,7 +64,7 @@ describe('Live sessions in two tabs', () => {
           await one.call('rename', 'Tea');
           await other.call('waitFor', 'Tea');
           await other.call('setName', 'Ada');
-          await one.call('waitFor', '{"user:name":"Ada"}');
+          for (const tab of [one, other]) await tab.call('waitFor', '{"user:name":"Ada"}');
           const lines = await one.call('lines');
           const ids = Array.from({ length: 10 }, (_, index) => `e${index + 1}`);
           // The state was set by an event of its own.

@@ -31,7 +31,7 @@ async function leaves(
   ids: readonly string[],
   userId?: string,
 ): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 1000; tries += 1) {
     if ((await idsOf(service, userId)).length <= ids.length) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -214,7 +214,11 @@ describe('The option retention', () => {
     });
     await create(service, 'a', { age: 1 });
     await create(service, 'b');
-    for (let tries = 0; tries < 50 && !seen.some(({ kind }) => kind === 'retention'); tries += 1) {
+    for (
+      let tries = 0;
+      tries < 2000 && !seen.some(({ kind }) => kind === 'retention');
+      tries += 1
+    ) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     const failures = seen.filter(({ kind }) => kind === 'retention');

@@ -77,8 +77,13 @@ function listen(service: StoredSessionService): Notice[] {
   return notices;
 }
 
-/** Everything that was posted has arrived. */
-const arrived = (): Promise<void> => new Promise((done) => setTimeout(done, 150));
+/**
+ * Everything that was posted has arrived. Many short pauses: after a single one, a process that had no processor for so
+ * long would continue here before it gets its messages.
+ */
+async function arrived(): Promise<void> {
+  for (let turn = 0; turn < 30; turn += 1) await new Promise((done) => setTimeout(done, 5));
+}
 
 const created = (...scopes: SharedScope[]): Notice => {
   return { type: 'created', ...KEY, revision: 1, scopes };

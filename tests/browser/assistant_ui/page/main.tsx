@@ -21,7 +21,7 @@ const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
 const pause = () => new Promise((done) => setTimeout(done, 20));
 
 async function until<T>(find: () => T | undefined | false | null): Promise<T> {
-  for (let tries = 0; tries < 500; tries += 1) {
+  for (let tries = 0; tries < 3000; tries += 1) {
     const found = find();
     if (found) return found;
     await pause();

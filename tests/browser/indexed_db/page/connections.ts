@@ -3,7 +3,7 @@
 import { IndexedDbSessionService, isSessionError } from 'adk-session-wasm';
 import { around } from './around.js';
 import { keepAlive, openBare } from './bare.js';
-import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
+import { type Failure, failure, idsOf, keyOf, mark, persist } from './events.js';
 import { Feed } from './feed.js';
 
 let service: IndexedDbSessionService | undefined;
@@ -121,8 +121,9 @@ export interface SilenceResult {
 /** Another connection locks all stores with a long transaction. */
 export async function waitInVain(name: string): Promise<SilenceResult> {
   const service = new IndexedDbSessionService({ name, timeoutMs: 300 });
-  const session = await service.createSession(keyOf('one'));
-  await service.appendEvent({ session, event: mark('before') });
+  // Without the lock, a busy machine may need more time too.
+  const session = await persist(() => service.getOrCreateSession(keyOf('one')));
+  await persist(() => service.appendEvent({ session, event: mark('before') }));
   const other = await openBare(name);
   const transaction = other.transaction([...other.objectStoreNames], 'readwrite');
   const release = keepAlive(transaction, 'meta');
@@ -135,9 +136,9 @@ export async function waitInVain(name: string): Promise<SilenceResult> {
   await release();
   other.close();
   const handle = idsOf(session);
-  const read = async () => idsOf(await service.getSession(keyOf('one')));
+  const read = async () => idsOf(await persist(() => service.getSession(keyOf('one'))));
   const stored = await read();
-  await service.appendEvent({ session, event });
+  await persist(() => service.appendEvent({ session, event }));
   const again = await read();
   await service.close();
   return { failures, handle, stored, again };
@@ -217,9 +218,9 @@ export async function openInVain(name: string): Promise<Opening> {
   const failed = await failure(() => settled(service.createSession(keyOf('one'))));
   other.close();
   await deleted;
-  const session = await service.getOrCreateSession(keyOf('one'));
-  await service.appendEvent({ session, event: mark('after') });
-  const after = idsOf(await service.getSession(keyOf('one')));
+  const session = await persist(() => service.getOrCreateSession(keyOf('one')));
+  await persist(() => service.appendEvent({ session, event: mark('after') }));
+  const after = idsOf(await persist(() => service.getSession(keyOf('one'))));
   await service.close();
   return { failed, after };
 }

@@ -3,6 +3,7 @@ import {
   type Event,
   isSessionError,
   type Session,
+  type SessionErrorCode,
   type StateShape,
 } from 'adk-session-wasm';
 
@@ -53,13 +54,16 @@ export async function failure(run: () => unknown): Promise<Failure> {
   throw new Error('it did not fail');
 }
 
-/** Does it again as long as the connection is lost meanwhile: a retry is safe. */
-export async function persist<T>(run: () => Promise<T>): Promise<T> {
+/** Does it again as long as it fails with that code: a retry is safe. */
+export async function persist<T>(
+  run: () => Promise<T>,
+  code: SessionErrorCode = 'connection_lost',
+): Promise<T> {
   for (;;) {
     try {
       return await run();
     } catch (error) {
-      if (!isSessionError(error, 'connection_lost')) throw error;
+      if (!isSessionError(error, code)) throw error;
     }
   }
 }

@@ -164,7 +164,7 @@ export async function refillSlowly(name: string): Promise<{ failed: Failure[]; e
     timeoutMs: SHORT,
     onDataLoss: async (_loss, service) => {
       asked += 1;
-      const session = await service.createSession(keyOf('one'));
+      const session = await persist(() => service.getOrCreateSession(keyOf('one')));
       await mayEnd;
       await service.appendEvent({ session, event: mark(`refilled ${asked}`) });
     },

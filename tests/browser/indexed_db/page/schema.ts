@@ -3,7 +3,7 @@
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { around } from './around.js';
 import { answer, completion, type Dump, dump, openBare, withDatabase } from './bare.js';
-import { type Failure, failure, idsOf, keyOf, mark } from './events.js';
+import { type Failure, failure, idsOf, keyOf, mark, persist } from './events.js';
 
 const NEWER = 1000;
 
@@ -65,8 +65,11 @@ export async function upgradeBlocked(name: string): Promise<Failure> {
 
 /** The data that the same service reads after the other tab has closed its connection, and the database's version then. */
 export async function readUpgraded(name: string): Promise<{ events: string[]; version: number }> {
-  if (upgrading === undefined) throw new Error('upgradeBlocked comes first');
-  const events = idsOf(await upgrading.getSession(keyOf('one')));
+  const service = upgrading;
+  if (service === undefined) throw new Error('upgradeBlocked comes first');
+  // The upgrade continues, and a busy machine may need more than the blocked timeout for it.
+  const read = () => service.getSession(keyOf('one'));
+  const events = idsOf(await persist(read, 'storage_blocked'));
   const version = await withDatabase(name, async (opened) => opened.version);
   return { events, version };
 }

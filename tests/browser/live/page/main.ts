@@ -21,7 +21,7 @@ store.subscribe((snapshot) => {
 
 /** Waits until the line is on the screen. Returns when that was. */
 async function waitFor(line: string): Promise<number> {
-  for (let tries = 0; tries < 2000; tries += 1) {
+  for (let tries = 0; tries < 12_000; tries += 1) {
     const time = shownAt.get(line);
     if (time !== undefined) return time;
     await new Promise((done) => setTimeout(done, 5));

@@ -10,7 +10,7 @@ const USER = { appName: 'shop', userId: 'ada' };
 const KEY = { ...USER, sessionId: 's1' };
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
+  for (let tries = 0; tries < 6000; tries += 1) {
     if (condition()) return;
     await new Promise((done) => setTimeout(done, 10));
   }
