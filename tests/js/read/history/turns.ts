@@ -8,8 +8,8 @@ import {
   type Part,
   type Session,
   type StoredSessionService,
-} from '../../../js/index.js';
-import { begin, type Open } from '../service/fixture.js';
+} from '../../../../js/index.js';
+import { begin, type Open } from '../../service/fixture.js';
 
 /** An event with an id that describes it. */
 function event(id: string, author: string, parts: Part[], more: Partial<Event> = {}): Event {

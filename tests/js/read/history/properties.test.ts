@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type Event, InMemorySessionService } from '../../../js/index.js';
-import { stored } from '../service/fixture.js';
+import { type Event, InMemorySessionService } from '../../../../js/index.js';
+import { stored } from '../../service/fixture.js';
 import { asks, tells, calls, answers, holding } from './turns.js';
 
 /** The same numbers for the same seed: mulberry32. */

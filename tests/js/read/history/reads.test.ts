@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type Event, InMemorySessionService } from '../../../js/index.js';
-import { failure, KEY, openOver, says, stored } from '../service/fixture.js';
-import { MapStorage } from '../service/map_storage.js';
+import { type Event, InMemorySessionService } from '../../../../js/index.js';
+import { failure, KEY, openOver, says, stored } from '../../service/fixture.js';
+import { MapStorage } from '../../service/map_storage.js';
 import { asks, tells, calls, answers, turns, ids, holding } from './turns.js';
 
 /** A capped service over a storage whose reads are counted. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type { Event, Session } from '../../../js/index.js';
-import { failure, KEY, overStorages, stored } from '../service/fixture.js';
+import type { Event, Session } from '../../../../js/index.js';
+import { failure, KEY, overStorages, stored } from '../../service/fixture.js';
 import { asks, tells, calls, answers, turns, ids, holding } from './turns.js';
 
 overStorages('The option `history`', (open) => {
