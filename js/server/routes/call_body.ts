@@ -50,6 +50,11 @@ export function eventsIn(call: RouteCall): NewEvent[] {
   });
 }
 
+/** Takes the revision that a body expects the session to have. The service checks that it is a number. */
+export function expectedRevisionIn({ body }: RouteCall): number | undefined {
+  return body.expectedRevision as number | undefined;
+}
+
 /** @throws HttpRefusal 403 if the request may not change `app:` state */
 export function requireAppPermission({ mayWriteAppState }: RouteCall): void {
   if (mayWriteAppState) return;

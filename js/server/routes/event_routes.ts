@@ -1,4 +1,4 @@
-import { eventsIn } from './call_body.js';
+import { eventsIn, expectedRevisionIn } from './call_body.js';
 import { eventToJson, sessionToJson } from './event_json.js';
 import { flagIn, numberIn, textIn } from '../http/query.js';
 import { keyOf, type Route } from './route.js';
@@ -38,8 +38,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     run: async (call) => {
       const events = eventsIn(call);
       const session = await requireSession(call, { numRecentEvents: 0 });
-      // The service checks that it is a number.
-      const expectedRevision = call.body.expectedRevision as number | undefined;
+      const expectedRevision = expectedRevisionIn(call);
       const request = { session, events, expectedRevision, signal: call.signal };
       const appended = await call.service.appendEvents(request);
       const revision = call.service.revisionOf(session);

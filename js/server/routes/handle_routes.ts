@@ -9,11 +9,11 @@ import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
 import { type Appended, READ_EVENTS } from '../../wasm/protocol.js';
 import { toSeconds } from '../../python/time.js';
-import { eventsIn } from './call_body.js';
+import { eventsIn, expectedRevisionIn } from './call_body.js';
 import { eventToJson } from './event_json.js';
 import { flagIn, numberIn, textIn, wordIn } from '../http/query.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
-import { requireCore } from './served_session.js';
+import { requireCore } from './session_response.js';
 
 const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
 
@@ -115,8 +115,7 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
 async function append(call: RouteCall): Promise<Appended> {
   const { appName, userId, sessionId, service, body, signal } = call;
   const events = eventsIn(call);
-  // The service checks that it is a number.
-  const expectedRevision = body.expectedRevision as number | undefined;
+  const expectedRevision = expectedRevisionIn(call);
   const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
   const session = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
   let appended: Appended | undefined;

@@ -6,7 +6,7 @@ import { HttpRefusal } from '../http/http_refusal.js';
 import { flagIn, numberIn, textIn, timeIn, wordIn } from '../http/query.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
 import { sessionToJson } from './event_json.js';
-import { servedSession, revisionsOf } from './served_session.js';
+import { respondWithSession, revisionsOf } from './session_response.js';
 
 /** The sessions of a page by default, and the most. */
 const DEFAULT_LIMIT = 100;
@@ -35,7 +35,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     ],
     response: 'Session',
     run: async (call) =>
-      servedSession(call, await call.service.createSession(createRequestIn(call))),
+      respondWithSession(call, await call.service.createSession(createRequestIn(call))),
   },
   {
     method: 'POST',
@@ -46,7 +46,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     response: 'Session',
     run: async (call) => {
       const state = stateIn(call, call.body, 'body');
-      return servedSession(call, await call.service.createSession({ ...keyOf(call), state }));
+      return respondWithSession(call, await call.service.createSession({ ...keyOf(call), state }));
     },
   },
   {
@@ -58,7 +58,10 @@ export const SESSION_ROUTES: readonly Route[] = [
     response: 'Session',
     run: async (call) => {
       const state = stateIn(call, call.body.state, 'state');
-      return servedSession(call, await call.service.getOrCreateSession({ ...keyOf(call), state }));
+      return respondWithSession(
+        call,
+        await call.service.getOrCreateSession({ ...keyOf(call), state }),
+      );
     },
   },
   {
@@ -73,7 +76,7 @@ export const SESSION_ROUTES: readonly Route[] = [
         numRecentEvents: numberIn(call.query, 'numRecentEvents'),
         afterTimestamp: millisecondsOf(call, timeIn(call.query, 'afterTimestamp')),
       };
-      return servedSession(call, await requireSession(call, config));
+      return respondWithSession(call, await requireSession(call, config));
     },
   },
   {
@@ -86,7 +89,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     run: async (call) => {
       const stateDelta = deltaIn(call);
       await call.service.updateState({ ...keyOf(call), stateDelta });
-      return servedSession(call, await requireSession(call, {}));
+      return respondWithSession(call, await requireSession(call, {}));
     },
   },
   {

@@ -6,8 +6,8 @@ import { CORE, type ServiceCore } from '../../service/service_core.js';
 import { sessionToJson } from './event_json.js';
 import type { RouteCall, ServedService } from './route.js';
 
-/** Returns the session for the response, with its revisions in the headers. */
-export function servedSession(call: RouteCall, session: Session): JsonObject {
+/** Returns the session for the response, and adds its revisions to the headers. */
+export function respondWithSession(call: RouteCall, session: Session): JsonObject {
   const [created, revision] = revisionsOf(call, session);
   if (created !== undefined) call.headers[CREATED_HEADER] = String(created);
   if (revision !== undefined) call.headers[REVISION_HEADER] = String(revision);
