@@ -61,8 +61,8 @@ async function modelServer<Asked>(
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of eventsOf(count)) {
       response.write(event);
-      // The page shows the pieces of several frames apart.
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      // The page shows the pieces of several frames apart. On a busy machine a frame may take this long.
+      await new Promise((resolve) => setTimeout(resolve, 400));
     }
     response.end();
   };
@@ -101,7 +101,7 @@ globalThis.LanguageModel = class {
     const pieces = text.split(/(?<= )/);
     return new ReadableStream({
       async pull(stream) {
-        await new Promise((resolve) => setTimeout(resolve, 150));
+        await new Promise((resolve) => setTimeout(resolve, 400));
         if (pieces.length === 0) stream.close();
         else stream.enqueue(pieces.shift());
       },
