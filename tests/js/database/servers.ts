@@ -63,8 +63,8 @@ export async function freePort(): Promise<number> {
 interface Recipe {
   readonly name: string;
   readonly user: string;
-  /** Creates the data files, and returns the command that serves them. */
-  prepare(folder: string, port: number, run: (command: string[]) => void): string[];
+  /** Creates the data files, and returns what makes the command that serves them. */
+  prepare(folder: string, run: (command: string[]) => void): (port: number) => string[];
   /** Returns whether the server responds. */
   isUp(port: number): Promise<boolean>;
 }
@@ -74,7 +74,6 @@ async function startServer(recipe: Recipe): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), `adk-session-wasm-${name}-`));
   const ids = owner(user);
   if (ids.uid !== undefined && ids.gid !== undefined) chownSync(folder, ids.uid, ids.gid);
-  const port = await freePort();
   const run = ([command = '', ...args]: string[]) => {
     const { status, stderr, error } = spawnSync(command, args, {
       ...ids,
@@ -83,7 +82,10 @@ async function startServer(recipe: Recipe): Promise<Server> {
     });
     if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
   };
-  const [command = '', ...args] = recipe.prepare(folder, port, run);
+  const commandAt = recipe.prepare(folder, run);
+  // Only now: another test could get the port while the data files are created.
+  const port = await freePort();
+  const [command = '', ...args] = commandAt(port);
   let child: ChildProcess | undefined;
   const server: Server = {
     port,
@@ -167,7 +169,7 @@ export function startPostgres({ tls = false }: ServerOptions = {}): Promise<Serv
   return startServer({
     name: 'postgres',
     user: 'postgres',
-    prepare(home, port, run) {
+    prepare(home, run) {
       const data = join(home, 'data');
       run([
         join(folder, 'initdb'),
@@ -185,7 +187,7 @@ export function startPostgres({ tls = false }: ServerOptions = {}): Promise<Serv
         settings.push('ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`);
       }
       const options = settings.flatMap((setting) => ['-c', setting]);
-      return [join(folder, 'postgres'), '-D', data, '-p', String(port), ...options];
+      return (port) => [join(folder, 'postgres'), '-D', data, '-p', String(port), ...options];
     },
     async isUp(port) {
       const { default: pg } = await import('pg');
@@ -211,14 +213,14 @@ export function startMariadb({ tls = false }: ServerOptions = {}): Promise<Serve
   return startServer({
     name: 'mariadb',
     user: 'mysql',
-    prepare(home, port, run) {
+    prepare(home, run) {
       const data = `--datadir=${join(home, 'data')}`;
       // A starting server deletes the temporary tables of all servers that share its folder for them.
       const temporary = `--tmpdir=${home}`;
       run([install, '--no-defaults', data, temporary, '--auth-root-authentication-method=normal']);
       if (tls) makeCertificate(run);
       const [certificate, key] = [CERTIFICATE, CERTIFICATE_KEY].map((name) => join(home, name));
-      return [
+      return (port) => [
         serve,
         ...['--no-defaults', data, temporary, `--port=${port}`, '--bind-address=127.0.0.1'],
         ...[`--socket=${join(home, 'socket')}`, '--skip-grant-tables', '--skip-networking=0'],
