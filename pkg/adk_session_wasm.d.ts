@@ -103,10 +103,6 @@ export class SessionCore {
      */
     describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, caller?: Function | null): any;
     /**
-     * Closes the connection, if there is one; the next call opens another one.
-     */
-    disconnect(): void;
-    /**
      * Returns a session, as `session_to_javascript` lays it out, or `undefined`.
      */
     get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null, caller?: Function | null): any;
@@ -138,6 +134,11 @@ export class SessionCore {
      * Returns the JSON object of a user's state, or of an app's.
      */
     shared_state(app_name: string, user_id?: string | null, caller?: Function | null): any;
+    /**
+     * Ends what is under way on the database before the page stands still, or lets it continue:
+     * calls under way wait for that, and then try again.
+     */
+    suspend(is_hidden: boolean): void;
     /**
      * Changes a user's and an app's state without an event. Returns the result as
      * `revisions_to_javascript` lays it out.

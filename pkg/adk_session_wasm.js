@@ -444,12 +444,6 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Closes the connection, if there is one; the next call opens another one.
-     */
-    disconnect() {
-        wasm.sessioncore_disconnect(this.__wbg_ptr);
-    }
-    /**
      * Returns a session, as `session_to_javascript` lays it out, or `undefined`.
      * @param {string} app_name
      * @param {string} user_id
@@ -624,6 +618,14 @@ export class SessionCore {
             throw takeFromExternrefTable0(ret[1]);
         }
         return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Ends what is under way on the database before the page stands still, or lets it continue:
+     * calls under way wait for that, and then try again.
+     * @param {boolean} is_hidden
+     */
+    suspend(is_hidden) {
+        wasm.sessioncore_suspend(this.__wbg_ptr, is_hidden);
     }
     /**
      * Changes a user's and an app's state without an event. Returns the result as

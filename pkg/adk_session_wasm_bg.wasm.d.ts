@@ -28,7 +28,6 @@ export const sessioncore_append_many: (a: number, b: number, c: number, d: numbe
 export const sessioncore_create: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number, q: number, r: number, s: number) => [number, number, number];
 export const sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
 export const sessioncore_describe: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
-export const sessioncore_disconnect: (a: number) => void;
 export const sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
 export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
 export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number) => [number, number, number];
@@ -36,6 +35,7 @@ export const sessioncore_memory: () => number;
 export const sessioncore_open: (a: number) => [number, number, number];
 export const sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
 export const sessioncore_shared_state: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
+export const sessioncore_suspend: (a: number, b: number) => void;
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];

@@ -1,4 +1,5 @@
 import { isSessionError, SessionError } from '../errors/errors.js';
+import { followPageHide, whileShown } from './page_hide.js';
 
 /**
  * Wraps IndexedDB requests in promises. Inside a transaction, await only its own requests. A request without
@@ -6,17 +7,25 @@ import { isSessionError, SessionError } from '../errors/errors.js';
  */
 
 export function resultOf<T>(request: IDBRequest<T>, timeout: number): Promise<T> {
-  return inTime(timeout, (resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? lost('a request failed'));
-  });
+  return inTime(
+    timeout,
+    () => request.transaction,
+    (resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error ?? lost('a request failed'));
+    },
+  );
 }
 
 export function completion(transaction: IDBTransaction, timeout: number): Promise<void> {
-  return inTime(timeout, (resolve, reject) => {
-    transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error ?? lost('a transaction was aborted'));
-  });
+  return inTime(
+    timeout,
+    () => transaction,
+    (resolve, reject) => {
+      transaction.oncomplete = () => resolve();
+      transaction.onabort = () => reject(transaction.error ?? lost('a transaction was aborted'));
+    },
+  );
 }
 
 /** Resolves with the connection that a request opens. */
@@ -33,8 +42,19 @@ export async function connectionOf(
   }
 }
 
-/** Runs with a connection of its own, which is closed afterwards. Does not create a missing database. */
-export async function withDatabase<T>(
+/**
+ * Runs with a connection of its own, which is closed afterwards. Does not create a missing database. Runs again if the
+ * page was in the browser's back/forward cache meanwhile.
+ */
+export function withDatabase<T>(
+  name: string,
+  timeout: number,
+  run: (database: IDBDatabase) => Promise<T>,
+): Promise<T> {
+  return whileShown(() => runWithDatabase(name, timeout, run));
+}
+
+async function runWithDatabase<T>(
   name: string,
   timeout: number,
   run: (database: IDBDatabase) => Promise<T>,
@@ -67,18 +87,31 @@ export function lost(message: string): DOMException {
   return new DOMException(message, 'AbortError');
 }
 
+/** Rejects after `timeout` milliseconds, and when the page is hidden. Then the transaction is aborted. */
 function inTime<T>(
   timeout: number,
+  transactionOf: () => IDBTransaction | null,
   begin: (resolve: (value: T) => void, reject: (error: DOMException) => void) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(lost('no answer')), timeout);
     const settle = <V>(tell: (value: V) => void) => {
       return (value: V) => {
         clearTimeout(late);
+        forget();
         tell(value);
       };
     };
-    begin(settle(resolve), settle(reject));
+    const fail = settle(reject);
+    const late = setTimeout(() => fail(lost('no answer')), timeout);
+    const forget = followPageHide((isHidden) => {
+      if (!isHidden) return;
+      fail(lost('the page was left'));
+      try {
+        transactionOf()?.abort();
+      } catch {
+        // It has been committed.
+      }
+    });
+    begin(settle(resolve), fail);
   });
 }

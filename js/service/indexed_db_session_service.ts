@@ -11,7 +11,7 @@ import { requireId } from '../model/ids.js';
 import { listIndices } from '../indexed_db/list_indices.js';
 import { deleteMirrored } from '../indexed_db/mirror/mirrored.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
-import { closeOnPageHide } from '../indexed_db/page_hide.js';
+import { suspendOnPageHide } from '../indexed_db/page_hide.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { DataLoss, StorageInfo } from '../model/session_service.js';
@@ -267,15 +267,15 @@ export class IndexedDbSessionService<
 
 /** Returns the parts of a service over that database. */
 function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
-  let stopClosing: (() => void) | undefined;
+  let stopFollowing: (() => void) | undefined;
   return {
     storage: { kind: 'indexeddb', durable: true } as StorageInfo,
     openStore() {
       const core = createIndexedDbCore(access, onOpen);
-      stopClosing = closeOnPageHide(core);
+      stopFollowing = suspendOnPageHide(core);
       return new CoreStore(core, false, listIndices(access.name, access.timeoutMs));
     },
-    closeStorage: () => stopClosing?.(),
+    closeStorage: () => stopFollowing?.(),
     parseEvents: parseRecords,
     feed: feedOfDatabase(access.name),
   } satisfies ServiceParts;

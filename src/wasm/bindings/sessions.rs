@@ -63,10 +63,13 @@ impl SessionCore {
         })
     }
 
-    /// Closes the connection, if there is one; the next call opens another one.
-    pub fn disconnect(&self) {
-        if let Driver::IndexedDb(storage) = &self.driver {
-            storage.disconnect();
+    /// Ends what is under way on the database before the page stands still, or lets it continue:
+    /// calls under way wait for that, and then try again.
+    pub fn suspend(&self, is_hidden: bool) {
+        match &self.driver {
+            Driver::IndexedDb(storage) if is_hidden => storage.suspend(),
+            Driver::IndexedDb(storage) => storage.resume(),
+            _ => {}
         }
     }
 

@@ -104,9 +104,15 @@ impl IndexedDbStorage {
         Ok(())
     }
 
-    /// Closes the connection; the next verb opens another one.
-    pub fn disconnect(&self) {
-        self.access.database().disconnect();
+    /// Ends what is under way, and lets the verbs wait. For a page that is about to stand still: its
+    /// transactions and upgrades would block other pages.
+    pub fn suspend(&self) {
+        self.access.suspend();
+    }
+
+    /// Lets the verbs continue after [`Self::suspend`]. Those under way try again.
+    pub fn resume(&self) {
+        self.access.resume();
     }
 
     /// Reads records for [`rows`], as the verb `read` does.

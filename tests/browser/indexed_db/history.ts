@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Context, inTab, newName } from './context.js';
+import { type Context, inTab, inTwoTabs, newName } from './context.js';
 
 export function history(context: Context): void {
   it('a page that returns from another one continues, and resyncs if it was restored', async (test) => {
@@ -13,6 +13,40 @@ export function history(context: Context): void {
       test.diagnostic(`${context.browser.name} ${wasRestored ? 'restored' : 'reloaded'} the page`);
       assert.equal(resync, wasRestored);
       assert.deepEqual(events, ['before', 'after']);
+    });
+  });
+
+  it('a page that is left in the middle of its work blocks no other page, and continues when the user returns', async (test) => {
+    const name = newName();
+    await inTwoTabs(context, async (left, other) => {
+      await left.call('keepBusy', name);
+      for (let turn = 0; turn < 5; turn += 1) {
+        await left.open(context.site.elsewhere);
+        const id = `beside ${turn}`;
+        assert.ok((await other.call('appendBeside', name, 'busy', id)).includes(id));
+        await left.back();
+        await left.call('makeProgress');
+      }
+      const { wasRestored, acknowledged } = await left.call('endWork');
+      test.diagnostic(`${context.browser.name} ${wasRestored ? 'restored' : 'reloaded'} the page`);
+      const ids = await other.call('appendBeside', name, 'busy', 'last');
+      const stored = ids.filter((id) => id.startsWith('busy'));
+      assert.deepEqual(
+        stored,
+        stored.map((_, number) => `busy ${number}`),
+      );
+      assert.ok(stored.length >= acknowledged);
+    });
+  });
+
+  it('a page that is left in the middle of an upgrade blocks no other page, and upgrades when the user returns', async () => {
+    const name = newName();
+    await inTwoTabs(context, async (left, other) => {
+      await left.call('beginUpgrade', name);
+      await left.open(context.site.elsewhere);
+      assert.deepEqual(await other.call('appendBeside', name, 'one', 'beside'), ['beside']);
+      await left.back();
+      await left.call('endUpgrade');
     });
   });
 }

@@ -44,8 +44,15 @@ impl Access {
         Rc::new(Self { database, transactions, timeout, last_write: RefCell::default() })
     }
 
-    pub(crate) fn database(&self) -> &Rc<Database> {
-        &self.database
+    /// Ends what is under way before the page stands still: there, transactions and upgrades would
+    /// block other pages. The verbs try again after [`Self::resume`].
+    pub(crate) fn suspend(&self) {
+        self.database.suspend();
+        self.transactions.give_up();
+    }
+
+    pub(crate) fn resume(&self) {
+        self.database.resume(self.timeout);
     }
 
     /// Opens the database, unless it is open.

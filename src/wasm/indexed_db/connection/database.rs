@@ -2,6 +2,7 @@
 //! closed as soon as another tab wants to upgrade or delete the database, and reopened when needed.
 
 use std::cell::{Cell, RefCell};
+use std::mem;
 use std::rc::{Rc, Weak};
 
 use js_sys::{Function, Promise, Reflect};
@@ -36,6 +37,8 @@ pub(crate) struct Database {
     on_open: Option<Function>,
     /// Whether that promise is pending: the time limit for the browser does not cover it.
     is_preparing: Cell<bool>,
+    /// Whether the page stands still, or is about to.
+    is_suspended: Cell<bool>,
 }
 
 /// Another tab wants to upgrade or delete the database, or the browser closed the connection.
@@ -57,6 +60,7 @@ impl Drop for Connection {
 /// A request to open or delete the database. It keeps its listener as long as the browser may call
 /// it.
 struct Opening {
+    request: Record,
     may_try_again: bool,
     broken_step: Option<Failure>,
     _listener: Listener,
@@ -101,6 +105,7 @@ impl Database {
             waiting: RefCell::default(),
             on_open,
             is_preparing: Cell::default(),
+            is_suspended: Cell::default(),
         })
     }
 
@@ -123,6 +128,9 @@ impl Database {
         let is_opening = self.opening.borrow().is_some();
         // The earlier callers may have timed out already, and their timer with them.
         let is_waiting = self.patience.borrow().is_some() || self.is_preparing.get();
+        if self.is_suspended.get() {
+            return opened;
+        }
         if !is_opening || !is_waiting {
             let is_blocked = self.is_blocked.get();
             self.wait(if is_blocked { self.blocked_timeout.get() } else { timeout });
@@ -139,6 +147,31 @@ impl Database {
         drop(connection);
     }
 
+    /// Closes the connection, and leaves an opening that is under way. Opens no other before
+    /// [`Self::resume`].
+    pub(crate) fn suspend(&self) {
+        self.is_suspended.set(true);
+        self.patience.take();
+        self.disconnect();
+        if self.is_preparing.get() {
+            return;
+        }
+        if let Some(opening) = self.opening.take() {
+            abort_upgrade(&opening.request);
+            // The browser may still report its end, or never does.
+            mem::forget(opening);
+        }
+    }
+
+    /// Opens the database if callers wait for it, each for `timeout` milliseconds.
+    pub(crate) fn resume(self: &Rc<Self>, timeout: f64) {
+        let was_suspended = self.is_suspended.replace(false);
+        if was_suspended && !self.is_preparing.get() && !self.waiting.borrow().is_empty() {
+            self.wait(timeout);
+            self.open(true);
+        }
+    }
+
     fn open(self: &Rc<Self>, may_try_again: bool) {
         let request = match self.request() {
             Ok(request) => request,
@@ -146,16 +179,23 @@ impl Database {
         };
         let (database, asked) = (Rc::clone(self), request.clone());
         let listener = Listener::new(move |event: JsValue| {
-            if let Err(thrown) = guard(&mut || database.handle(event.unchecked_ref())) {
+            if !database.is_opening(&asked) {
+                drop(guard(&mut || end_left(event.unchecked_ref(), asked.unchecked_ref())));
+            } else if let Err(thrown) = guard(&mut || database.handle(event.unchecked_ref())) {
                 // Settling the waiting callers may throw as well.
                 drop(guard(&mut || database.break_off(asked.unchecked_ref(), thrown.clone())));
             }
         });
         let events = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
         listen(&request, &events, listener.as_ref());
-        let opening = Opening { may_try_again, broken_step: None, _listener: listener };
+        let request = request.unchecked_into();
+        let opening = Opening { request, may_try_again, broken_step: None, _listener: listener };
         let earlier = self.opening.replace(Some(opening));
         drop(earlier);
+    }
+
+    fn is_opening(&self, request: &JsValue) -> bool {
+        self.opening.borrow().as_ref().is_some_and(|opening| &**opening.request == request)
     }
 
     /// Fails all waiting callers with an exception: nothing else would settle them.
@@ -316,7 +356,9 @@ impl Database {
     }
 
     fn give(&self, connection: Connection, done: Done) {
-        if done.is_ok() {
+        if self.is_suspended.get() {
+            drop(self.opening.take());
+        } else if done.is_ok() {
             let earlier = self.connection.replace(Some(connection));
             self.settle(done);
             drop(earlier);
@@ -338,6 +380,22 @@ impl Database {
         for waiter in waiting {
             waiter.set(done.clone());
         }
+    }
+}
+
+/// Ends an opening that was left, when it continues after all.
+fn end_left(event: &Record, request: &Record) {
+    event.unchecked_ref::<Event>().prevent_default();
+    if event.text("type") == "success" {
+        request.get("result").unchecked_into::<IdbDatabase>().close();
+    }
+    abort_upgrade(request);
+}
+
+fn abort_upgrade(request: &Record) {
+    if let Some(upgrade) = Record::found(request.get("transaction")) {
+        // Fails if the upgrade has ended already.
+        let _ = upgrade.unchecked_ref::<IdbTransaction>().abort();
     }
 }
 

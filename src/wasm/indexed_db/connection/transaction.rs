@@ -8,7 +8,7 @@
 //! that makes requests has nothing to check.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
@@ -71,6 +71,7 @@ pub(crate) struct Transactions {
     /// Options of transactions that write.
     options: Record,
     commits_in_spite_of_errors: bool,
+    listeners: RefCell<Vec<Weak<TransactionListener>>>,
     /// The listener of a finished transaction, reused by the next one.
     spare: RefCell<Option<Rc<TransactionListener>>>,
     /// The current transaction that writes, until it is dropped.
@@ -85,7 +86,26 @@ impl Transactions {
         options.set_text("durability", if strict { "strict" } else { "relaxed" });
         let commits_in_spite_of_errors = commits_in_spite_of_errors();
         let (spare, writing) = (RefCell::default(), RefCell::default());
-        Rc::new(Self { timeout, options, commits_in_spite_of_errors, spare, writing })
+        let listeners = RefCell::default();
+        Rc::new(Self { timeout, options, commits_in_spite_of_errors, listeners, spare, writing })
+    }
+
+    /// Gives up all transactions under way. Those after their commit may still complete.
+    pub(crate) fn give_up(&self) {
+        let listeners = self.listeners.borrow().clone();
+        for listener in listeners.iter().filter_map(Weak::upgrade) {
+            listener.give_up();
+        }
+    }
+
+    fn listener(&self) -> Rc<TransactionListener> {
+        self.spare.take().unwrap_or_else(|| {
+            let listener = Rc::new(TransactionListener::new(self.timeout));
+            let mut listeners = self.listeners.borrow_mut();
+            listeners.retain(|listener| listener.strong_count() > 0);
+            listeners.push(Rc::downgrade(&listener));
+            listener
+        })
     }
 
     /// Aborts the transaction that an exception left open. Otherwise the browser would commit its
@@ -111,8 +131,7 @@ impl Transactions {
             .unchecked_ref::<WithOptions>()
             .transaction(stores, kind, options)
             .map_err(|thrown| Failure::of_transaction(&thrown))?;
-        let spare = self.spare.take();
-        let listener = spare.unwrap_or_else(|| Rc::new(TransactionListener::new(self.timeout)));
+        let listener = self.listener();
         listener.attach(raw.clone());
         if mode == Mode::Write {
             self.writing.replace(Some(raw.clone()));

@@ -127,6 +127,13 @@ impl TransactionListener {
         self.progress.ended.borrow().is_some()
     }
 
+    /// Ends the transaction as lost with its connection, if there is one.
+    pub(crate) fn give_up(&self) {
+        if self.progress.raw.borrow().is_some() {
+            self.progress.give_up(Failure::lost("the page was left"));
+        }
+    }
+
     /// Stops listening. Returns whether this listener can be reused: events that the browser has
     /// yet to send would be taken for events of the next transaction.
     pub(crate) fn detach(&self) -> bool {

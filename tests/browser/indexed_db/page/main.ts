@@ -11,7 +11,7 @@ import { interrupt } from './exceptions.js';
 import * as openingExceptions from './opening_exceptions.js';
 import { openAuto, openExplicitly } from './fallback.js';
 import * as files from './files.js';
-import { comeBack, visit } from './history.js';
+import * as history from './history.js';
 import * as loss from './loss.js';
 import * as mirror from './mirror.js';
 import { callAtOnce } from './order.js';
@@ -35,7 +35,6 @@ const scenarios = {
   burst,
   callAtOnce,
   changeByHand,
-  comeBack,
   damageEvent,
   deleteLong,
   dropServices,
@@ -50,12 +49,12 @@ const scenarios = {
   retry,
   takeNumber,
   takeTurns,
-  visit,
   countBesideAnother,
   workBesideAnother,
   workIn,
   ...connections,
   ...files,
+  ...history,
   ...loss,
   ...mirror,
   ...openingExceptions,
