@@ -183,7 +183,7 @@ for (const name of BROWSERS) {
       await say(other, 'Which tea?');
       await shows(other, '#messages .stored:last-child', ['writersystem and user: Which tea?']);
       await assertStreamed(other, 'system and user: Which tea?');
-      assert.equal(await other.evaluate('LanguageModel.open'), 0);
+      await until(other, 'LanguageModel.open === 0');
       await other.leave();
     });
 
