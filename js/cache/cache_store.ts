@@ -13,11 +13,12 @@ import type {
   SessionStore,
 } from '../storage/session_store.js';
 import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
-import { sharedKeysOf } from './copies/rebase.js';
+import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
 import { isSession, type Pending } from './records/pending.js';
 import {
   CLEAR,
   type Creation,
+  nameOf,
   noted,
   SESSION,
   type SessionRecord,
@@ -64,7 +65,13 @@ export class CacheStore extends CopyReads implements SessionStore {
     await bounds.write(() =>
       records.changeSession(key, ({ create }) => {
         if (create !== undefined) return {};
-        return { refused: undefined, title: undefined, labels: undefined, create: operation };
+        return {
+          refused: undefined,
+          title: undefined,
+          labels: undefined,
+          earlier: undefined,
+          create: operation,
+        };
       }),
     );
     const created = await bounds.write(create).catch(async (error: unknown) => {
@@ -80,7 +87,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       base?.copy === created[0] ? {} : { create: bound },
     );
     const keys = [...sharedKeysOf(events), ...sharedIn(state), ...sharedIn(delta)];
-    await this.#written(key, events.length, sharesState ? keys : sharedIn(delta));
+    await this.#written(key, events, sharesState ? keys : sharedIn(delta));
     return created;
   }
 
@@ -98,7 +105,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     await records.changeSession(key, () => changes);
     // Another tab may have fetched the remote's title before this one was noted.
     await write();
-    await this.#written(key, 0);
+    await this.#written(key);
     return true;
   }
 
@@ -116,6 +123,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     const append = (): Promise<Appended> =>
       bounds.write(() => local.call((store) => store.append(mapped)));
     await this.#refuseIfReadOnly(key, events.length);
+    await this.#noteEarlier(key, events);
     const appended = await append().catch(async (error: unknown) => {
       const isKnown = position.created >= 0;
       if (isKnown || !isSessionError(error, 'not_found')) throw error;
@@ -123,8 +131,26 @@ export class CacheStore extends CopyReads implements SessionStore {
       return append();
     });
     bounds.noteUse(key);
-    if (events.length > 0) await this.#written(key, events.length, sharedKeysOf(events));
+    if (events.length > 0) await this.#written(key, events, sharedKeysOf(events));
     return appended;
+  }
+
+  /** Notes what unsent events have written before they are written again: the copy keeps their last versions only. */
+  async #noteEarlier(key: CompositeSessionKey, events: AppendRequest['events']): Promise<void> {
+    const { local, records, pending } = this.#parts;
+    const ids = events.map(({ id }) => id);
+    const isAgain = ids.some((id) => pending.hasEvent(nameOf(key), id));
+    if (!isAgain && new Set(ids).size === ids.length) return;
+    const { copy, record } = await local.unsent(key);
+    // What was refused would be refused again.
+    const unsent = copy?.events.filter(({ id }) => id !== record.refused?.eventId) ?? [];
+    const writes = [...unsent, ...events];
+    const deltas = ids.map(
+      (id, index) => [id, lastWrittenBy(id, writes.slice(0, index - ids.length))] as const,
+    );
+    await records.changeSession(key, ({ earlier }) => ({
+      earlier: noted([...new Map([...(earlier?.value ?? []), ...deltas])]),
+    }));
   }
 
   /** Refuses events that the remote has no route for. Stored locally, they would wait for ever. */
@@ -144,8 +170,9 @@ export class CacheStore extends CopyReads implements SessionStore {
     call: StorageCall,
   ): Promise<SharedRevisions> {
     const { local, records } = this.#parts;
-    let text = typeof delta === 'string' ? delta : '{}';
-    const run = typeof delta === 'string' ? delta : (state: string) => (text = delta(state));
+    let text = '{}';
+    const run =
+      typeof delta === 'string' ? (text = delta) : (state: string) => (text = delta(state));
     const app = local.keyOf({ appName }).appName;
     const revisions = await local.call((store) => store.update(app, userId, run, call));
     const values = Object.entries(JSON.parse(text) as Record<string, unknown>);
@@ -154,7 +181,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     const sets = Object.fromEntries(values.map(([key, value]) => [SET + key, noted(value)]));
     await records.change(owner, () => sets);
     const keys = values.map(([key]) => key);
-    await this.#written(owner, 0, keys);
+    await this.#written(owner, [], keys);
     return revisions;
   }
 
@@ -182,7 +209,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       }
       return changes;
     });
-    await this.#written({ appName, userId }, 0);
+    await this.#written({ appName, userId });
     return floor;
   }
 
@@ -211,7 +238,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     await records.removeCopy(key, record.base?.copy, record, deletion);
     // A fetch that was under way may have made a copy before the record was written.
     await local.deleteFetched(key);
-    await this.#written(key, 0);
+    await this.#written(key);
   }
 
   /** Keeps the shared keys that unsent changes of a session wrote: they are sent although the session is deleted. */
@@ -220,7 +247,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { copy, record } = await local.unsent(key);
     const { base, create } = record;
     if (copy === undefined || (base === undefined && create === undefined)) return;
-    const keys = sharedKeysOf(copy.events.map(({ snapshot }) => snapshot));
+    const keys = sharedKeysOf(copy.events);
     for (const text of create === undefined ? [] : [create.value.state, create.value.delta]) {
       for (const name of sharedIn(text)) keys.add(name);
     }
@@ -230,7 +257,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       [...keys].map((name) => [SET + name, noted(copy.state[name] ?? REMOVED)]),
     );
     await records.change(key, () => sets);
-    pending.add({ appName, userId }, 0, keys);
+    pending.add({ appName, userId }, [], keys);
   }
 
   free(): void {
@@ -238,16 +265,23 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   /** Notes that the local storage has new changes, and sends them. */
-  async #written(key: CacheKey, events: number, keys: Iterable<string> = []): Promise<void> {
-    const { pending, sender, records, tell, isThrough } = this.#parts;
+  async #written(
+    key: CacheKey,
+    events: AppendRequest['events'] = [],
+    keys: Iterable<string> = [],
+  ): Promise<void> {
+    const { pending, sender, local, tell, isThrough } = this.#parts;
     pending.add(key, events, keys);
     tell(key);
     sender.wake();
     if (!isThrough) return;
-    await sender.deliver([key]);
-    if (!isSession(key)) return;
-    const { refused } = await records.session(key);
-    if (refused !== undefined) throw new SessionError(refused.code, refused.message);
+    do {
+      await sender.deliver([key]);
+      if (!isSession(key)) return;
+      const { refused } = (await local.unsent(key)).record;
+      if (refused !== undefined) throw new SessionError(refused.code, refused.message);
+      // A call of the outbox may have released it meanwhile.
+    } while (pending.has(nameOf(key)));
   }
 }
 

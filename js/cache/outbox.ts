@@ -8,7 +8,7 @@ import type { StateShape } from '../state/state_shape.js';
 import { confirmedIn, type Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import type { LocalCopies } from './copies/local_copies.js';
-import { rebase, type UnsentEvent } from './copies/rebase.js';
+import { rebase } from './copies/rebase.js';
 import { isSession, type Pending, takeCacheKey } from './records/pending.js';
 import type { Records } from './records/records.js';
 import {
@@ -124,7 +124,8 @@ export class Outbox implements CacheOutbox {
     }
     const { copy, record } = await local.unsent(key);
     const { refused } = record;
-    const events = (copy?.events ?? []).map(({ snapshot }) => JSON.parse(snapshot.text) as Event);
+    const texts = new Map(copy?.events.map(({ id, text }) => [id, text]));
+    const events = [...texts.values()].map((text) => JSON.parse(text) as Event);
     const isSent = events.length === 0 && refused === undefined && !hasOperations(record);
     return isSent ? undefined : { key, events, ...(refused && { error: refused }) };
   }
@@ -190,9 +191,9 @@ export class Outbox implements CacheOutbox {
     const { records, local } = this.#parts;
     const { copy, record, damage } = await local.unsent(key);
     const { base, create } = record;
-    const isChosen = ({ snapshot: { id } }: UnsentEvent): boolean => id === (eventId ?? id);
+    const isChosen = ({ id }: EventSnapshot): boolean => id === (eventId ?? id);
     if (eventId !== undefined && !copy?.events.some(isChosen)) {
-      const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
+      const message = `Event ${JSON.stringify(eventId)} does not wait.`;
       throw new SessionError('not_found', message, { key: 'eventId' });
     }
     // A damaged copy is given up as a whole.
@@ -202,16 +203,14 @@ export class Outbox implements CacheOutbox {
       return records.changeSession(key, () => UNSENT_NOTHING);
     }
     const { state, revision: expectedRevision } = copy;
-    const unsent = copy.events.flatMap((event) =>
-      isChosen(event) ? others.map((snapshot) => ({ ...event, snapshot })) : [event],
-    );
+    const unsent = copy.events.flatMap((event) => (isChosen(event) ? others : [event]));
     // With a base, the state still has what only the old events wrote, until the copy is fetched as a whole.
     const remoteState =
       base === undefined ? (JSON.parse(create?.value.state ?? '{}') as StateShape) : state;
     const pinned = new Set(Object.keys({ ...remoteState, ...state }).filter(isShared));
     const states = { remoteState, localState: state, pinned };
     const { events, delta } = rebase({ remote: [], ...states, unsent, isSame: Object.is });
-    const truncateAfter = base?.local ?? 0;
+    const truncateAfter = base?.local ?? copy.created;
     const appended = await local.replace(key, { truncateAfter, expectedRevision, events, delta });
     if (appended === undefined) return this.#edit(key, eventId, others);
     if (base === undefined) return;

@@ -111,7 +111,8 @@ export class CopyReads {
         if (policy === 'cache-first') fetch.copy(key).catch(report);
         return copy;
       }
-      if (await this.isDeleted(key)) return undefined;
+      // With a copy, somebody has created it again.
+      if (await this.isDeleted(key)) return copy;
       try {
         await fetch.copy(key, need);
       } catch (error) {

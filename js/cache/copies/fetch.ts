@@ -89,7 +89,7 @@ export class Fetch {
     const { base } = record;
     if (record.delete !== undefined) return true;
     const isEnough = base?.held === undefined || need <= base.held;
-    const canTell = base !== undefined && base.created !== null && base.isStale !== true;
+    const canTell = typeof base?.created === 'number' && !base.isStale;
     const isNew = base === undefined || head === undefined;
     const least = Math.max(need, isNew ? 0 : (base.held ?? Infinity), WINDOW);
     const isWindow = isNew ? head === undefined : !isEnough || base.held !== undefined;
@@ -127,7 +127,7 @@ export class Fetch {
     found: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
-    const { local, feed } = this.#parts;
+    const { local, records, feed } = this.#parts;
     const events = found.events.map((event) => local.snapshot(event));
     const { title, labels, lastUpdateTime, state = {} } = found;
     const shared = await this.#sharedState(key);
@@ -135,7 +135,7 @@ export class Fetch {
     const copy = { events, delta, title, labels, lastUpdateTime };
     const created = await this.make(key, copy, pinned);
     if (created === undefined) return false;
-    await this.#writeBase(key, found, undefined, created[0], created[1]);
+    await records.writeBase(key, this.baseOf(found, created[0], created[1]), undefined);
     const { appName, userId, sessionId } = key;
     feed().publishCreated(appName, userId, sessionId, created);
     return true;
@@ -167,12 +167,15 @@ export class Fetch {
     });
     const isSame = plan.delta === '{}' && found.events.length === 0 && !found.isWhole;
     if (isSame) {
-      await this.#writeBase(key, found, base, created, confirmedUntil(revision, unsent));
+      const same = this.baseOf(found, created, confirmedUntil(revision, unsent));
+      await records.writeBase(key, same, base);
       return true;
     }
-    // Noted before, because a base that another tab notes meanwhile would not fit the new revisions.
-    const marked = base && { ...base, id: newEventId(), isStale: true };
-    if (marked !== undefined && !(await records.writeBase(key, marked, base))) return false;
+    // Noted before, because a base that another tab notes meanwhile would not fit the new revisions. Without a base, a
+    // crash would leave the remote's events in a copy that looks as if it were created here.
+    const present = base ?? this.baseOf(found, created, 0);
+    const marked = { ...present, id: newEventId(), isStale: true };
+    if (!(await records.writeBase(key, marked, base))) return false;
     const appended = await local.replace(key, {
       truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
       expectedRevision: revision,
@@ -185,24 +188,19 @@ export class Fetch {
       return false;
     }
     const confirmed = confirmedIn(appended, plan.events.length, plan.unsentCount);
-    const isNoted = await this.#writeBase(key, found, marked, created, confirmed);
+    const isNoted = await records.writeBase(key, this.baseOf(found, created, confirmed), marked);
     if (!isNoted) await records.markStale(key);
     return isNoted;
   }
 
-  #writeBase(
-    key: CompositeSessionKey,
-    found: RemoteSession,
-    before: Base | undefined,
+  /** Returns what to note of a copy that has what the remote has up to a local revision. */
+  baseOf(
+    { created, revision, held }: Pick<RemoteSession, 'created' | 'revision' | 'held'>,
     copy: number,
     local: number,
-  ): Promise<boolean> {
-    const { records, clock } = this.#parts;
-    const { created, revision, held } = found;
-    const window = held === undefined ? {} : { held };
-    const usedAt = clock();
-    const base: Base = { id: newEventId(), created, revision, copy, local, ...window, usedAt };
-    return records.writeBase(key, base, before);
+  ): Base {
+    const usedAt = this.#parts.clock();
+    return { id: newEventId(), created, revision, copy, local, held, usedAt };
   }
 
   async #describe(key: CompositeSessionKey, head: CopyHead, found: RemoteSession): Promise<void> {
@@ -287,6 +285,6 @@ export function confirmedIn(appended: Appended, count: number, unsentCount: numb
 
 /** Why unsent changes of a session are set aside that the remote does not have (any more). */
 export function deletedOnRemote({ sessionId }: CompositeSessionKey): Refusal {
-  const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote before its changes were sent.`;
+  const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote.`;
   return { code: 'not_found', message };
 }

@@ -158,7 +158,10 @@ export class Lists {
     return {
       id: newEventId(),
       ...remoteRevision(Number(created), Number(revision), time),
-      ...{ copy: made[0], local: made[1], held: 0, usedAt: time },
+      copy: made[0],
+      local: made[1],
+      held: 0,
+      usedAt: time,
     };
   }
 

@@ -40,10 +40,11 @@ export interface CopyDescription {
 /** A copy without its events and its state. */
 export interface CopyHead extends CopyRevisions, CopyDescription {}
 
-/** A copy with the events that are later than a local revision. */
+/** A copy with the writes of events that are later than a local revision. */
 export interface CopyChanges extends CopyRevisions {
   /** With `user:` and `app:` keys. */
   readonly state: StateShape;
+  /** In order. An event that was written again has several. */
   readonly events: readonly UnsentEvent[];
 }
 
@@ -78,6 +79,9 @@ export interface Replacement {
   readonly events: readonly EventSnapshot[];
   readonly delta: string;
 }
+
+/** An event: where it stands, and the local revision of its last write. */
+type ChangedRow = readonly [seq: number, revision: number, text: string];
 
 /** The local copies of one owner. Its names are the service's; the storage has the app under another name. */
 export class LocalCopies {
@@ -161,7 +165,7 @@ export class LocalCopies {
   }
 
   /**
-   * Reads the events of a copy that were written after a local revision, in order. If another tab changes the copy
+   * Reads the writes of events that came after a local revision, in order. If another tab changes the copy
    * between two reads of many events, all are read again: the events may have moved to later revisions.
    *
    * @param created the local revision that created the copy
@@ -172,7 +176,7 @@ export class LocalCopies {
     created: number,
     since: number,
   ): Promise<CopyChanges | undefined> {
-    const events = new Map<number, UnsentEvent>();
+    const events = new Map<number, ChangedRow>();
     let from = since;
     for (let first: number | undefined; ;) {
       const appended = await this.#readChanges(key, created, from);
@@ -180,19 +184,44 @@ export class LocalCopies {
       const revision = appended[APPENDED.revision];
       if (revision !== (first ??= revision)) return this.changedSince(key, created, since);
       const rows = appended[APPENDED.missed] ?? [];
-      for (const [seq, revision, text] of rows) {
-        // An event that was replaced stands where it was written first. If the remote has it already, the new version
-        // is sent in the order of the writes, so that the later delta counts.
-        const place = seq <= since ? revision : seq;
-        events.set(seq, { place, snapshot: this.#storedSnapshot(key, text) });
-      }
+      for (const row of rows) events.set(row[0], row);
       if (rows.length < MOST_CHANGED) {
         const state = JSON.parse(appended[APPENDED.state]!) as StateShape;
-        const sorted = [...events.values()].sort((one, other) => one.place - other.place);
-        return { created, revision, state, events: sorted };
+        return { created, revision, state, events: await this.#writesOf(key, events, since) };
       }
       from = Math.max(from + 1, ...rows.map(([seq]) => seq));
     }
+  }
+
+  /**
+   * Returns the writes of events in order. An event that was written again stands where it was written first, but its
+   * deltas count where it was written last.
+   */
+  async #writesOf(
+    key: CompositeSessionKey,
+    events: ReadonlyMap<number, ChangedRow>,
+    since: number,
+  ): Promise<UnsentEvent[]> {
+    const rows = [...events.values()];
+    // After the rows: a version is noted before it is replaced.
+    const deltas = new Map((await this.#records.session(key)).earlier?.value);
+    const writes = rows.flatMap(([seq, place, text]): UnsentEvent[] => {
+      const event = parseEventText(text);
+      if (event === undefined)
+        throw corruptRecord(`event of session "${key.sessionId}"`, undefined);
+      const last = { ...this.snapshot(event), place };
+      if (seq === place) return [last];
+      const write = (place: number, stateDelta: StateShape): UnsentEvent => {
+        const actions = { ...event.actions, stateDelta };
+        return { ...this.snapshot({ ...event, actions }), place, isEarlier: true };
+      };
+      // The remote has an event with an earlier place already.
+      const versions = seq > since ? [write(seq, {})] : [];
+      const delta = deltas.get(event.id);
+      if (delta !== undefined) versions.push(write(place, delta));
+      return [...versions, last];
+    });
+    return writes.sort((one, other) => one.place - other.place);
   }
 
   /** Returns `undefined` if the copy is gone. */
@@ -211,12 +240,6 @@ export class LocalCopies {
     }
   }
 
-  #storedSnapshot({ sessionId }: CompositeSessionKey, text: string): EventSnapshot {
-    const event = parseEventText(text);
-    if (event === undefined) throw corruptRecord(`event of session "${sessionId}"`, undefined);
-    return this.snapshot(event);
-  }
-
   snapshot(event: Event): EventSnapshot {
     return snapshotEvent(event, this.#clock, newEventId);
   }
@@ -225,7 +248,11 @@ export class LocalCopies {
   create(key: CompositeSessionKey, copy: NewCopy): Promise<CreatedSession | undefined> {
     const { events, delta, title, labels, lastUpdateTime } = copy;
     const request = {
-      ...{ key: this.keyOf(key), state: '{}', events, delta, lastUpdateTime },
+      key: this.keyOf(key),
+      state: '{}',
+      events,
+      delta,
+      lastUpdateTime,
       description: { title, labels },
       now: this.#clock(),
       sharesState: false,
@@ -236,7 +263,9 @@ export class LocalCopies {
   /** Watchers get a notice. Returns `undefined` if the copy has changed since that revision, or is gone. */
   async replace(key: CompositeSessionKey, replacement: Replacement): Promise<Appended | undefined> {
     const request = {
-      ...{ key: this.keyOf(key), policy: STALE_POLICIES.append, now: this.#clock() },
+      key: this.keyOf(key),
+      policy: STALE_POLICIES.append,
+      now: this.#clock(),
       position: { created: -1, revision: 0, lastEventId: undefined },
       ...replacement,
     };

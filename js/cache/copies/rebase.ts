@@ -3,11 +3,12 @@ import type { EventSnapshot } from '../../model/event/snapshot.js';
 import { isShared, REMOVED } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
 
-/** An event of the copy that the remote has not confirmed. */
-export interface UnsentEvent {
-  /** The local revision where it stands among the unsent events. */
+/** A write of an event of the copy that the remote has not confirmed. */
+export interface UnsentEvent extends EventSnapshot {
+  /** The local revision of the write. */
   readonly place: number;
-  readonly snapshot: EventSnapshot;
+  /** Whether it stands for earlier versions of an event that was written again. */
+  readonly isEarlier?: boolean;
 }
 
 export interface RebaseParts {
@@ -15,7 +16,7 @@ export interface RebaseParts {
   readonly remote: readonly EventSnapshot[];
   /** The remote's state with those events, with `user:` and `app:` keys. */
   readonly remoteState: StateShape;
-  readonly unsent: readonly UnsentEvent[];
+  readonly unsent: readonly EventSnapshot[];
   /** The state of the copy, with `user:` and `app:` keys. */
   readonly localState: StateShape;
   /** The `user:` and `app:` keys that unsent changes elsewhere have written. They keep their local values. */
@@ -40,13 +41,14 @@ export interface Rebased {
 export function rebase(parts: RebaseParts): Rebased {
   const { remote, unsent, localState, isSame } = parts;
   const texts = new Map(remote.map(({ id, text }) => [id, text]));
-  const still = unsent.filter(({ snapshot: { id, text } }) => {
+  const newest = new Map(unsent.map(({ id, text }) => [id, text]));
+  const still = unsent.filter(({ id }) => {
     const stored = texts.get(id);
-    return stored === undefined || !isSame(stored, text);
+    return stored === undefined || !isSame(stored, newest.get(id)!);
   });
   const state = targetState(parts, still);
   return {
-    events: [...remote, ...still.map(({ snapshot }) => snapshot)],
+    events: [...remote, ...still],
     unsentCount: still.length,
     delta: JSON.stringify(difference(localState, state)),
   };
@@ -54,16 +56,29 @@ export function rebase(parts: RebaseParts): Rebased {
 
 function targetState(
   { remoteState, localState, pinned }: RebaseParts,
-  unsent: readonly UnsentEvent[],
+  unsent: readonly EventSnapshot[],
 ): StateShape {
   const state = copyOf(remoteState);
   for (const key of pinned) {
     put(state, key, Object.hasOwn(localState, key) ? localState[key] : REMOVED);
   }
-  for (const { snapshot } of unsent) {
-    for (const [key, value] of Object.entries(snapshot.delta)) put(state, key, value);
+  for (const { delta } of unsent) {
+    for (const [key, value] of Object.entries(delta)) put(state, key, value);
   }
   return state;
+}
+
+/** Returns what the versions of an event have written, without the keys that other events have written since. */
+export function lastWrittenBy(
+  eventId: string,
+  writes: readonly Pick<EventSnapshot, 'id' | 'delta'>[],
+): StateShape {
+  const last = copyOf({});
+  for (const { id, delta } of writes) {
+    if (id === eventId) Object.assign(last, delta);
+    else for (const key of Object.keys(delta)) delete last[key];
+  }
+  return last;
 }
 
 /** Returns the delta that makes one state of another. Values are compared by their JSON texts. */

@@ -29,7 +29,7 @@ export interface RemoteSession {
   /** Whether the events replace all of the copy. */
   readonly isWhole: boolean;
   /** The number of events, if older ones may be missing. */
-  readonly held: number | undefined;
+  readonly held?: number | undefined;
 }
 
 /** A request to the remote, with what ends it when the cache is closed. */
@@ -81,7 +81,7 @@ export class RemoteEnd {
       throw error;
     }
     if (erasures !== this.#erasures) {
-      throw new SessionError('aborted', 'The local data was erased meanwhile.');
+      throw new SessionError('aborted', 'The local data was erased.');
     }
     this.#noteAnswer();
     return result;
@@ -114,10 +114,15 @@ export class RemoteEnd {
       return this.session(key, held === undefined ? undefined : Math.max(held, 1));
     }
     return {
-      ...{ created, revision: changes.revision, lastUpdateTime: changes.lastUpdateTime, title },
+      created,
+      revision: changes.revision,
+      lastUpdateTime: changes.lastUpdateTime,
+      title,
       labels: labels === undefined ? '' : JSON.stringify(labels),
       events: events.map(({ event }) => event),
-      ...{ state, isWhole: false, held },
+      state,
+      isWhole: false,
+      held,
     };
   }
 
@@ -132,7 +137,10 @@ export class RemoteEnd {
     const events = this.parse(fragments, key.sessionId, false);
     return {
       ...remoteRevision(created, revision, lastUpdateTime),
-      ...{ lastUpdateTime, title, labels, events },
+      lastUpdateTime,
+      title,
+      labels,
+      events,
       state: JSON.parse(state) as StateShape,
       isWhole: true,
       held: last !== undefined && events.length >= last ? events.length : undefined,
@@ -150,7 +158,7 @@ export function remoteRevision(
 }
 
 export function closedError(): SessionError {
-  return new SessionError('closed', 'The cache was closed; what waits is sent later.');
+  return new SessionError('closed', 'The cache was closed.');
 }
 
 /** Codes of requests that the remote will never accept. */

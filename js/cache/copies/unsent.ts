@@ -91,8 +91,8 @@ export class Unsent {
       pending.remove(name, version);
       return;
     }
-    const keys = sharedKeysOf(events.map(({ snapshot }) => snapshot));
-    pending.set(key, events.length, keys, isRefused);
+    const ids = new Set(events.map(({ id }) => id));
+    pending.set(key, ids, sharedKeysOf(events), isRefused);
   }
 
   async #lookAtState(key: CacheKey): Promise<void> {
@@ -102,7 +102,7 @@ export class Unsent {
     const all = await records.read(key);
     if (Object.keys(all).some(isUnsentState)) {
       const keys = new Set(Object.keys(withoutPrefix(all, SET)));
-      pending.set(key, 0, keys, all[STATE_REFUSED] !== undefined);
+      pending.set(key, new Set(), keys, all[STATE_REFUSED] !== undefined);
     } else {
       pending.remove(name, version);
     }

@@ -8,6 +8,8 @@ import type { StateOwner } from '../../storage/scopes.js';
 interface PendingEntry {
   readonly key: CacheKey;
   readonly events: number;
+  /** The ids of the unsent events. */
+  readonly ids: Set<string>;
   /** The shared keys that the unsent changes write. */
   readonly keys: ReadonlySet<string>;
   readonly isRefused: boolean;
@@ -64,19 +66,27 @@ export class Pending {
     return this.#entries.get(name)?.version ?? 0;
   }
 
+  /** Whether this tab knows that an event waits. */
+  hasEvent(name: string, eventId: string): boolean {
+    return this.#entries.get(name)?.ids.has(eventId) === true;
+  }
+
   /** Notes new changes. */
-  add(key: CacheKey, events: number, keys: Iterable<string> = []): void {
+  add(key: CacheKey, events: readonly { id: string }[], keys: Iterable<string> = []): void {
     const entry = this.#entries.get(nameOf(key));
+    const ids = entry?.ids ?? new Set();
+    for (const { id } of events) ids.add(id);
     const all = new Set([...(entry?.keys ?? []), ...keys]);
-    this.set(key, (entry?.events ?? 0) + events, all, entry?.isRefused ?? false);
+    this.set(key, ids, all, entry?.isRefused ?? false);
   }
 
   /** Sets what waits, as it was read from the local storage. The status is new only if what it shows has changed. */
-  set(key: CacheKey, events: number, keys: ReadonlySet<string>, isRefused: boolean): void {
+  set(key: CacheKey, ids: Set<string>, keys: ReadonlySet<string>, isRefused: boolean): void {
     this.#versions += 1;
     const name = nameOf(key);
     const last = this.#entries.get(name);
-    const entry = { key: keyOfName(name), events, keys, isRefused, version: this.#versions };
+    const events = ids.size;
+    const entry = { key: keyOfName(name), events, ids, keys, isRefused, version: this.#versions };
     this.#entries.set(name, entry);
     for (const collector of this.#collectors) collect(collector, name, entry);
     if (last?.events !== events || last.isRefused !== isRefused) this.#publish();

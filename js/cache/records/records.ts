@@ -139,22 +139,22 @@ export class Records {
 
   /** Notes that a copy differs from the remote, whatever base it has. It is then fetched as a whole. */
   async markStale(key: CompositeSessionKey): Promise<void> {
-    await this.changeSession(key, ({ base }) =>
-      base === undefined ? {} : { base: { ...base, id: newEventId(), isStale: true } },
-    );
+    await this.changeSession(key, ({ base }) => ({
+      base: base && { ...base, id: newEventId(), isStale: true },
+    }));
   }
 
   /** Removes what is noted of a copy that is gone. What a new copy of the same id has written stays. */
   async removeCopy(
     key: CompositeSessionKey,
     copy: number | undefined,
-    { create, title, labels }: SessionRecord,
+    record: SessionRecord,
     others: SessionRecord = {},
   ): Promise<void> {
     await this.changeSession(key, (present) => {
       const isBase = copy !== undefined && present.base?.copy === copy;
       return {
-        ...removalsOf(present, { create, title, labels }),
+        ...removalsOf(present, record),
         ...(isBase && { base: undefined, refused: undefined, size: undefined }),
         ...others,
       };

@@ -1,4 +1,5 @@
 import { newEventId } from '../../model/event/create_event.js';
+import type { StateShape } from '../../state/state_shape.js';
 import type { CreateRequest } from '../../storage/session_store.js';
 import type { CacheFailure, CacheKey } from './status.js';
 
@@ -15,7 +16,7 @@ export interface Base {
   /** The local revision up to which everything is the remote's. Later changes are unsent. */
   readonly local: number;
   /** The number of newest events that the copy was made with. Absent: it has all. */
-  readonly held?: number;
+  readonly held?: number | undefined;
   /** Whether the copy's state may differ from the remote's although the revision is the same. */
   readonly isStale?: boolean;
   /** When the copy was last used, in milliseconds. */
@@ -50,12 +51,16 @@ export interface Refusal extends CacheFailure {
   readonly eventId?: string;
 }
 
+/** What earlier versions of unsent events have written: the events' ids and deltas. */
+export type EarlierDeltas = readonly (readonly [eventId: string, delta: StateShape])[];
+
 /** What is noted of one session. */
 export interface SessionRecord {
   readonly base?: Base | undefined;
   readonly create?: Noted<Creation> | undefined;
   readonly title?: Noted<string> | undefined;
   readonly labels?: Noted<string> | undefined;
+  readonly earlier?: Noted<EarlierDeltas> | undefined;
   readonly delete?: Noted<true> | undefined;
   readonly refused?: Refusal | undefined;
   readonly size?: CopySize | undefined;
@@ -84,6 +89,7 @@ export const UNSENT_NOTHING: SessionRecord = {
   create: undefined,
   title: undefined,
   labels: undefined,
+  earlier: undefined,
   delete: undefined,
 };
 

@@ -46,21 +46,24 @@ export class SessionSending {
   async send(key: CompositeSessionKey): Promise<boolean> {
     const { records, local } = this.#parts;
     for (;;) {
-      const { copy, record, damage } = await local.unsent(key);
-      const { base, create, title, labels, delete: deletion, refused } = record;
-      if (damage !== undefined || refused !== undefined) return false;
+      const { copy, record } = await local.unsent(key);
+      const { base, create, earlier, delete: deletion, refused } = record;
+      if (refused !== undefined) return false;
       if (deletion !== undefined) {
         if (!(await this.#sendDeletion(key, deletion))) return false;
       } else if (copy === undefined) {
         // It was deleted before it was sent. A creation that is under way notes it again.
-        await records.removeSent(key, { create, title, labels });
+        await records.removeSent(key, record);
         return true;
       } else if (base === undefined) {
         if (!(await this.#createOrAdopt(key, copy, create))) return false;
       } else {
         const sent = await this.#sendEvents(key, base, copy);
         if (sent === 'refused') return false;
-        if (sent === 'all') return this.#sendDescription(key, record);
+        if (sent === 'all') {
+          if (earlier !== undefined) await records.removeSent(key, { earlier });
+          return this.#sendDescription(key, record);
+        }
       }
     }
   }
@@ -73,9 +76,13 @@ export class SessionSending {
   ): Promise<'all' | 'refused' | 'some'> {
     const { records, local, requests, fetch, unsent, autoTitle, clock } = this.#parts;
     let rest = copy.events;
+    if (!base.isStale && rest.some(({ isEarlier }) => isEarlier)) {
+      // Another tab may have written an event again without a note of what its earlier version wrote.
+      await records.markStale(key);
+      return 'some';
+    }
     for (let most = MAX_EVENTS; rest.length > 0;) {
-      const batch = batchOf(rest, most);
-      const events = batch.map(({ snapshot }) => snapshot);
+      const events = batchOf(rest, most);
       const request = {
         key,
         position: { created: base.created ?? NaN, revision: base.revision, lastEventId: undefined },
@@ -92,9 +99,11 @@ export class SessionSending {
           await fetch.copyInTurn(key);
           return 'some';
         }
-        rest = rest.slice(batch.length);
+        rest = rest.slice(events.length);
         const confirmed = {
-          ...{ ...base, id: newEventId(), revision: appended[APPENDED.revision] },
+          ...base,
+          id: newEventId(),
+          revision: appended[APPENDED.revision],
           local: confirmedUntil(copy.revision, rest),
         };
         if (!(await records.writeBase(key, confirmed, base))) return 'some';
@@ -107,11 +116,11 @@ export class SessionSending {
           if (next.refused === undefined && next.base?.revision === base.revision) throw error;
           return 'some';
         }
-        if (batch.length === 1) {
-          await unsent.setAside(key, { ...failureOf(error), eventId: batch[0]!.snapshot.id });
+        if (events.length === 1) {
+          await unsent.setAside(key, { ...failureOf(error), eventId: events[0]!.id });
           return 'refused';
         }
-        most = Math.ceil(batch.length / 2);
+        most = Math.ceil(events.length / 2);
       }
     }
     // Only now: what was sent is in what is fetched.
@@ -128,27 +137,21 @@ export class SessionSending {
     const { records, local, fetch, requests, clock } = this.#parts;
     if (create !== undefined) {
       const { events: count, ...creation } = create.value;
-      const first = events.slice(0, count).map(({ snapshot }) => snapshot);
+      const first = events.slice(0, count);
       const created = await requests.askOrSetAside(key, (store, call) =>
         store.create({ key, ...creation, events: first, now: clock(), ...call }, true),
       );
       if (created === undefined) return false;
       if (created.value !== undefined) {
         const [createdAt, remote, time] = created.value;
-        const base = {
-          id: newEventId(),
-          ...remoteRevision(createdAt, remote, time),
-          copy,
-          local: confirmedUntil(revision, events.slice(count)),
-          usedAt: clock(),
-        };
+        const found = remoteRevision(createdAt, remote, time);
+        const base = fetch.baseOf(found, copy, confirmedUntil(revision, events.slice(count)));
         await records.writeBase(key, base, undefined);
         return true;
       }
     }
     await fetch.copyInTurn(key, Infinity);
-    const { base } = await local.recordFor(key, (await local.head(key))?.created);
-    return base !== undefined;
+    return (await local.unsent(key)).record.base !== undefined;
   }
 
   /**
@@ -211,8 +214,8 @@ export class SessionSending {
 
 function batchOf(events: readonly UnsentEvent[], most: number): readonly UnsentEvent[] {
   let size = 0;
-  const end = events.findIndex(({ snapshot }, index) => {
-    size += snapshot.text.length;
+  const end = events.findIndex(({ text }, index) => {
+    size += text.length;
     return index > 0 && (index >= most || size > MAX_CHARACTERS);
   });
   return end < 0 ? events : events.slice(0, end);

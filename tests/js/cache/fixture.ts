@@ -64,6 +64,16 @@ export function openCache(
   return { cache, local };
 }
 
+/** Creates a session through a cache, and cuts the connection: when the remote has the session, or before. */
+export async function createOffline(server: Server, isCreated: boolean) {
+  const { cache } = openCache(server);
+  server.isOffline = !isCreated;
+  const session = await cache.createSession({ ...KEY, state: { kept: 1 } });
+  if (isCreated) await cache.sync();
+  server.isOffline = true;
+  return { cache, session };
+}
+
 export function event(id: string, stateDelta: Record<string, unknown> = {}) {
   const content = { role: 'user', parts: [{ text: id }] };
   const actions = createEventActions({ stateDelta });

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from './fixture.js';
+import {
+  createOffline,
+  event,
+  hasCode,
+  idsOf,
+  KEY,
+  openCache,
+  Server,
+  until,
+  USER,
+} from './fixture.js';
 
 /** Refuses appends whose body has this text. */
 function refusing(server: Server, text: string): void {
@@ -67,11 +77,7 @@ for (const isCreated of [true, false]) {
   const kind = isCreated ? 'that the remote has' : 'whose creation waits';
   it(`a changed event of a session ${kind} counts where it stands, with its new keys only`, async () => {
     const server = new Server();
-    const { cache } = openCache(server);
-    if (!isCreated) server.isOffline = true;
-    const session = await cache.createSession({ ...KEY, state: { kept: 1 } });
-    if (isCreated) await cache.sync();
-    server.isOffline = true;
+    const { cache, session } = await createOffline(server, isCreated);
     await cache.appendEvents({
       session,
       events: [event('e1', { note: 'first', wrong: 1 }), event('e2', { note: 'second' })],

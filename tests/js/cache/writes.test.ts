@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { event, idsOf, KEY, openCache, Server, until, untilSent, USER } from './fixture.js';
+import { InMemorySessionService } from '../../../js/index.js';
+import {
+  createOffline,
+  event,
+  idsOf,
+  KEY,
+  openCache,
+  Server,
+  until,
+  untilSent,
+  USER,
+} from './fixture.js';
 
 it('a write resolves offline, and reaches the remote once when the connection is back', async () => {
   const server = new Server();
@@ -158,6 +169,42 @@ it('a new version of an event that the remote has is sent in the order of the wr
   assert.deepEqual([idsOf(read), read?.state], [['e1', 'e2'], { n: 3 }]);
   await cache.close();
 });
+
+for (const isCreated of [true, false]) {
+  const kind = isCreated ? 'that the remote has' : 'whose creation waits';
+  it(`an unsent event that is written again in a session ${kind} gives what the remote alone would have`, async () => {
+    const server = new Server();
+    const { cache, session } = await createOffline(server, isCreated);
+    const alone = new InMemorySessionService();
+    const expected = await alone.createSession({ ...KEY, state: { kept: 1 } });
+    const writes = [
+      ['e1', { n: 1, first: 1, kept: 2 }],
+      ['e2', { n: 2 }],
+      ['e1', { n: 3, again: 1 }],
+      ['e3', { m: 4 }],
+      ['e2', { m: 5 }],
+      ['e1', { o: 6 }],
+    ] as const;
+    for (const [id, delta] of writes) {
+      await cache.appendEvent({ session, event: event(id, delta) });
+      await alone.appendEvent({ session: expected, event: event(id, delta) });
+    }
+    const [entry] = await cache.outbox.list();
+    assert.deepEqual(idsOf(entry), ['e1', 'e2', 'e3']);
+    assert.deepEqual(cache.status.pending, [{ key: KEY, events: 3 }]);
+    server.isOffline = false;
+    await cache.sync();
+    const config = { reads: 'cache-only' } as const;
+    for (const read of [
+      await server.service.getSession(KEY),
+      await cache.getSession({ ...KEY, config }),
+    ]) {
+      assert.deepEqual(read?.events, expected.events);
+      assert.deepEqual(read?.state, expected.state);
+    }
+    await cache.close();
+  });
+}
 
 it('an event that is written again before its session is created on the remote stays where it was', async () => {
   const server = new Server();

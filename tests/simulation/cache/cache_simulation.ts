@@ -13,7 +13,8 @@ import { VirtualPace } from '../run/virtual_pace.js';
 import { CacheWorkload, NAMES, USER } from './cache_workload.js';
 import { Device, LOCAL_FAULTS, REMOTE_FAULTS, type Surroundings, type Tab } from './device.js';
 import { Ledger } from './ledger.js';
-import { type CacheHandle, HandleProbe } from './handle_probe.js';
+import { HandleProbe } from './handle_probe.js';
+import { Handles } from './handles.js';
 import { mayFail } from './failures.js';
 import { OtherPrograms } from './other_programs.js';
 import { markOf, Remote, UPDATE_KEY } from './remote.js';
@@ -38,7 +39,7 @@ export class CacheSimulation {
   readonly #ledger = new Ledger();
   readonly #crashedCalls = new CrashedCalls();
   readonly #restore: () => void;
-  readonly #handles: CacheHandle[] = [];
+  readonly #handles = new Handles();
   /** The sessions that an acknowledged creation, or another program, has made. */
   readonly #created = new Set<string>();
   readonly #others: OtherPrograms;
@@ -103,7 +104,7 @@ export class CacheSimulation {
     await settlement.becomeQuiet(this.#tabs);
     await settlement.dropRefusals(this.#tabs);
     const probe = new HandleProbe((what, call) => this.#wait(what, call));
-    for (const handle of this.#handles.slice(-MOST_PROBED)) {
+    for (const handle of this.#handles.newest(MOST_PROBED)) {
       if (this.#ledger.hasDeletion(handle.name)) continue;
       const spec = this.#workload.event();
       this.trace.push(
@@ -158,11 +159,11 @@ export class CacheSimulation {
     this.stepCount += 1;
     this.#step += 1;
     const step = this.#workload.next({
-      tabs: this.#tabs.map(({ number }) => ({
-        number,
-        handles: this.#handles
-          .filter(({ tab }) => tab.number === number)
-          .map((handle) => handle.number),
+      tabs: this.#tabs.map((tab) => ({
+        number: tab.number,
+        handles: this.#handles.of(tab).map(({ number, name }) => {
+          return { number, ids: this.#ledger.idsOf(name, tab.device.number) };
+        }),
       })),
       devices: this.#devices,
     });
@@ -216,13 +217,11 @@ export class CacheSimulation {
     for (const call of this.#pending) {
       if (call.startsWith(`tab ${tab.number}:`)) this.#pending.delete(call);
     }
-    for (const [position, handle] of [...this.#handles.entries()].reverse()) {
-      if (handle.tab === tab) this.#handles.splice(position, 1);
-    }
+    this.#handles.forget(tab);
   }
 
-  #write(spec: EventSpec, session: string, device: number): WrittenEvent {
-    return this.#ledger.begin(spec, session, this.#step, device);
+  #write(spec: EventSpec, session: string, device: number, isUpdate = false): WrittenEvent {
+    return this.#ledger.begin(spec, session, this.#step, device, isUpdate);
   }
 
   #begin(tab: Tab, operation: CacheOperation): void {
@@ -255,10 +254,7 @@ export class CacheSimulation {
 
   #isAllowed(tab: Tab, operation: CacheOperation, error: unknown): boolean {
     const { kind } = operation;
-    const handle =
-      kind === 'append'
-        ? this.#handles.find(({ number }) => number === operation.handle)
-        : undefined;
+    const handle = kind === 'append' ? this.#handles.get(operation.handle) : undefined;
     const mayBeDeleted = handle === undefined || this.#ledger.hasDeletion(handle.name);
     return mayFail(kind, error, mayBeDeleted, tab.isThrough);
   }
@@ -290,14 +286,21 @@ export class CacheSimulation {
         };
       }
       case 'append': {
-        const { session, name } = this.#handles.find(({ number }) => number === operation.handle)!;
+        const { session, name } = this.#handles.get(operation.handle);
         const written = operation.events.map((spec) => this.#write(spec, name, device.number));
         await service.appendEvents({ session, events: operation.events.map(eventOf) });
         return () => this.#acknowledge(written, tab);
       }
+      case 'change': {
+        const { session, name } = this.#handles.get(operation.handle);
+        this.#write(operation.event, name, device.number);
+        const key = { ...USER, sessionId: session.id };
+        await service.outbox.change(key, eventOf(operation.event));
+        return () => undefined;
+      }
       case 'update': {
         const { key, event } = operation;
-        const written = this.#write(event, sessionName(key), device.number);
+        const written = this.#write(event, sessionName(key), device.number, true);
         await service.updateState({
           ...key,
           stateDelta: { ...event.delta, [UPDATE_KEY]: event.id },
@@ -329,11 +332,11 @@ export class CacheSimulation {
 
   #acknowledge(written: readonly WrittenEvent[], { isThrough }: Tab): void {
     for (const event of written) {
-      event.acknowledgedAt = this.#step;
-      const { session, spec } = event;
+      event.acknowledgedAt ??= this.#step;
+      const { session, id } = event;
       if (!isThrough || this.#ledger.hasDeletion(session)) continue;
-      const hasArrived = this.#remote.arrivals.has(markOf(session, spec.id));
-      if (!hasArrived) throw new Error(`${spec.id} was acknowledged before the remote had it`);
+      const hasArrived = this.#remote.arrivals.has(markOf(session, id));
+      if (!hasArrived) throw new Error(`${id} was acknowledged before the remote had it`);
     }
   }
 
@@ -345,8 +348,7 @@ export class CacheSimulation {
     const oldest = this.#remote.oldestOf(name);
     const isWhole =
       last === undefined && (oldest === undefined || oldest === markOf(name, events[0]?.id ?? ''));
-    this.#handles.push({
-      number: this.#handles.length === 0 ? 0 : this.#handles.at(-1)!.number + 1,
+    this.#handles.add({
       tab,
       name,
       session,

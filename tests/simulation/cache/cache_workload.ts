@@ -15,15 +15,23 @@ export const NAMES: readonly SessionName[] = ['s', 't', 'u'].map((sessionId) => 
 
 const KEYS = ['a', 'b', 'user:a', 'app:a', 'temp:t'];
 
+export interface HandleSurface {
+  readonly number: number;
+  /** The events that the device has written to the session. */
+  readonly ids: readonly string[];
+}
+
 /** What the simulation has now. */
 export interface Surface {
   /** The numbers of the open tabs, each with those of its handles. */
-  readonly tabs: readonly { readonly number: number; readonly handles: readonly number[] }[];
+  readonly tabs: readonly { readonly number: number; readonly handles: readonly HandleSurface[] }[];
   readonly devices: readonly { readonly number: number; readonly isOffline: boolean }[];
 }
 
 const OPERATIONS = {
   append: 12,
+  appendAgain: 2,
+  change: 1,
   get: 5,
   getOrCreate: 3,
   create: 1,
@@ -96,16 +104,24 @@ export class CacheWorkload {
     return this.#event(false);
   }
 
-  #operation(handles: readonly number[]): CacheOperation {
+  #operation(handles: readonly HandleSurface[]): CacheOperation {
     const random = this.#random;
     const kind = random.weighted(this.#operations);
     const key = random.isLikely(0.6) ? NAMES[0]! : random.pick(NAMES);
     switch (kind) {
-      case 'append': {
+      case 'append':
+      case 'appendAgain':
+      case 'change': {
         if (handles.length === 0) return { kind: 'getOrCreate', key, state: {} };
-        const length = random.pick([1, 1, 1, 2, 3]);
+        const { number: handle, ids } = random.pick(handles);
+        const isAgain = kind !== 'append' && ids.length > 0;
+        const length = kind === 'change' ? 1 : random.pick([1, 1, 1, 2, 3]);
         const events = Array.from({ length }, () => this.#event(this.#hasRefusals));
-        return { kind, handle: random.pick(handles), events };
+        const [first, ...others] = events as [EventSpec, ...EventSpec[]];
+        const event = isAgain ? { ...first, id: random.pick(ids.slice(-4)) } : first;
+        return kind === 'change' && isAgain
+          ? { kind, handle, event }
+          : { kind: 'append', handle, events: [event, ...others] };
       }
       case 'create':
       case 'getOrCreate':

@@ -18,6 +18,9 @@ export function mayFail(
     case 'append':
       // It needs nothing but the local store.
       return code === 'not_found' && mayBeDeleted;
+    case 'change':
+      // The event was sent meanwhile.
+      return code === 'not_found';
     case 'create':
       return [...OF_REMOTE, 'already_exists'].includes(code);
     case 'update':

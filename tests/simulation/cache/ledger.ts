@@ -1,7 +1,7 @@
 // What was written, and the checks of what is read: nothing is lost, nothing is there twice, and the order is allowed.
 
 import type { Event } from '../../../js/index.js';
-import { canonicalEvent } from '../model/canonical.js';
+import { canonical, canonicalEvent } from '../model/canonical.js';
 import { storedText } from '../model/events.js';
 import type { EventSpec } from '../operation.js';
 import { markOf, UPDATE_KEY } from './remote.js';
@@ -21,15 +21,33 @@ export class Ledger {
   readonly #dropped = new Set<string>();
 
   /**
-   * Notes that somebody begins to write an event.
+   * Notes that somebody begins to write an event, or another version of it.
    *
    * @param step the present step
    * @param device `undefined`: another program, directly on the remote
    */
-  begin(spec: EventSpec, session: string, step: number, device: number | undefined): WrittenEvent {
-    const event = { spec, session, device, beganAt: step, acknowledgedAt: undefined };
-    this.#written.set(spec.id, event);
+  begin(
+    spec: EventSpec,
+    session: string,
+    step: number,
+    device: number | undefined,
+    isUpdate = false,
+  ): WrittenEvent {
+    const { id } = spec;
+    const writer = { session, device, isUpdate };
+    const first = { id, versions: [], ...writer, beganAt: step, acknowledgedAt: undefined };
+    const event: WrittenEvent = this.#written.get(id) ?? first;
+    event.versions.push(spec);
+    this.#written.set(id, event);
     return event;
+  }
+
+  /** The events that a device has tried to append to a session. */
+  idsOf(session: string, device: number): string[] {
+    const events = [...this.#written.values()];
+    return events
+      .filter((event) => event.session === session && event.device === device && !event.isUpdate)
+      .map(({ id }) => id);
   }
 
   noteDeletion(session: string, device: number | undefined): void {
@@ -67,17 +85,17 @@ export class Ledger {
     requireEachOnce(ids, `session ${session} on device ${device}`);
     if (last !== undefined && ids.length > last)
       throw new Error(`a window of ${last} has ${ids.join()}`);
-    for (const event of events) this.#requireWritten(event, session);
+    for (const event of events) this.#requireWritten(event, session, beganAt === Infinity);
     this.#requireOrder(ids, session);
     if (last !== undefined || this.hasDeletion(session)) return;
     const shown = new Set(ids);
-    for (const { spec, ...written } of this.#written.values()) {
+    for (const { id, ...written } of this.#written.values()) {
       const isOwn = written.session === session && written.device === device;
       const isKnown = (written.acknowledgedAt ?? Infinity) < beganAt;
-      if (!isOwn || !isKnown || shown.has(spec.id)) continue;
-      if (this.isDropped(markOf(session, spec.id))) continue;
+      if (!isOwn || !isKnown || shown.has(id)) continue;
+      if (this.isDropped(markOf(session, id))) continue;
       throw new Error(
-        `session ${session} on device ${device} lacks ${spec.id}, which was acknowledged at step ${written.acknowledgedAt}; it has ${ids.join()}`,
+        `session ${session} on device ${device} lacks ${id}, which was acknowledged at step ${written.acknowledgedAt}; it has ${ids.join()}`,
       );
     }
   }
@@ -88,11 +106,12 @@ export class Ledger {
    * @param arrivals how often the remote has stored an event as a new one
    */
   checkArrivals(arrivals: ReadonlyMap<string, number>): void {
-    for (const { spec, session, device, acknowledgedAt } of this.#written.values()) {
-      const mark = markOf(session, spec.id);
+    for (const { id, versions, session, device, acknowledgedAt } of this.#written.values()) {
+      const mark = markOf(session, id);
       const count = arrivals.get(mark) ?? 0;
-      if (count > 1) throw new Error(`event ${mark} has arrived ${count} times`);
-      if (count === 1 || acknowledgedAt === undefined || this.#dropped.has(mark)) continue;
+      if (count > 1 && versions.length === 1)
+        throw new Error(`event ${mark} has arrived ${count} times`);
+      if (count > 0 || acknowledgedAt === undefined || this.#dropped.has(mark)) continue;
       if (this.#deletions.get(session)?.has(device) === true) continue;
       throw new Error(
         `event ${mark} was acknowledged at step ${acknowledgedAt}, and has neither arrived nor was it set aside`,
@@ -100,15 +119,18 @@ export class Ledger {
     }
   }
 
-  #requireWritten(event: Event, session: string): void {
+  /** @param isFinal whether everything is sent. Before, the remote may have a version without its delta */
+  #requireWritten(event: Event, session: string, isFinal: boolean): void {
     const id = idOf(event);
     const written = this.#written.get(id);
     if (written?.session !== session) throw new Error(`nobody wrote event ${id} to ${session}`);
+    const { versions, isUpdate } = written;
+    if (isUpdate) return;
     const text = canonicalEvent(event);
-    const isUpdate = id !== event.id;
-    if (!isUpdate && text !== storedText(written.spec)) {
-      throw new Error(`event ${id} is\n${text}\nand was written as\n${storedText(written.spec)}`);
-    }
+    const texts = versions.map(storedText);
+    const isPart = versions.length > 1 && !isFinal;
+    if (isPart ? texts.map(contentOf).includes(contentOf(text)) : texts.includes(text)) return;
+    throw new Error(`event ${id} is\n${text}\nand was written as\n${texts.join('\n')}`);
   }
 
   /** An event that began after another one was acknowledged comes behind it, if the writer of both is the same. */
@@ -123,11 +145,18 @@ export class Ledger {
           continue;
         if ((earlier.acknowledgedAt ?? Infinity) >= later.beganAt) continue;
         throw new Error(
-          `${earlier.spec.id} was acknowledged before ${later.spec.id} began, and is behind it in ${session}: ${ids.join()}`,
+          `${earlier.id} was acknowledged before ${later.id} began, and is behind it in ${session}: ${ids.join()}`,
         );
       }
     }
   }
+}
+
+/** The text of an event without its delta. */
+function contentOf(text: string): string {
+  const event = JSON.parse(text) as Event;
+  event.actions.stateDelta = {};
+  return canonical(event);
 }
 
 function requireEachOnce(ids: readonly string[], where: string): void {

@@ -8,6 +8,7 @@ export type CacheOperation =
   | { readonly kind: 'get'; readonly key: SessionName; readonly last: number | undefined }
   | { readonly kind: 'list' | 'sync' }
   | { readonly kind: 'append'; readonly handle: number; readonly events: readonly EventSpec[] }
+  | { readonly kind: 'change'; readonly handle: number; readonly event: EventSpec }
   | { readonly kind: 'update'; readonly key: SessionName; readonly event: EventSpec }
   | { readonly kind: 'updateUser'; readonly value: string }
   | { readonly kind: 'title'; readonly key: SessionName; readonly title: string }
@@ -34,9 +35,12 @@ export function describeStep({ what, ...rest }: Step): string {
   return `${what} ${JSON.stringify(rest)}`;
 }
 
-/** An event that a tab or another program has tried to write. */
+/** An event that a tab or another program has tried to write. The times are those of its first version. */
 export interface WrittenEvent {
-  readonly spec: EventSpec;
+  readonly id: string;
+  readonly versions: EventSpec[];
+  /** Whether `updateState` makes the event. */
+  readonly isUpdate: boolean;
   readonly session: string;
   /** `undefined`: another program, directly on the remote. */
   readonly device: number | undefined;
