@@ -65,13 +65,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     await bounds.write(() =>
       records.changeSession(key, ({ create }) => {
         if (create !== undefined) return {};
-        return {
-          refused: undefined,
-          title: undefined,
-          labels: undefined,
-          earlier: undefined,
-          create: operation,
-        };
+        return { refused: undefined, title: undefined, labels: undefined, create: operation };
       }),
     );
     const created = await bounds.write(create).catch(async (error: unknown) => {
@@ -149,7 +143,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       (id, index) => [id, lastWrittenBy(id, writes.slice(0, index - ids.length))] as const,
     );
     await records.changeSession(key, ({ earlier }) => ({
-      earlier: noted([...new Map([...(earlier?.value ?? []), ...deltas])]),
+      earlier: noted([...(earlier?.value ?? []), ...deltas]),
     }));
   }
 
@@ -159,7 +153,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { base } = await this.#parts.records.session(key);
     this.#hasRevisions = typeof base?.created === 'number';
     if (base?.created !== null) return;
-    const message = 'The remote has no route to append events; run the agent there.';
+    const message = 'The remote has no route for events.';
     throw new SessionError('unsupported', message, { storage: 'cache' });
   }
 

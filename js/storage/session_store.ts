@@ -159,8 +159,8 @@ export interface AppendRequest extends Append, StorageCall {
 
 /**
  * An append that first removes the end of the session's history, in the same transaction. It may have no events.
- * The session's `created`, title and labels stay, and its `lastUpdateTime` never decreases. If all events are removed,
- * the session forgets its initial state: another history may begin with another state.
+ * The session's `created`, title and labels stay, and its `lastUpdateTime` never decreases. With a
+ * `truncateAfter` below `created` the session forgets its initial state: another history may begin with another state.
  *
  * If the answer is lost, the call may be made again: the result is the same, at later revisions. With
  * `expectedRevision` the second call fails with `stale_session`.

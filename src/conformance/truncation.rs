@@ -244,8 +244,9 @@ where
     }
 
     async fn a_history_that_is_removed_forgets_its_initial_state(mut self) -> Verdict {
+        let kept = || Some("{}".to_owned());
         self.append(&numbered("a", 20, 0), None, "{}").await?;
-        for (after, expected) in [(self.seq_at(0)?, Some("{}".to_owned())), (0, None)] {
+        for (after, expected) in [(self.seq_at(0)?, kept()), (self.created, kept()), (0, None)] {
             self.append(&numbered("b", 2, 0), Some(after), "{}").await?;
             let session = self.read(Window::ALL).await?.session.ok_or("there is no session")?;
             equal("the initial state", session.description.initial_state, expected)?;

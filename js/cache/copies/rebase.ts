@@ -76,7 +76,7 @@ export function lastWrittenBy(
   const last = copyOf({});
   for (const { id, delta } of writes) {
     if (id === eventId) Object.assign(last, delta);
-    else for (const key of Object.keys(delta)) delete last[key];
+    else for (const key in delta) delete last[key];
   }
   return last;
 }

@@ -81,7 +81,7 @@ export class RemoteEnd {
       throw error;
     }
     if (erasures !== this.#erasures) {
-      throw new SessionError('aborted', 'The local data was erased.');
+      throw new SessionError('aborted', 'The data was erased.');
     }
     this.#noteAnswer();
     return result;

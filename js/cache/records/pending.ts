@@ -67,8 +67,8 @@ export class Pending {
   }
 
   /** Whether this tab knows that an event waits. */
-  hasEvent(name: string, eventId: string): boolean {
-    return this.#entries.get(name)?.ids.has(eventId) === true;
+  hasEvent(name: string, eventId: string): boolean | undefined {
+    return this.#entries.get(name)?.ids.has(eventId);
   }
 
   /** Notes new changes. */
@@ -143,7 +143,7 @@ export function takeCacheKey(given: CacheKey): CacheKey {
     typeof appName === 'string' &&
     names.every((name) => name === undefined || typeof name === 'string') &&
     (sessionId === undefined || userId !== undefined);
-  if (!isKey) throw invalid('key', 'must name a session, a user or an app');
+  if (!isKey) throw invalid('key', 'must name a session, user or app');
   return keyOfName(nameOf({ appName, userId, sessionId }));
 }
 

@@ -240,7 +240,7 @@ impl Append {
                 description: Description {
                     first_title: self.first_title.clone(),
                     // Another history may begin with another state.
-                    initial_state: (self.end() <= before.created).then(String::new),
+                    initial_state: (self.end() < before.created).then(String::new),
                     ..Description::default()
                 },
             }),

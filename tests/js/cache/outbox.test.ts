@@ -99,6 +99,22 @@ for (const isCreated of [true, false]) {
   });
 }
 
+it('an unsent session keeps its initial state when an unsent event is changed or dropped', async () => {
+  const server = new Server();
+  const { cache, session } = await createOffline(server, false);
+  await cache.appendEvents({ session, events: [event('e1', { kept: 2 }), event('e2')] });
+  const initialState = async () => (await cache.sessionInfo(KEY)).initialState;
+  assert.deepEqual(await initialState(), { kept: 1 });
+  await cache.outbox.change(KEY, event('e1', { kept: 3 }));
+  assert.deepEqual(await initialState(), { kept: 1 });
+  await cache.outbox.drop(KEY, 'e1');
+  assert.deepEqual(await initialState(), { kept: 1 });
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual((await server.service.sessionInfo(KEY)).initialState, { kept: 1 });
+  await cache.close();
+});
+
 it('an event can be changed while others are written', async () => {
   const server = new Server();
   const { cache } = openCache(server);
