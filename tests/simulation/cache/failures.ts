@@ -14,6 +14,8 @@ export function mayFail(
   const code = isSessionError(error) ? error.code : 'no SessionError';
   // The write is stored, and sent later or set aside.
   if (isThrough && [...OF_REMOTE, 'schema_violation'].includes(code)) return true;
+  // The remote's session was deleted before the change was sent.
+  if (isThrough && code === 'not_found' && mayBeDeleted) return true;
   switch (kind) {
     case 'append':
       // It needs nothing but the local store.
