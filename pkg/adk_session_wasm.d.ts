@@ -131,14 +131,14 @@ export class SessionCore {
      */
     page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number | null | undefined, with_count: boolean, caller?: Function | null): any;
     /**
+     * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
+     * In between they wait.
+     */
+    set_page_hidden(is_hidden: boolean): void;
+    /**
      * Returns the JSON object of a user's state, or of an app's.
      */
     shared_state(app_name: string, user_id?: string | null, caller?: Function | null): any;
-    /**
-     * Ends what is under way on the database before the page stands still, or lets it continue:
-     * calls under way wait for that, and then try again.
-     */
-    suspend(is_hidden: boolean): void;
     /**
      * Changes a user's and an app's state without an event. Returns the result as
      * `revisions_to_javascript` lays it out.

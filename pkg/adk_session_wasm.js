@@ -595,6 +595,14 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
+     * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
+     * In between they wait.
+     * @param {boolean} is_hidden
+     */
+    set_page_hidden(is_hidden) {
+        wasm.sessioncore_set_page_hidden(this.__wbg_ptr, is_hidden);
+    }
+    /**
      * Returns the JSON object of a user's state, or of an app's.
      * @param {string} app_name
      * @param {string | null} [user_id]
@@ -618,14 +626,6 @@ export class SessionCore {
             throw takeFromExternrefTable0(ret[1]);
         }
         return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Ends what is under way on the database before the page stands still, or lets it continue:
-     * calls under way wait for that, and then try again.
-     * @param {boolean} is_hidden
-     */
-    suspend(is_hidden) {
-        wasm.sessioncore_suspend(this.__wbg_ptr, is_hidden);
     }
     /**
      * Changes a user's and an app's state without an event. Returns the result as

@@ -34,8 +34,8 @@ export const sessioncore_list: (a: number, b: number, c: number, d: number, e: n
 export const sessioncore_memory: () => number;
 export const sessioncore_open: (a: number) => [number, number, number];
 export const sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
+export const sessioncore_set_page_hidden: (a: number, b: number) => void;
 export const sessioncore_shared_state: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
-export const sessioncore_suspend: (a: number, b: number) => void;
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];

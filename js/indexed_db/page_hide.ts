@@ -1,13 +1,12 @@
 import type { SessionCore } from '../wasm/core.js';
 
 /**
- * Leaves nothing under way in a page that the browser keeps in its back/forward cache. The page stands still there,
- * and may for long.
+ * Suspends IndexedDB while the page is in the browser's back/forward cache, where it is frozen.
  *
- * Its transactions would stand still too, and block other pages: all of them in WebKit, upgrades in Chromium. So
- * they are aborted. Firefox never reports that, so nothing waits for a report: what was under way is tried again
- * when the user returns. Connections are closed, because an open one may keep the page out of that cache, and one
- * that was cut there looks alive afterwards.
+ * Open transactions of a frozen page block other pages: all kinds in WebKit, upgrades in Chromium. So they are aborted
+ * when the page enters the cache. Firefox sends no event for that, so calls do not wait for one: they try again when
+ * the page is shown. Connections are closed too. An open one may keep the page out of the cache, and one that the
+ * browser cut there looks alive.
  */
 
 type Follower = (isHidden: boolean) => void;
@@ -15,12 +14,19 @@ type Follower = (isHidden: boolean) => void;
 const followers = new Set<Follower>();
 let isHidden = false;
 /** How often the page entered that cache. */
-let hides = 0;
+let hideCount = 0;
 
-function turn({ type, persisted }: PageTransitionEvent): void {
+function handleTransition({ type, persisted }: PageTransitionEvent): void {
   isHidden = type === 'pagehide' && persisted;
-  if (isHidden) hides += 1;
-  for (const follower of followers) follower(isHidden);
+  if (isHidden) hideCount += 1;
+  for (const follower of followers) {
+    try {
+      follower(isHidden);
+    } catch (error) {
+      // The others still have to follow.
+      reportError(error);
+    }
+  }
 }
 
 /**
@@ -31,8 +37,8 @@ function turn({ type, persisted }: PageTransitionEvent): void {
 export function followPageHide(follower: Follower): () => void {
   // Workers never enter that cache.
   if ('onpagehide' in globalThis) {
-    addEventListener('pagehide', turn);
-    addEventListener('pageshow', turn);
+    addEventListener('pagehide', handleTransition);
+    addEventListener('pageshow', handleTransition);
   }
   followers.add(follower);
   return () => followers.delete(follower);
@@ -42,12 +48,17 @@ export function followPageHide(follower: Follower): () => void {
 export function suspendOnPageHide(core: SessionCore): () => void {
   // A strong reference would keep the core of a service that was dropped without `close`.
   const weakCore = new WeakRef(core);
-  const stop = followPageHide((isHidden) => {
+  const stopFollowing = followPageHide((isHidden) => {
     const live = weakCore.deref();
-    if (live === undefined) stop();
-    else live.suspend(isHidden);
+    if (live === undefined) stopFollowing();
+    else live.set_page_hidden(isHidden);
   });
-  return stop;
+  if (isHidden) core.set_page_hidden(true);
+  return () => {
+    stopFollowing();
+    // Otherwise calls that wait for the page would never end.
+    if (isHidden) weakCore.deref()?.set_page_hidden(false);
+  };
 }
 
 /**
@@ -56,12 +67,13 @@ export function suspendOnPageHide(core: SessionCore): () => void {
  */
 export async function whileShown<T>(run: () => Promise<T>): Promise<T> {
   for (;;) {
-    if (isHidden) await new Promise((resolve) => addEventListener('pageshow', resolve));
-    const before = hides;
+    if (isHidden)
+      await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
+    const before = hideCount;
     try {
       return await run();
     } catch (error) {
-      if (hides === before) throw error;
+      if (hideCount === before) throw error;
     }
   }
 }

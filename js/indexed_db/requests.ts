@@ -87,7 +87,7 @@ export function lost(message: string): DOMException {
   return new DOMException(message, 'AbortError');
 }
 
-/** Rejects after `timeout` milliseconds, and when the page is hidden. Then the transaction is aborted. */
+/** Rejects after `timeout` milliseconds, or when the page is hidden. Only the second case aborts the transaction. */
 function inTime<T>(
   timeout: number,
   transactionOf: () => IDBTransaction | null,

@@ -189,6 +189,12 @@ impl Write {
         self.compute.is_some() && self.events.is_empty()
     }
 
+    /// Whether a repetition finds what was stored before, by the event's id or by the session.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn is_recognized(&self) -> bool {
+        self.plan.creates || !self.events.is_empty()
+    }
+
     /// Returns which rows the storage has to read.
     pub fn plan(&self) -> &Plan {
         &self.plan

@@ -63,9 +63,9 @@ impl SessionCore {
         })
     }
 
-    /// Ends what is under way on the database before the page stands still, or lets it continue:
-    /// calls under way wait for that, and then try again.
-    pub fn suspend(&self, is_hidden: bool) {
+    /// Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
+    /// In between they wait.
+    pub fn set_page_hidden(&self, is_hidden: bool) {
         match &self.driver {
             Driver::IndexedDb(storage) if is_hidden => storage.suspend(),
             Driver::IndexedDb(storage) => storage.resume(),

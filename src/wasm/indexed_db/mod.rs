@@ -104,8 +104,8 @@ impl IndexedDbStorage {
         Ok(())
     }
 
-    /// Ends what is under way, and lets the verbs wait. For a page that is about to stand still: its
-    /// transactions and upgrades would block other pages.
+    /// Ends what is under way, and lets the verbs wait. For a page that the browser is about to freeze:
+    /// its transactions and upgrades would block other pages.
     pub fn suspend(&self) {
         self.access.suspend();
     }

@@ -49,4 +49,14 @@ export function history(context: Context): void {
       await left.call('endUpgrade');
     });
   });
+
+  it('a page that is left during a commit repeats an append, and no deletion', async () => {
+    await inTab(context, async (tab) => {
+      const { events, deletion, isDeleted } = await tab.call('leaveInCommits', newName());
+      assert.deepEqual(events, ['appended']);
+      assert.equal(deletion.code, 'connection_lost');
+      assert.match(deletion.message, /the page was left during the commit/);
+      assert.equal(isDeleted, true);
+    });
+  });
 }

@@ -44,11 +44,11 @@ impl Access {
         Rc::new(Self { database, transactions, timeout, last_write: RefCell::default() })
     }
 
-    /// Ends what is under way before the page stands still: there, transactions and upgrades would
-    /// block other pages. The verbs try again after [`Self::resume`].
+    /// Ends what is under way before the browser freezes the page: there, transactions and upgrades
+    /// would block other pages. The verbs try again after [`Self::resume`].
     pub(crate) fn suspend(&self) {
         self.database.suspend();
-        self.transactions.give_up();
+        self.transactions.leave();
     }
 
     pub(crate) fn resume(&self) {

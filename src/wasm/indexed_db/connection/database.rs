@@ -2,7 +2,6 @@
 //! closed as soon as another tab wants to upgrade or delete the database, and reopened when needed.
 
 use std::cell::{Cell, RefCell};
-use std::mem;
 use std::rc::{Rc, Weak};
 
 use js_sys::{Function, Promise, Reflect};
@@ -37,9 +36,11 @@ pub(crate) struct Database {
     on_open: Option<Function>,
     /// Whether that promise is pending: the time limit for the browser does not cover it.
     is_preparing: Cell<bool>,
-    /// Whether the page stands still, or is about to.
+    /// Whether the page is in the back/forward cache, or about to enter it.
     is_suspended: Cell<bool>,
 }
+
+const OPENING_EVENTS: [&str; 4] = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
 
 /// Another tab wants to upgrade or delete the database, or the browser closed the connection.
 const ENDS: [&str; 2] = ["onversionchange", "onclose"];
@@ -147,10 +148,11 @@ impl Database {
         drop(connection);
     }
 
-    /// Closes the connection, and leaves an opening that is under way. Opens no other before
+    /// Closes the connection and abandons a pending opening. No other begins before
     /// [`Self::resume`].
     pub(crate) fn suspend(&self) {
         self.is_suspended.set(true);
+        self.is_blocked.set(false);
         self.patience.take();
         self.disconnect();
         if self.is_preparing.get() {
@@ -158,8 +160,12 @@ impl Database {
         }
         if let Some(opening) = self.opening.take() {
             abort_upgrade(&opening.request);
-            // The browser may still report its end, or never does.
-            mem::forget(opening);
+            // The browser may still send events for this request, or none. A listener that kept this
+            // database alive would keep its connection open.
+            let end = Listener::new(|event: JsValue| {
+                drop(guard(&mut || end_abandoned(event.unchecked_ref())));
+            });
+            listen(&opening.request, &OPENING_EVENTS, &end.into_js_value());
         }
     }
 
@@ -179,23 +185,16 @@ impl Database {
         };
         let (database, asked) = (Rc::clone(self), request.clone());
         let listener = Listener::new(move |event: JsValue| {
-            if !database.is_opening(&asked) {
-                drop(guard(&mut || end_left(event.unchecked_ref(), asked.unchecked_ref())));
-            } else if let Err(thrown) = guard(&mut || database.handle(event.unchecked_ref())) {
+            if let Err(thrown) = guard(&mut || database.handle(event.unchecked_ref())) {
                 // Settling the waiting callers may throw as well.
                 drop(guard(&mut || database.break_off(asked.unchecked_ref(), thrown.clone())));
             }
         });
-        let events = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
-        listen(&request, &events, listener.as_ref());
+        listen(&request, &OPENING_EVENTS, listener.as_ref());
         let request = request.unchecked_into();
         let opening = Opening { request, may_try_again, broken_step: None, _listener: listener };
         let earlier = self.opening.replace(Some(opening));
         drop(earlier);
-    }
-
-    fn is_opening(&self, request: &JsValue) -> bool {
-        self.opening.borrow().as_ref().is_some_and(|opening| &**opening.request == request)
     }
 
     /// Fails all waiting callers with an exception: nothing else would settle them.
@@ -383,13 +382,14 @@ impl Database {
     }
 }
 
-/// Ends an opening that was left, when it continues after all.
-fn end_left(event: &Record, request: &Record) {
+/// Closes the connection of an abandoned opening, or aborts its upgrade.
+fn end_abandoned(event: &Record) {
     event.unchecked_ref::<Event>().prevent_default();
+    let request: Record = event.get("target").unchecked_into();
     if event.text("type") == "success" {
         request.get("result").unchecked_into::<IdbDatabase>().close();
     }
-    abort_upgrade(request);
+    abort_upgrade(&request);
 }
 
 fn abort_upgrade(request: &Record) {

@@ -90,11 +90,11 @@ impl Transactions {
         Rc::new(Self { timeout, options, commits_in_spite_of_errors, listeners, spare, writing })
     }
 
-    /// Gives up all transactions under way. Those after their commit may still complete.
-    pub(crate) fn give_up(&self) {
+    /// Aborts all transactions under way. Those after their commit may still complete.
+    pub(crate) fn leave(&self) {
         let listeners = self.listeners.borrow().clone();
         for listener in listeners.iter().filter_map(Weak::upgrade) {
-            listener.give_up();
+            listener.leave();
         }
     }
 

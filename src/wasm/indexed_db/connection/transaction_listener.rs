@@ -127,11 +127,17 @@ impl TransactionListener {
         self.progress.ended.borrow().is_some()
     }
 
-    /// Ends the transaction as lost with its connection, if there is one.
-    pub(crate) fn give_up(&self) {
-        if self.progress.raw.borrow().is_some() {
-            self.progress.give_up(Failure::lost("the page was left"));
-        }
+    /// Aborts the current transaction, if any, because the page is left. After its commit it can only
+    /// be given up.
+    pub(crate) fn leave(&self) {
+        let Some(raw) = self.progress.raw() else {
+            return;
+        };
+        let failure = match raw.abort() {
+            Ok(()) => Failure::lost("the page was left"),
+            Err(_) => Failure::unknown("the page was left during the commit"),
+        };
+        self.progress.end(Err(failure));
     }
 
     /// Stops listening. Returns whether this listener can be reused: events that the browser has

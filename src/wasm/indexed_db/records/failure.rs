@@ -29,6 +29,9 @@ enum Kind {
     /// A storage problem. After `ConnectionLost` it is unknown whether the transaction was
     /// committed.
     Problem(StorageProblem),
+    /// The page was left after the commit was sent, perhaps for hours. Only what changes nothing the
+    /// second time is tried again.
+    Unknown,
     /// A JavaScript exception, passed on unchanged.
     Thrown(JsValue),
 }
@@ -44,6 +47,10 @@ impl Failure {
 
     pub(crate) fn lost(reason: impl Into<String>) -> Self {
         Self::of(StorageProblem::ConnectionLost, reason)
+    }
+
+    pub(crate) fn unknown(reason: impl Into<String>) -> Self {
+        Self::new(Kind::Unknown, reason.into())
     }
 
     pub(crate) fn corrupt(record: String, reason: impl Into<String>) -> Self {
@@ -123,6 +130,10 @@ impl Failure {
     pub(crate) fn is_loss(&self) -> bool {
         matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
     }
+
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self.0.kind, Kind::Unknown)
+    }
 }
 
 impl From<Failure> for JsValue {
@@ -131,6 +142,7 @@ impl From<Failure> for JsValue {
         let error = match kind {
             Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
             Kind::Problem(problem) => Error::Storage { problem, reason },
+            Kind::Unknown => Error::Storage { problem: StorageProblem::ConnectionLost, reason },
             Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },
             Kind::Thrown(thrown) => return thrown,
         };

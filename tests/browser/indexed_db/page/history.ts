@@ -1,7 +1,7 @@
 // A page to which the user returns: it is restored from the back/forward cache, or loaded again.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
-import { idsOf, keyOf, mark, say } from './events.js';
+import { type Failure, failure, idsOf, keyOf, mark, say } from './events.js';
 import { Feed } from './feed.js';
 
 let state: { service: IndexedDbSessionService; feed: Feed } | undefined;
@@ -132,4 +132,38 @@ export async function appendBeside(name: string, sessionId: string, id: string):
   const ids = idsOf(await service.getSession(keyOf(sessionId)));
   await service.close();
   return ids;
+}
+
+/** Leaves the page in the middle of the commit of an append, and of a deletion. Each time the user returns. */
+export async function leaveInCommits(
+  name: string,
+): Promise<{ events: string[]; deletion: Failure; isDeleted: boolean }> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('one'));
+  await returnedFrom(() => service.appendEvent({ session, event: say('appended') }));
+  const events = idsOf(await service.getSession(keyOf('one')));
+  const deletion = await returnedFrom(() => failure(() => service.deleteSession(keyOf('one'))));
+  const isDeleted = (await service.getSession(keyOf('one'))) === undefined;
+  await service.close();
+  return { events, deletion, isDeleted };
+}
+
+/** Leaves the page right after the first commit of a call, and returns to it. */
+async function returnedFrom<T>(call: () => Promise<T>): Promise<T> {
+  const { prototype } = IDBTransaction;
+  const commit = Object.getOwnPropertyDescriptor(prototype, 'commit')!;
+  const hasLeft = new Promise<void>((resolve) => {
+    prototype.commit = function (this: IDBTransaction) {
+      Object.defineProperty(prototype, 'commit', commit);
+      this.commit();
+      queueMicrotask(() => {
+        dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+        resolve();
+      });
+    };
+  });
+  const called = call();
+  await hasLeft;
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+  return called;
 }
