@@ -153,7 +153,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { base } = await this.#parts.records.session(key);
     this.#hasRevisions = typeof base?.created === 'number';
     if (base?.created !== null) return;
-    const message = 'The remote has no route for events.';
+    const message = 'The remote has no route to append events; run the agent there.';
     throw new SessionError('unsupported', message, { storage: 'cache' });
   }
 

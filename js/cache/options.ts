@@ -134,5 +134,5 @@ export function takePolicy(name: string, policy: unknown): ReadPolicy | undefine
 
 function requireService(name: string, service: unknown): void {
   if (typeof service === 'object' && service !== null && CORE in service) return;
-  throw invalid(name, 'must be a service');
+  throw invalid(name, 'must be a session service of this package');
 }

@@ -193,7 +193,7 @@ export class Outbox implements CacheOutbox {
     const { base, create } = record;
     const isChosen = ({ id }: EventSnapshot): boolean => id === (eventId ?? id);
     if (eventId !== undefined && !copy?.events.some(isChosen)) {
-      const message = `Event "${eventId}" does not wait.`;
+      const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
       throw new SessionError('not_found', message, { key: 'eventId' });
     }
     // A damaged copy is given up as a whole.

@@ -285,6 +285,6 @@ export function confirmedIn(appended: Appended, count: number, unsentCount: numb
 
 /** Why unsent changes of a session are set aside that the remote does not have (any more). */
 export function deletedOnRemote({ sessionId }: CompositeSessionKey): Refusal {
-  const message = `Session "${sessionId}" was deleted on the remote.`;
+  const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote before its changes were sent.`;
   return { code: 'not_found', message };
 }

@@ -81,7 +81,7 @@ export class RemoteEnd {
       throw error;
     }
     if (erasures !== this.#erasures) {
-      throw new SessionError('aborted', 'The data was erased.');
+      throw new SessionError('aborted', 'The local data was erased meanwhile.');
     }
     this.#noteAnswer();
     return result;
@@ -158,7 +158,7 @@ export function remoteRevision(
 }
 
 export function closedError(): SessionError {
-  return new SessionError('closed', 'The cache was closed.');
+  return new SessionError('closed', 'The cache was closed; what waits is sent later.');
 }
 
 /** Codes of requests that the remote will never accept. */

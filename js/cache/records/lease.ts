@@ -10,7 +10,7 @@ export const LEASE_MS = 4500;
 const RENEWAL_MS = 2500;
 
 /** Thrown when another tab sends by now. */
-export const LEASE_LOST = new Error();
+export const LEASE_LOST = new Error('Another tab sends.');
 
 interface LeaseRecord {
   readonly holder: string;

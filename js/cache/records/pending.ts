@@ -143,7 +143,7 @@ export function takeCacheKey(given: CacheKey): CacheKey {
     typeof appName === 'string' &&
     names.every((name) => name === undefined || typeof name === 'string') &&
     (sessionId === undefined || userId !== undefined);
-  if (!isKey) throw invalid('key', 'must name a session, user or app');
+  if (!isKey) throw invalid('key', 'must name a session, a user or an app');
   return keyOfName(nameOf({ appName, userId, sessionId }));
 }
 
