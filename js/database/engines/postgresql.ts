@@ -44,7 +44,8 @@ export const POSTGRESQL: Engine = {
       then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
   failureOfCode: failures({
     conflict: '40001 40P01 CR000 55P03',
-    duplicate: '23505 42P07',
+    // 42710: of two connections that create a table at once, one finds the type of its rows.
+    duplicate: '23505 42P07 42710',
     slow: '57014',
     full: '53100',
     // 40003: it is unknown whether the transaction was committed.

@@ -46,10 +46,12 @@ export function accessibilityIn(name: BrowserName): void {
         await (open === 'openShop' ? page.call(open, true) : page.call(open));
         if (name !== 'chromium') {
           await page.call('width', PHONE.width);
+          await page.call('seeNarrow');
           return run(page);
         }
         await browser.debug('Emulation.setDeviceMetricsOverride', PHONE);
         try {
+          await page.call('seeNarrow');
           await run(page);
         } finally {
           await browser.debug('Emulation.clearDeviceMetricsOverride');

@@ -83,6 +83,27 @@ it('a service with `pipeline: false` creates, appends and reads on PostgreSQL', 
   await service.close();
 });
 
+it('tables that another connection creates at the same instant are used on PostgreSQL', async () => {
+  const url = await newUrl();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  // PostgreSQL refuses so if the other connection commits between two of its checks.
+  await client.query(`
+    create sequence attempts;
+    create function refuse_once() returns event_trigger language plpgsql as $$ begin
+      if nextval('attempts') = 1 then
+        raise exception 'type "sessions" already exists' using errcode = '42710';
+      end if;
+    end $$;
+    create event trigger refused on ddl_command_start when tag in ('CREATE TABLE')
+      execute function refuse_once();`);
+  const service = open(url);
+  assert.equal((await service.createSession(KEY)).id, KEY.sessionId);
+  await service.close();
+  await client.query('drop event trigger refused');
+  await client.end();
+});
+
 it('an append on PostgreSQL prepares its statements again after a table was altered', async () => {
   const url = await newUrl();
   const service = open(url);

@@ -87,13 +87,15 @@ async function startServer(recipe: Recipe): Promise<Server> {
   const port = await freePort();
   const [command = '', ...args] = commandAt(port);
   let child: ChildProcess | undefined;
+  const hasEnded = () => child?.exitCode !== null || child.signalCode !== null;
   const server: Server = {
     port,
     certificate: () => readFileSync(join(folder, CERTIFICATE), 'utf8'),
     async start() {
-      child = spawn(command, args, { ...ids, cwd: folder, stdio: 'ignore' });
-      for (let tries = 0; !(await recipe.isUp(port)); tries += 1) {
-        if (tries > 300 || child.exitCode !== null) throw new Error(`${name} does not start`);
+      for (let tries = 0; hasEnded() || !(await recipe.isUp(port)); tries += 1) {
+        if (tries > 300) throw new Error(`${name} does not start`);
+        // It ends at once while a process of a killed server still has the shared memory.
+        if (hasEnded()) child = spawn(command, args, { ...ids, cwd: folder, stdio: 'ignore' });
         await pause(100);
       }
     },
@@ -107,7 +109,7 @@ async function startServer(recipe: Recipe): Promise<Server> {
       for (const pid of withChildren(child?.pid)) process.kill(pid, 'SIGCONT');
     },
     async kill() {
-      if (child?.exitCode !== null || child.signalCode !== null) return;
+      if (child === undefined || hasEnded()) return;
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;

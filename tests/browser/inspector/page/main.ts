@@ -256,6 +256,10 @@ const scenarios = {
   width(pixels: number) {
     frame().style.width = `${pixels}px`;
   },
+  /** Waits until one view is shown at a time. Until then a list may have the name of a tab. */
+  async seeNarrow() {
+    await until('the layout of a phone', () => all('.inspector.narrow')[0]);
+  },
   security() {
     let isEnforced = false;
     try {

@@ -44,6 +44,16 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       return two;
     }
 
+    it('of 8 services that open an empty database at once all succeed', async () => {
+      const url = await newUrl();
+      const eight = numbers(8).map(() => open(url));
+      services.push(...eight);
+      const created = eight.map((service, n) =>
+        service.createSession({ ...USER, sessionId: `s${n}` }),
+      );
+      assert.equal((await Promise.all(created)).length, 8);
+    });
+
     it('of app keys by 20 sessions are all kept', async () => {
       const two = await openTwo();
       const sessions = await Promise.all(
