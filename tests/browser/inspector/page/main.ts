@@ -174,7 +174,11 @@ const scenarios = {
   options: (list: string) =>
     all(`[aria-label="${list}"] [role=option]`).map((option) => nameOf(option)),
   nodes: () => inspector.shadowRoot?.querySelectorAll('*').length ?? 0,
-  selected: () => selected.splice(0),
+  /** Waits until a session with such an id is selected, and returns all that were. */
+  async seeSelected(pattern: string) {
+    await until(`the selection of ${pattern}`, () => selected.some((id) => new RegExp(pattern).test(id))); // prettier-ignore
+    return selected.splice(0);
+  },
   properties: () => [inspector.appName, inspector.userId, inspector.sessionId],
   /** What has the focus, within the inspector too. */
   focused() {
