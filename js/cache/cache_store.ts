@@ -164,9 +164,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     call: StorageCall,
   ): Promise<SharedRevisions> {
     const { local, records } = this.#parts;
-    let text = '{}';
-    const run =
-      typeof delta === 'string' ? (text = delta) : (state: string) => (text = delta(state));
+    let text = typeof delta === 'string' ? delta : '{}';
+    const run = typeof delta === 'string' ? delta : (state: string) => (text = delta(state));
     const app = local.keyOf({ appName }).appName;
     const revisions = await local.call((store) => store.update(app, userId, run, call));
     const values = Object.entries(JSON.parse(text) as Record<string, unknown>);

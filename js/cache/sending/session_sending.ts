@@ -151,7 +151,8 @@ export class SessionSending {
       }
     }
     await fetch.copyInTurn(key, Infinity);
-    return (await local.unsent(key)).record.base !== undefined;
+    const { base } = await local.recordFor(key, (await local.head(key))?.created);
+    return base !== undefined;
   }
 
   /**

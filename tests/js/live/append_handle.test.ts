@@ -147,7 +147,7 @@ describe('A listener', () => {
     assert.equal(errors.length, 1);
   });
 
-  it('gets one call for each change, also if it subscribes anew in each call', async () => {
+  it('gets one call for each change, even if each call subscribes again', async () => {
     const { service } = await sessionOf(0);
     const store = liveSession(service, KEY);
     let calls = 0;
