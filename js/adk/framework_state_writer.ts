@@ -192,8 +192,7 @@ export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
  * Puts a `temp:` key on a state. The framework skips `temp:` keys, because a value written through its
  * `State` is on the state already. A value that was set by hand (`outputKey: 'temp:draft'`) is not, and the
  * two cannot be told apart. The key is left out only if a newer value may be there. That is the case in a
- * parallel branch, if the state's value does not come from an append of this branch, of one above it or of
- * one below it.
+ * parallel branch, unless the state's value comes from an append of this branch, or of one above or below it.
  */
 function putTemp(
   state: Delta,

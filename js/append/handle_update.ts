@@ -148,9 +148,9 @@ interface MissedEvent {
 /**
  * Gives the handle the events that it lacks.
  *
- * A storage that others write by rules of their own may also return events with a revision up to
- * `since`, because they may have come later. The handle gets such an event only if the window that
- * it was read with would have held it.
+ * Another program may write to the storage by rules of its own. So an event with a revision up to `since` may have
+ * come later, and the storage may return it too. The handle gets such an event only if the window that it was read
+ * with would have held it.
  *
  * @param stored the stored state before the append; given if a missed event was replaced, since the
  *   events then do not show all changes

@@ -94,8 +94,8 @@ export function appendOf({ calls }: HandleWrite): { append: HandleAppend; stop: 
  * They all come through the same object with unchanged fields. A copy by spread
  * shares the record, but it may name another session and has a `lastUpdateTime` of its own.
  *
- * An event id that comes a second time ends the write. If the answer of such a write was lost,
- * storing its calls one by one would apply the earlier event again, on top of the later one.
+ * An event id that comes a second time ends the write. Otherwise, if the answer of the write was lost and its
+ * calls were then stored one by one, the earlier event would be applied again, on top of the later one.
  *
  * A call that expects a revision is stored alone: calls before it in the same write would change the revision.
  */

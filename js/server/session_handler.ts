@@ -69,8 +69,8 @@ const DOCUMENT_PATH = '/openapi.json';
 /**
  * Serves a session service over HTTP, to pages and to other programs.
  *
- * The handler is a function from a `Request` to a `Response`, so it runs in Hono, Next route handlers, Deno and
- * Cloudflare Workers as it is, and in `node:http` and Express through {@link nodeListener}. The routes are those
+ * The handler is a function from a `Request` to a `Response`. It runs in Hono, Next route handlers, Deno and
+ * Cloudflare Workers as it is. In `node:http` and Express it runs through {@link nodeListener}. The routes are those
  * of `adk api_server` for sessions, with its casing and units, and more: `/openapi.json` lists them all.
  *
  * @param service any service of this package. The handler does not close it.

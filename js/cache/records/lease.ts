@@ -19,8 +19,8 @@ interface LeaseRecord {
 }
 
 /**
- * The right to send, which one tab has at a time. It is a record of the local storage, because a Web Lock would stay
- * with a tab that the browser has frozen, and Node has none.
+ * The right to send, which one tab has at a time. It is a record of the local storage, because a tab that
+ * the browser has frozen keeps its Web Locks, and Node has none.
  */
 export class Lease {
   readonly #records: Records;

@@ -36,7 +36,8 @@ export interface KeyedStatement<Key, Row> {
  * Makes a statement that finds at most one row by a key.
  *
  * For many keys it is run once for each of them, by `lateral`. Its `limit` keeps the planner from joining the
- * whole tables instead, which it would prefer while they are small and then repeat when they are large.
+ * whole tables instead. Without it, a planner that sees small tables prefers the join, and keeps that plan when the
+ * tables have grown.
  */
 export function findByKey<Key extends object, Row>(
   database: QueryExecutorProvider,

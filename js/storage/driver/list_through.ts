@@ -25,8 +25,8 @@ interface Listed {
 }
 
 /**
- * Lists sessions through an adapter, and checks its result. The adapter lists all sessions, from which the
- * page is cut here, if it lacks `listAfter`, or if it is a user's and the order is by `createTime`.
+ * Lists sessions through an adapter, and checks its result. If the adapter lacks `listAfter`, or if it is a user's
+ * and the order is by `createTime`, it lists all sessions, and this function cuts the page from them.
  */
 export function listThrough(
   adapter: StorageAdapter,
