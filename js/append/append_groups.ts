@@ -33,7 +33,7 @@ export interface PreparedAppend {
 }
 
 /** The parts that {@link AppendGroups} works with. */
-export interface GroupParts {
+interface GroupParts {
   /** Called when the wasm is loaded. */
   readonly store: () => SessionStore;
   readonly prepare: (append: HandleAppend) => PreparedAppend;

@@ -25,7 +25,7 @@ export interface AppendRules {
 }
 
 /** A handle that a client in another process holds. The session of the append only stands for it. */
-export interface RemoteHandle {
+interface RemoteHandle {
   readonly position: HandlePosition;
   /** The title that the client gives to a session without one. */
   readonly firstTitle: string | undefined;

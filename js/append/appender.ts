@@ -27,7 +27,7 @@ import type { HandleAppend } from './waiting_calls.js';
 type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision'> & StorageCall;
 
 /** The parts that an {@link Appender} works with. */
-export interface AppenderParts {
+interface AppenderParts {
   readonly handles: Handles;
   /** The rules of handles that have none of their own. */
   readonly rules: AppendRules;

@@ -8,9 +8,9 @@ import type { StorageKey } from '../storage/rows.js';
 import type { StateOwner } from '../storage/scopes.js';
 import type {
   EventPageRequest,
-  PageRequest,
+  ListPageRequest,
   ReadEvents,
-  ReadPage,
+  ReadList,
   ReadSession,
   SessionStore,
 } from '../storage/session_store.js';
@@ -143,11 +143,11 @@ export class CopyReads {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    page: PageRequest,
+    page: ListPageRequest,
     call: StorageCall,
-  ): Promise<ReadPage> {
+  ): Promise<ReadList> {
     const owner = { appName, userId };
-    const list: Read<StateOwner, ReadPage> = (store, { appName }, call) =>
+    const list: Read<StateOwner, ReadList> = (store, { appName }, call) =>
       store.list(appName, userId, descending, page, call);
     return this.#read(owner, call, list, async (readCopies) => {
       await this.#receiveList(owner, this.policyOf(call));

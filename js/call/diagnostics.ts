@@ -9,7 +9,7 @@ import { requireBoolean, requireFunction } from './option_values.js';
 import { reportUncaught } from './uncaught.js';
 
 /** The options of a service that concern its diagnostics. */
-export interface DiagnosticOptions {
+interface DiagnosticOptions {
   readonly onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
   readonly diagnosticIds?: boolean | undefined;
 }

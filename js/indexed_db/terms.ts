@@ -3,7 +3,7 @@ import { isTime } from '../model/event/snapshot.js';
 import { termsOf } from '../model/terms.js';
 import { isRevision } from '../storage/checked_rows.js';
 import { sortList, type TimedPlace } from '../storage/list_place.js';
-import type { ListedSession, ReadPage, TermsRequest } from '../storage/session_store.js';
+import type { ListedSession, ReadList, TermsRequest } from '../storage/session_store.js';
 import type { StoreName } from './layout.js';
 import { resultOf, completion, withDatabase } from './requests.js';
 
@@ -55,7 +55,7 @@ export function listByTerms(
   name: string,
   timeout: number,
   request: TermsRequest,
-): Promise<ReadPage | undefined> {
+): Promise<ReadList | undefined> {
   return withDatabase(name, timeout, (database) => new TermSearch(database, timeout).list(request));
 }
 
@@ -68,7 +68,7 @@ class TermSearch {
     this.#timeout = timeout;
   }
 
-  async list(request: TermsRequest): Promise<ReadPage | undefined> {
+  async list(request: TermsRequest): Promise<ReadList | undefined> {
     const stores: StoreName[] = ['details', 'sessions', 'states'];
     const reading = this.#database.transaction(stores);
     const details = reading.objectStore('details');
@@ -120,7 +120,7 @@ class TermSearch {
     return keys.length;
   }
 
-  async #find(transaction: IDBTransaction, request: TermsRequest): Promise<ReadPage | undefined> {
+  async #find(transaction: IDBTransaction, request: TermsRequest): Promise<ReadList | undefined> {
     const { appName, userId, orderBy, limit, terms } = request;
     const index = transaction.objectStore('details').index('term');
     const ranges = terms.map((term) =>

@@ -8,7 +8,7 @@ import type { SessionInfo, TokenUsage } from '../model/session_info.js';
 import type { ReadEvents } from '../storage/session_store.js';
 
 /** Reads the last events, or those before the event with `eventId`, with their session. */
-export type ReadPageBefore = (
+type ReadPageBefore = (
   eventId: string | undefined,
 ) => MaybePromise<{ readonly read: ReadEvents; readonly events: readonly Event[] }>;
 

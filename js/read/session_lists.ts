@@ -14,8 +14,8 @@ import type { ListTime, TimedPlace } from '../storage/list_place.js';
 import type {
   ListedSession,
   ListedTuple,
-  PageRequest,
-  ReadPage,
+  ListPageRequest,
+  ReadList,
 } from '../storage/session_store.js';
 import { type CursorKind, cursorText, readPlace } from './cursor.js';
 import { corruptSession, makeHandles, toRecord } from './listed_records.js';
@@ -115,9 +115,9 @@ export class SessionLists {
 
   #read(
     [appName, userId, order, orderBy]: SessionList,
-    page: Omit<PageRequest, 'orderBy'>,
+    page: Omit<ListPageRequest, 'orderBy'>,
     call: StorageCall,
-  ): MaybePromise<ReadPage> {
+  ): MaybePromise<ReadList> {
     return this.#parts.call(call.signal, (store) =>
       store.list(appName, userId, order === 'desc', { ...page, orderBy }, call),
     );
@@ -134,7 +134,7 @@ export class SessionLists {
     after: TimedPlace | undefined,
     call: StorageCall,
     size = limit,
-  ): MaybePromise<ReadPage> {
+  ): MaybePromise<ReadList> {
     const { admits, terms } = filter;
     const chunk = size && Math.min(size, CHUNK);
     const page = {

@@ -13,8 +13,8 @@ import type {
   AppendRequest,
   CreatedSession,
   CreateRequest,
-  PageRequest,
-  ReadPage,
+  ListPageRequest,
+  ReadList,
   ReadSession,
 } from '../storage/session_store.js';
 import { checkWindow, pageNumbers } from '../wasm/core.js';
@@ -73,9 +73,9 @@ export class ApiServerStore implements ServerStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, orderBy, after }: PageRequest,
+    { limit, offset, page, orderBy, after }: ListPageRequest,
     call: StorageCall,
-  ): Promise<ReadPage> {
+  ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page, 0);
     if (userId === undefined) throw unsupported('lists only the sessions of one user');
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');

@@ -15,9 +15,9 @@ import type {
   DescribeRequest,
   EventPageRequest,
   ListedTuple,
-  PageRequest,
+  ListPageRequest,
   ReadEvents,
-  ReadPage,
+  ReadList,
   ReadSession,
 } from '../storage/session_store.js';
 import { pageNumbers } from '../wasm/core.js';
@@ -102,9 +102,9 @@ export class HandlerStore implements ServerStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after }: PageRequest,
+    { limit, offset, page, withTotal, orderBy, after }: ListPageRequest,
     call: StorageCall,
-  ): Promise<ReadPage> {
+  ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page, 0);
     const order = descending ? 'desc' : 'asc';
     const list = [appName, userId, order, orderBy, undefined, undefined] as const;

@@ -19,7 +19,7 @@ import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import type { CreateRequest } from '../storage/session_store.js';
 
 /** What a service adds to a request to create a session. */
-export interface NewSessionParts {
+interface NewSessionParts {
   readonly schema: StateSchema | undefined;
   readonly autoTitle: boolean;
   /** Whether sessions can expire. */

@@ -19,7 +19,7 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { CreatedSession, Floor, ReadPage, SessionStore } from '../storage/session_store.js';
+import type { CreatedSession, Floor, ReadList, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
 import { type DeltaSnapshot, snapshotDelta } from '../model/event/snapshot.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -179,7 +179,7 @@ export class ServiceCore {
       const orderBy = 'lastUpdateTime' as const;
       const numbers = { limit, offset, page: undefined, withTotal: false };
       const page = { ...numbers, orderBy, after: place, terms };
-      const read = this.callStore<ReadPage>(call.signal, (store) =>
+      const read = this.callStore<ReadList>(call.signal, (store) =>
         store.list(appName, userId, order === 'desc', page, call),
       );
       return after(read, ([records]) => records.map(toRecord) as Listed[]);

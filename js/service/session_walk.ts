@@ -2,7 +2,7 @@
  * Deletes the sessions of a list, oldest first. Each deletion is one transaction, and deletes only a session
  * that has not changed since it was listed.
  */
-import type { ListedSession, PageRequest } from '../storage/session_store.js';
+import type { ListedSession, ListPageRequest } from '../storage/session_store.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
 
@@ -24,7 +24,7 @@ export interface Listed extends Omit<ListedSession, 'createTime'> {
 }
 
 /** The page to list. */
-export type WalkedPage = Partial<Pick<PageRequest, 'offset' | 'after' | 'terms'>> &
+export type WalkedPage = Partial<Pick<ListPageRequest, 'offset' | 'after' | 'terms'>> &
   StorageCall & { readonly limit: number };
 
 /** What a walk needs of a service. */
@@ -39,7 +39,7 @@ export interface WalkedSessions {
 export interface Walk {
   readonly owner: Owner;
   readonly call: StorageCall;
-  /** Terms that each chosen session has, if the walk may leave out those without; see `PageRequest`. */
+  /** Terms that each chosen session has, if the walk may leave out those without; see `ListPageRequest`. */
   readonly terms?: readonly string[] | undefined;
   /** Returns whether to delete a session. `undefined` ends the walk. */
   readonly choose: (session: Listed) => boolean | undefined;

@@ -1,4 +1,4 @@
-import { callCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
+import { callSessionCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
@@ -14,9 +14,9 @@ import type {
   EventPageRequest,
   Floor,
   ListedTuple,
-  PageRequest,
+  ListPageRequest,
   ReadEvents,
-  ReadPage,
+  ReadList,
   ReadSession,
   SessionStore,
   TermsRequest,
@@ -30,7 +30,7 @@ export interface ListIndices {
   /** Called before each list by `createTime`. */
   readonly completeCreateTimes: () => Promise<void>;
   /** Lists by terms; `undefined` if that is no faster than a list in its order. */
-  readonly listByTerms: (request: TermsRequest) => Promise<ReadPage | undefined>;
+  readonly listByTerms: (request: TermsRequest) => Promise<ReadList | undefined>;
 }
 
 /**
@@ -54,7 +54,7 @@ export class CoreStore implements SessionStore {
   }
 
   open(): MaybePromise<void> {
-    return this.#call(() => this.core.open());
+    return callSessionCore(this.#holdsData, () => this.core.open());
   }
 
   create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined> {
@@ -64,7 +64,7 @@ export class CoreStore implements SessionStore {
     if (title !== undefined || labels !== undefined) this.#memoryTerms?.note(request.key);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const caller = callerOf(request);
-    return this.#call(() =>
+    return callSessionCore(this.#holdsData, () =>
       this.core.create(
         packed,
         numbers,
@@ -86,7 +86,9 @@ export class CoreStore implements SessionStore {
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
     this.#memoryTerms?.note(key);
-    return this.#call(() => this.core.describe(appName, userId, sessionId, title, labels, caller));
+    return callSessionCore(this.#holdsData, () =>
+      this.core.describe(appName, userId, sessionId, title, labels, caller),
+    );
   }
 
   get(
@@ -95,7 +97,9 @@ export class CoreStore implements SessionStore {
     after: number | undefined,
     { onRetry }: StorageCall,
   ): MaybePromise<ReadSession | undefined> {
-    return this.#call(() => this.core.get(appName, userId, sessionId, last, after, onRetry));
+    return callSessionCore(this.#holdsData, () =>
+      this.core.get(appName, userId, sessionId, last, after, onRetry),
+    );
   }
 
   page(
@@ -103,7 +107,7 @@ export class CoreStore implements SessionStore {
     { isForward, eventId, limit, withCount }: EventPageRequest,
     { onRetry }: StorageCall,
   ): MaybePromise<ReadEvents | undefined> {
-    return this.#call(() =>
+    return callSessionCore(this.#holdsData, () =>
       this.core.page(appName, userId, sessionId, isForward, eventId, limit, withCount, onRetry),
     );
   }
@@ -112,13 +116,13 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after: last, terms = [] }: PageRequest,
+    { limit, offset, page, withTotal, orderBy, after: last, terms = [] }: ListPageRequest,
     { onRetry }: StorageCall,
-  ): MaybePromise<ReadPage> {
+  ): MaybePromise<ReadList> {
     const place = last && [last[orderBy], last.sessionId, last.userId];
     const byCreation = orderBy === 'createTime';
-    const list = (): MaybePromise<ReadPage> =>
-      this.#call(() =>
+    const list = (): MaybePromise<ReadList> =>
+      callSessionCore(this.#holdsData, () =>
         this.core.list(
           appName,
           userId,
@@ -151,12 +155,12 @@ export class CoreStore implements SessionStore {
   #memoryLists(): MemoryLists {
     const none = undefined;
     // Memory answers at once.
-    const read = <T>(call: () => unknown): T => this.#call<T>(call) as T;
+    const read = <T>(call: () => unknown): T => callSessionCore<T>(this.#holdsData, call) as T;
     const { core } = this;
     return {
       after(appName, place, limit) {
         const after = place && [place.createTime, place.sessionId, place.userId];
-        const [sessions] = read<ReadPage>(() =>
+        const [sessions] = read<ReadList>(() =>
           core.list(appName, none, true, false, limit, none, none, false, after, none),
         );
         return (sessions as ListedTuple[]).map((tuple) => {
@@ -196,7 +200,9 @@ export class CoreStore implements SessionStore {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const caller = callerOf(request);
-    return this.#call(() => this.core.append(packed, numbers, texts, caller, request.compute));
+    return callSessionCore(this.#holdsData, () =>
+      this.core.append(packed, numbers, texts, caller, request.compute),
+    );
   }
 
   get appendMany(): SessionStore['appendMany'] {
@@ -205,7 +211,7 @@ export class CoreStore implements SessionStore {
     return (requests) => {
       const { packed, numbers, texts = [] } = packAppends(requests, false);
       const callers = requests.map(callerOf);
-      const outcomes = this.#call<AppendOutcome[]>(() =>
+      const outcomes = callSessionCore<AppendOutcome[]>(this.#holdsData, () =>
         this.core.append_many(packed, numbers, texts, callers),
       );
       return requests.map(async (_, index) => {
@@ -225,11 +231,13 @@ export class CoreStore implements SessionStore {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
     const caller = callerOf(call);
-    return this.#call(() => this.core.update(appName, userId, text, caller, compute));
+    return callSessionCore(this.#holdsData, () =>
+      this.core.update(appName, userId, text, caller, compute),
+    );
   }
 
   sharedState({ appName, userId }: StateOwner, { onRetry }: StorageCall): MaybePromise<string> {
-    return this.#call(() => this.core.shared_state(appName, userId, onRetry));
+    return callSessionCore(this.#holdsData, () => this.core.shared_state(appName, userId, onRetry));
   }
 
   delete({ what, key }: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
@@ -237,7 +245,7 @@ export class CoreStore implements SessionStore {
     const { appName, userId, sessionId } = owned;
     if (what === 'session' || what === 'user') this.#memoryTerms?.note(owned);
     const caller = callerOf(call);
-    return this.#call(() =>
+    return callSessionCore(this.#holdsData, () =>
       this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, caller),
     );
   }
@@ -249,7 +257,7 @@ export class CoreStore implements SessionStore {
     this.#memoryTerms?.note(key);
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
-    const deleted = this.#call<Floor>(() =>
+    const deleted = callSessionCore<Floor>(this.#holdsData, () =>
       this.core.delete(appName, userId, sessionId, false, revision, labels, caller),
     );
     return after(deleted, (floor) => (floor === undefined ? undefined : { floor }));
@@ -257,14 +265,6 @@ export class CoreStore implements SessionStore {
 
   free(): void {
     this.core.free();
-  }
-
-  #call<T>(call: () => unknown): MaybePromise<T> {
-    const result = callCore(call, this.#holdsData) as MaybePromise<T>;
-    if (!(result instanceof Promise)) return result;
-    return result.catch((thrown: unknown) => {
-      throw coreError(thrown);
-    });
   }
 }
 

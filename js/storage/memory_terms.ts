@@ -5,7 +5,7 @@
 import { termsOf } from '../model/terms.js';
 import { sortList, type TimedPlace } from './list_place.js';
 import type { StorageKey } from './rows.js';
-import type { ReadPage, TermsRequest } from './session_store.js';
+import type { ReadList, TermsRequest } from './session_store.js';
 
 /** The most sessions that are found by a term. All of them are read for each page. */
 const MOST = 1000;
@@ -14,7 +14,7 @@ const MOST = 1000;
 const CHUNK = 1000;
 
 /** A session as its index and its order in lists need it. */
-export type Described = TimedPlace & {
+type Described = TimedPlace & {
   readonly title?: string | undefined;
   readonly labels?: string | undefined;
 };
@@ -26,7 +26,7 @@ export interface MemoryLists {
   /** A session without its state, if it exists. */
   describe(key: Required<StorageKey>): Described | undefined;
   /** The rows of sessions that exist, in this order, with the states that they share. */
-  read(appName: string, sessions: readonly TimedPlace[]): ReadPage;
+  read(appName: string, sessions: readonly TimedPlace[]): ReadList;
 }
 
 /** The index of one app. Sessions are named by the JSON of `[sessionId, userId]`. */
@@ -101,7 +101,7 @@ export class MemoryTerms {
    *
    * @returns `undefined` if too many sessions have each of the terms
    */
-  list({ appName, userId, terms, limit, ...part }: TermsRequest): ReadPage | undefined {
+  list({ appName, userId, terms, limit, ...part }: TermsRequest): ReadList | undefined {
     const app = this.#current(appName);
     const [rarest] = terms
       .flatMap((term) => app.find(term) ?? [])

@@ -82,8 +82,8 @@ export type ListedTuple = readonly [
  */
 export type SharedStates = readonly [app: string | undefined, ...pairs: string[]];
 
-/** A page of sessions; see `listing_to_javascript` in `src/wasm/bindings/values.rs`. */
-export type ReadPage = [
+/** A page of a list of sessions; see `listing_to_javascript` in `src/wasm/bindings/values.rs`. */
+export type ReadList = [
   sessions: (ListedSession | ListedTuple)[],
   page: number,
   limit: number,
@@ -92,8 +92,8 @@ export type ReadPage = [
   shared: SharedStates,
 ];
 
-/** The numbers of a page request, as the caller gave them. */
-export interface PageRequest {
+/** The requested page of a list of sessions, in the numbers that the caller gave. */
+export interface ListPageRequest {
   readonly limit: number | undefined;
   readonly offset: number | undefined;
   readonly page: number | undefined;
@@ -236,9 +236,9 @@ export interface SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    page: PageRequest,
+    page: ListPageRequest,
     call: StorageCall,
-  ): MaybePromise<ReadPage>;
+  ): MaybePromise<ReadList>;
 
   append(request: AppendRequest): MaybePromise<Appended>;
 

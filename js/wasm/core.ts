@@ -29,6 +29,7 @@ import {
   type SessionErrorCode,
 } from '../errors/errors.js';
 import { tooLongError } from '../json/too_long.js';
+import type { MaybePromise } from '../call/call.js';
 import type { SharedScope } from '../state/scope.js';
 import { newTextDecoder, textEncoder } from './text_coders.js';
 import type { WasmSource } from './loader/source.js';
@@ -149,21 +150,32 @@ function requireWasm(): void {
 }
 
 /**
- * Calls exports of the wasm with checked arguments. `call` must not run code of callers or
+ * Calls an export of the wasm with checked arguments. `call` must not run code of callers or
  * adapters: a stack overflow in that code would pass for the instance's death.
- *
- * @param holdsData whether the called service holds data in the instance, which is lost if the
- *   instance dies
  */
-export function callCore<T>(call: () => T, holdsData = false): T {
+export function callCore<T>(call: () => T): T {
+  return callSessionCore(false, call) as T;
+}
+
+/**
+ * Does the same as {@link callCore} for methods of a `SessionCore`, which also answer with promises.
+ *
+ * @param holdsData whether the service holds data in the instance, which is lost if the instance dies
+ */
+export function callSessionCore<T>(holdsData: boolean, call: () => unknown): MaybePromise<T> {
   requireWasm();
   if (holdsData) requireLive();
   try {
-    return call();
+    const result = call() as MaybePromise<T>;
+    return result instanceof Promise ? result.catch(fail) : result;
   } catch (thrown) {
     suspicion = { thrown };
-    throw coreError(thrown);
+    return fail(thrown);
   }
+}
+
+function fail(thrown: unknown): never {
+  throw coreError(thrown);
 }
 
 /** Fails with `internal` if the instance has died. */
@@ -385,10 +397,6 @@ export function createIndexedDbCore(access: IndexedDbAccess, onOpen?: OnOpen): S
 
 /** Deletes a database of the browser. */
 export async function deleteDatabase(name: string, blockedTimeoutMs: number): Promise<void> {
-  try {
-    await loadWasm();
-    await callCore(() => delete_database(name, blockedTimeoutMs) as Promise<unknown>);
-  } catch (error) {
-    throw coreError(error);
-  }
+  await loadWasm();
+  await callCore(() => delete_database(name, blockedTimeoutMs) as Promise<unknown>);
 }

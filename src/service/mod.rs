@@ -21,7 +21,7 @@ pub use stored::{SessionPage, StoredSession};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::read::{ListOrder, ListPlace, ListRequest as Listed, Page, Rows, Window};
-use crate::core::session::{Description, Revision, SessionKey};
+use crate::core::session::{Description, Revision, SessionKey, check_id};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
 pub use crate::core::write::{
@@ -229,7 +229,7 @@ impl<S: Storage> StoredSessionService<S> {
         after: Option<ListPlace>,
         page: Page,
     ) -> ServiceResult<SessionPage, S> {
-        crate::core::session::check_id("app_name", &app_name)?;
+        check_id("app_name", &app_name)?;
         let request = Listed { app_name, user_id, order, after, page, with_total: true };
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
         Ok(SessionPage::of(listing, page)?)
@@ -352,9 +352,9 @@ impl<S: Storage> StoredSessionService<S> {
         app_name: String,
         user_id: Option<String>,
     ) -> ServiceResult<String, S> {
-        crate::core::session::check_id("app_name", &app_name)?;
+        check_id("app_name", &app_name)?;
         if let Some(user_id) = &user_id {
-            crate::core::session::check_id("user_id", user_id)?;
+            check_id("user_id", user_id)?;
         }
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };

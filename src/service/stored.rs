@@ -29,11 +29,10 @@ impl StoredSession {
     /// Returns a stored session with all scopes merged into one state.
     pub(super) fn of(
         row: SessionRow,
-        Shared { user, app }: Shared<Option<&SharedRow>>,
+        shared: Shared<Option<&SharedRow>>,
         events: Vec<EventText>,
     ) -> Result<Self, Error> {
-        let (user, app) = (user.map(|row| &row.state), app.map(|row| &row.state));
-        let state = merged(&row.state, Shared { user, app })?;
+        let state = merged(&row.state, shared)?;
         let SessionRow { key, head, description, .. } = row;
         Ok(Self { key, head, state, events, description, created: None })
     }

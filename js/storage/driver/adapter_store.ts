@@ -33,9 +33,9 @@ import type {
   DescribeRequest,
   EventPageRequest,
   Floor,
-  PageRequest,
+  ListPageRequest,
   ReadEvents,
-  ReadPage,
+  ReadList,
   ReadSession,
   SessionStore,
 } from '../session_store.js';
@@ -242,9 +242,9 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after, terms }: PageRequest,
+    { limit, offset, page, withTotal, orderBy, after, terms }: ListPageRequest,
     call: StorageCall,
-  ): Promise<ReadPage> {
+  ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page, 0);
     const isBuiltIn = this.#builtIn !== undefined;
     const request: BuiltInListRequest = {

@@ -14,7 +14,7 @@ import type { Found, StorageKey } from '../rows.js';
 import { scopesOf, storageKey } from '../scopes.js';
 
 /** The verbs that write. */
-export type WriteVerb = 'create' | 'append';
+type WriteVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
 export interface WriteParts<Verb extends WriteVerb> extends StorageCall {

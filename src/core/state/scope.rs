@@ -29,9 +29,12 @@ impl Scope {
     /// assert_eq!(Scope::split("cart:items"), (Scope::Session, "cart:items"));
     /// ```
     pub fn split(key: &str) -> (Self, &str) {
-        let scopes = [Self::App, Self::User, Self::Temp].into_iter();
-        let mut found = scopes.filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
-        found.next().unwrap_or((Self::Session, key))
+        let shared = Shared::<()>::default().with_scopes().into_iter().map(|(scope, ())| scope);
+        // No prefix begins with another one, so the order does not matter.
+        let mut split = shared
+            .chain([Self::Temp])
+            .filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
+        split.next().unwrap_or((Self::Session, key))
     }
 
     /// Returns the prefix of this scope's keys.

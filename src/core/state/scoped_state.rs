@@ -44,6 +44,7 @@ struct Member {
 impl Member {
     /// Returns the most bytes of a member in a JSON object, with its prefix.
     fn size(name: &str, value: &str) -> usize {
+        /// The longest prefix of a shared scope, and what JSON puts around a name and a value.
         const AROUND: usize = "user:\"\":,".len();
         escaped_len(name) + value.len() + AROUND
     }
@@ -211,7 +212,7 @@ pub fn merge_to_json<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::state::Delta;
+    use crate::core::state::{Delta, Shared};
 
     fn state(text: &str) -> ScopedState {
         ScopedState::parse(text).unwrap()
@@ -247,6 +248,14 @@ mod tests {
             (Scope::App, &state(r#"{"x":3}"#)),
         ]);
         assert_eq!(json, r#"{"x":1,"user:x":2,"app:x":3}"#);
+    }
+
+    #[test]
+    fn the_size_of_a_state_covers_every_prefix() {
+        let state = state(r#"{"x":1,"y":2}"#);
+        for (scope, ()) in Shared::<()>::default().with_scopes() {
+            assert!(merge_to_json([(scope, &state)]).len() <= state.size());
+        }
     }
 
     #[test]

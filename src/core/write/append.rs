@@ -177,12 +177,12 @@ impl Append {
     /// Returns the revision after which changed events are read. A policy that returns no missed
     /// events needs none, except when only they show whether the handle is stale.
     fn since(&self, position: ResolvedPosition) -> Revision {
-        let is_blind = match self.policy {
+        let needs_none = match self.policy {
             StalePolicy::Merge => false,
             StalePolicy::Append => true,
             StalePolicy::Reject => matches!(position, ResolvedPosition::Revision { .. }),
         };
-        if is_blind { NEVER } else { position.since() }
+        if needs_none { NEVER } else { position.since() }
     }
 
     pub(super) fn appended(self, session_id: String) -> Result<Appended, Error> {
@@ -206,7 +206,7 @@ impl Append {
         stored: &[StoredEvent],
         events: &[NewEvent],
     ) -> Option<Changes> {
-        let (outcome, changes) = match self.judge(found, stored, events) {
+        let (outcome, changes) = match self.try_decide(found, stored, events) {
             Ok((appended, changes)) => (Ok(appended), changes),
             Err(failure) => (Err(failure), None),
         };
@@ -216,7 +216,7 @@ impl Append {
 
     /// Returns the result and the changes, or why the append is refused: [`Self::position_in`] refuses
     /// a session that is gone, [`Self::refuse_conflict`] a change that the caller does not know.
-    fn judge(
+    fn try_decide(
         &self,
         found: Found<'_>,
         stored: &[StoredEvent],
@@ -309,8 +309,8 @@ impl Append {
         let end = self.end();
         let delta = self.truncation.as_ref().map(|truncation| truncation.delta.clone());
         let mut written = WrittenEvents::new(before, delta.unwrap_or_default());
-        let left = stored.iter().filter(|row| row.seq <= end);
-        written.write_all(events, &self.repeated, left, floor, self.now);
+        let remaining = stored.iter().filter(|row| row.seq <= end);
+        written.write_all(events, &self.repeated, remaining, floor, self.now);
         // A change of the state or a removal alone gets a revision too.
         let actual = before.revision;
         if written.changes.is_empty() && (actual > end || !written.delta.is_empty()) {

@@ -103,11 +103,11 @@ impl Create {
         let revision = events.last().map_or(created, |last| last.revision);
         let (last_update_time, create_time) = (self.last_update_time, self.last_update_time);
         let head = SessionHead { created, revision, last_update_time, create_time };
-        let (user_state, user) = change_shared(found.user, &self.state.user, found.floor);
-        let (app_state, app) = change_shared(found.app, &self.state.app, found.floor);
+        let (user_row, user) = change_shared(found.user, &self.state.user, found.floor);
+        let (app_row, app) = change_shared(found.app, &self.state.app, found.floor);
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
-        let shared = Shared { user: Some(&user_state), app: Some(&app_state) };
+        let shared = Shared { user: Some(&user_row), app: Some(&app_row) };
         let state = match merged(&session_state, shared) {
             Ok(state) => state,
             Err(error) => {
@@ -141,13 +141,13 @@ fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the new state of a scope, and the change to write, if any.
+/// Returns the row of a scope with its new state, and the change to write, if any.
 fn change_shared(
     row: Option<&SharedRow>,
     changes: &StateChanges,
     floor: Revision,
-) -> (ScopedState, Option<SharedChange>) {
-    let mut state = row.map(|row| row.state.clone()).unwrap_or_default();
-    state.apply(changes.clone());
-    (state, SharedChange::of(row, changes.clone(), floor))
+) -> (SharedRow, Option<SharedChange>) {
+    let mut changed = row.cloned().unwrap_or_default();
+    changed.state.apply(changes.clone());
+    (changed, SharedChange::of(row, changes.clone(), floor))
 }

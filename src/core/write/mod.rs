@@ -347,10 +347,10 @@ impl Write {
 /// Returns all scopes merged into one JSON object. Fails if that object would be too large.
 pub(crate) fn merged(
     session: &ScopedState,
-    shared: Shared<Option<&ScopedState>>,
+    shared: Shared<Option<&SharedRow>>,
 ) -> Result<String, Error> {
     let shared = shared.with_scopes().into_iter();
-    let shared = shared.filter_map(|(scope, state)| Some((scope, state?)));
+    let shared = shared.filter_map(|(scope, row)| Some((scope, &row?.state)));
     let scopes = iter::once((Scope::Session, session)).chain(shared);
     require_room(scopes.clone().map(|(_, state)| state.size()).sum())?;
     Ok(merge_to_json(scopes))
@@ -359,8 +359,7 @@ pub(crate) fn merged(
 /// Returns the stored state as readers see it.
 fn stored_state(found: &Found<'_>) -> Result<String, Error> {
     let none = ScopedState::default();
-    let (user, app) = (found.user.map(|row| &row.state), found.app.map(|row| &row.state));
-    merged(found.state.unwrap_or(&none), Shared { user, app })
+    merged(found.state.unwrap_or(&none), Shared { user: found.user, app: found.app })
 }
 
 fn never_decided() -> Error {

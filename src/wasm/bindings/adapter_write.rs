@@ -113,7 +113,9 @@ impl AdapterWrite {
             (parts.next(user), user_revision, "user state"),
             (parts.rest(), app_revision, "app state"),
         ]
-        .map(|(text, revision, record)| shared_row(text, revision, record));
+        .map(|(text, revision, record)| {
+            (!text.is_empty()).then(|| read_row(text, revision, record)).transpose()
+        });
         let stored = [state?, user?, app?];
         let head = SessionHead {
             created: created as u64,
@@ -208,24 +210,19 @@ pub fn merge_states(
     state: &str,
     record: &str,
 ) -> Result<String, JsValue> {
-    let state = read_state(state, record)?;
-    let user = user.map(|text| read_state(&text, "user state")).transpose()?;
-    let app = app.map(|text| read_state(&text, "app state")).transpose()?;
+    let state = read_row(state, 0.0, record)?.state;
+    let user = user.map(|text| read_row(&text, 0.0, "user state")).transpose()?;
+    let app = app.map(|text| read_row(&text, 0.0, "app state")).transpose()?;
     Ok(merged(&state, Shared { user: user.as_ref(), app: app.as_ref() })?)
 }
 
-fn shared_row(text: &str, revision: f64, record: &str) -> Result<Option<SharedRow>, Error> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(SharedRow { revision: revision as u64, state: read_state(text, record)? }))
-}
-
-fn read_state(text: &str, record: &str) -> Result<ScopedState, Error> {
-    ScopedState::parse(text).map_err(|error| Error::CorruptRecord {
+/// Reads a state. `record` names it in an error.
+fn read_row(text: &str, revision: f64, record: &str) -> Result<SharedRow, Error> {
+    let state = ScopedState::parse(text).map_err(|error| Error::CorruptRecord {
         record: record.to_owned(),
         reason: error.to_string(),
-    })
+    })?;
+    Ok(SharedRow { revision: revision as u64, state })
 }
 
 /// Reads rows of `[id, seq, revision, timestamp, text]`.

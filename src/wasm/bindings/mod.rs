@@ -1,7 +1,8 @@
 //! The only code that JavaScript calls. It converts arguments, calls the core, and converts the
 //! result.
 //!
-//! It is no public API. Its one caller is `js/wasm/core.ts`, which checks what users pass.
+//! It is no public API. TypeScript has checked what users pass. The core checks ids once more, because a
+//! cache (`js/cache/`) makes longer names of the checked ones.
 
 mod adapter_write;
 mod appends;

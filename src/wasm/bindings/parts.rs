@@ -37,13 +37,13 @@ fn utf8_length(text: &str, units: usize) -> usize {
     if text.as_bytes().get(..units).is_some_and(<[u8]>::is_ascii) {
         return units;
     }
-    let mut left = units;
+    let mut remaining = units;
     let mut bytes = 0;
     for char in text.chars() {
-        if left == 0 {
+        if remaining == 0 {
             break;
         }
-        left = left.saturating_sub(char.len_utf16());
+        remaining = remaining.saturating_sub(char.len_utf16());
         bytes += char.len_utf8();
     }
     bytes

@@ -64,9 +64,7 @@ pub(super) fn session_to_javascript(rows: Rows) -> JsResult {
     let Rows { session: Some(row), user, app, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
-    let user = user.as_ref().map(|row| &row.state);
-    let app = app.as_ref().map(|row| &row.state);
-    let state = merged(&row.state, Shared { user, app })?;
+    let state = merged(&row.state, Shared { user: user.as_ref(), app: app.as_ref() })?;
     let session = opened(row.head, &state, &fragments(events));
     push_description(&session, &row.description);
     Ok(session.into())

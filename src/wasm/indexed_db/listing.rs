@@ -101,18 +101,11 @@ fn users_of(page: &Array) -> Vec<String> {
 }
 
 async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
-    let ListRequest { app_name, user_id, order, page, after, .. } = request;
-    let ListOrder { by_creation, descending } = order;
+    let ListRequest { app_name, user_id, order: ListOrder { descending, .. }, page, after, .. } =
+        request;
     let owner = keys::owner(app_name, user_id.as_deref());
     let transaction = access.begin_read(&keys::list(&[SESSIONS, STATES])).await?;
-    let name = match (user_id, by_creation) {
-        (None, false) => BY_APP,
-        (None, true) => BY_APP_CREATION,
-        (Some(_), false) => BY_USER,
-        (Some(_), true) => BY_USER_CREATION,
-    };
-    let index = transaction.index(SESSIONS, name);
-    let index = index.map_err(|thrown| Failure::of_transaction(&thrown))?;
+    let index = index_of(&transaction, request)?;
     let Page { offset, limit } = *page;
     let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());
     // `getAll` reads 0 as no limit.
@@ -164,6 +157,17 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
         read.push(&row);
     }
     Ok(read.into())
+}
+
+/// Returns the index whose order is that of the list.
+fn index_of(transaction: &Transaction, request: &ListRequest) -> Result<IdbIndex, Failure> {
+    let name = match (&request.user_id, request.order.by_creation) {
+        (None, false) => BY_APP,
+        (None, true) => BY_APP_CREATION,
+        (Some(_), false) => BY_USER,
+        (Some(_), true) => BY_USER_CREATION,
+    };
+    transaction.index(SESSIONS, name).map_err(|thrown| Failure::of_transaction(&thrown))
 }
 
 /// Returns the owner's record, with its count of sessions corrected if it is wrong.

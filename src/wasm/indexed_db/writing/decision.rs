@@ -1,11 +1,20 @@
 //! Decides the writes of a group, one after the other.
 
-use crate::core::write::{Changes, Found, Target};
+use crate::core::write::{Changes, Found, Plan, Target, Write};
 use crate::wasm::indexed_db::connection::one_shot::Done;
+use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::writing::group_rows::{Group, Member};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
+
+/// The indexes of the buffers that a write names: its session, and the shared states that it needs.
+#[derive(Clone, Copy)]
+struct Positions {
+    session: Option<usize>,
+    user: Option<usize>,
+    app: Option<usize>,
+}
 
 impl Group<'_> {
     /// Decides one member's write, and applies its changes to the rows that the next member sees.
@@ -13,21 +22,43 @@ impl Group<'_> {
         let Member { write, caller, token, .. } = member;
         caller.check()?;
         let plan = write.plan();
-        let Target { app_name, user_id, .. } = &plan.target;
-        let session = self.session_position(&plan.target);
-        let user = user_id.as_deref().filter(|_| plan.scopes.user);
-        let user = user.and_then(|user_id| self.owner_position(app_name, Some(user_id)));
-        let app = self.owner_position(app_name, None).filter(|_| plan.scopes.app);
+        let positions = self.positions(plan);
+        if self.checks.is_retry && plan.creates && self.is_made_by(*token, positions) {
+            return Ok(());
+        }
+        let found = self.read(positions, plan)?;
+        let is_found = found.session.is_some();
+        if let Some(changes) = write.decide(found) {
+            self.apply(changes, positions, write, *token);
+        } else {
+            let is_unchecked = write.plan().ids_are_new && !self.checks.ids;
+            self.must_look_up |= is_found && is_unchecked;
+        }
+        Ok(())
+    }
 
-        let mut head = None;
-        let (mut events, mut changed) = (Vec::new(), Vec::new());
+    fn positions(&self, plan: &Plan) -> Positions {
+        let Target { app_name, user_id, .. } = &plan.target;
+        let user = user_id.as_deref().filter(|_| plan.scopes.user);
+        Positions {
+            session: self.session_position(&plan.target),
+            user: user.and_then(|user_id| self.owner_position(app_name, Some(user_id))),
+            app: self.owner_position(app_name, None).filter(|_| plan.scopes.app),
+        }
+    }
+
+    /// Whether an earlier attempt of the write with this token has created the session.
+    fn is_made_by(&self, token: f64, Positions { session, .. }: Positions) -> bool {
+        let record = session.and_then(|position| self.sessions.get(position)?.record.as_ref());
+        record.and_then(|record: &Record| record.number("token")) == Some(token)
+    }
+
+    /// Reads the stored data that the plan names, unless an earlier member did, and returns it.
+    fn read(&mut self, positions: Positions, plan: &Plan) -> Result<Found<'_>, Failure> {
+        let Positions { session, user, app } = positions;
+        let (mut head, mut events, mut changed) = (None, Vec::new(), Vec::new());
         if let Some(buffer) = session.and_then(|position| self.sessions.get_mut(position)) {
             head = buffer.head()?;
-            let is_maker = |record: &Record| record.number("token") == Some(*token);
-            if self.checks.is_retry && plan.creates && buffer.record.as_ref().is_some_and(is_maker)
-            {
-                return Ok(());
-            }
             if plan.scopes.session {
                 buffer.read_state()?;
             }
@@ -42,7 +73,7 @@ impl Group<'_> {
         let row = |position: Option<usize>| self.owners.get(position?)?.row.as_ref();
         let buffer = session.filter(|_| plan.scopes.session);
         let buffer = buffer.and_then(|position| self.sessions.get(position));
-        let found = Found {
+        Ok(Found {
             session: head,
             state: buffer.and_then(SessionBuffer::state),
             user: row(user),
@@ -50,38 +81,35 @@ impl Group<'_> {
             events,
             changed,
             floor: self.sequence.as_ref().map_or(0, Sequence::floor),
-        };
-        let Some(changes) = write.decide(found) else {
-            let is_blind = write.plan().ids_are_new && !self.checks.ids;
-            self.must_look_up |= head.is_some() && is_blind;
-            return Ok(());
-        };
-        let Changes { session: session_change, user: user_change, app: app_change, events } =
-            changes;
-        for (position, change) in [(user, user_change), (app, app_change)] {
+        })
+    }
+
+    fn apply(&mut self, changes: Changes, positions: Positions, write: &Write, token: f64) {
+        let Changes { session: session_change, user, app, events } = changes;
+        for (position, change) in [(positions.user, user), (positions.app, app)] {
             let buffer = position.and_then(|position| self.owners.get_mut(position));
             if let Some((buffer, change)) = buffer.zip(change) {
                 buffer.change(change);
             }
         }
-        let buffer = session.and_then(|position| self.sessions.get_mut(position));
-        if let Some((buffer, change)) = buffer.zip(session_change) {
-            if buffer.record.is_none() {
-                let Target { app_name, user_id, .. } = &write.plan().target;
-                let number = self.sequence.as_mut().map_or(0.0, Sequence::next);
-                buffer.create(number, *token, change.head);
-                for owner in &mut self.owners {
-                    if owner.is(app_name, user_id.as_deref()) || owner.is(app_name, None) {
-                        owner.new_sessions += 1.0;
-                    }
+        let buffer = positions.session.and_then(|position| self.sessions.get_mut(position));
+        let Some((buffer, change)) = buffer.zip(session_change) else {
+            return;
+        };
+        if buffer.record.is_none() {
+            let Target { app_name, user_id, .. } = &write.plan().target;
+            let number = self.sequence.as_mut().map_or(0.0, Sequence::next);
+            buffer.create(number, token, change.head);
+            for owner in &mut self.owners {
+                if owner.is(app_name, user_id.as_deref()) || owner.is(app_name, None) {
+                    owner.new_sessions += 1.0;
                 }
             }
-            if write.plan().truncate_after.is_some() {
-                buffer.cut();
-            }
-            let events = events.iter().filter_map(|event| write.row(event)).collect();
-            buffer.change(change, events);
         }
-        Ok(())
+        if write.plan().truncate_after.is_some() {
+            buffer.cut();
+        }
+        let events = events.iter().filter_map(|event| write.row(event)).collect();
+        buffer.change(change, events);
     }
 }

@@ -166,11 +166,8 @@ impl<'a> Group<'a> {
             if !self.checks.ids && plan.ids_are_new {
                 continue;
             }
-            let Some((position, _, number)) =
-                self.session_position(&plan.target).and_then(|position| self.stored(position))
-            else {
-                continue;
-            };
+            let Some(position) = self.session_position(&plan.target) else { continue };
+            let Some((_, number)) = self.stored(position) else { continue };
             let index = self.transaction.index(EVENTS, BY_ID);
             for id in &plan.event_ids {
                 let id = JsValue::from_str(&keys::event_id(number, id));
@@ -203,14 +200,14 @@ impl<'a> Group<'a> {
         while let Some(next) = found.pop() {
             let position = next.1 as usize;
             if last.replace(next) != Some(next)
-                && let Some((_, _, number)) = self.stored(position)
+                && let Some((_, number)) = self.stored(position)
             {
                 self.transaction.get_all(EVENTS, &keys::pair(number, next.0 as f64), None);
                 requested.push(position);
             }
         }
         for (position, buffer) in self.sessions.iter().enumerate() {
-            let Some((_, record, number)) = self.stored(position) else {
+            let Some((record, number)) = self.stored(position) else {
                 continue;
             };
             if (record.count("created") as Revision) < buffer.end && buffer.end < record.revision()
@@ -235,10 +232,10 @@ impl<'a> Group<'a> {
     }
 
     /// Returns a stored session and its number; `None` if it is missing or damaged.
-    pub(super) fn stored(&self, position: usize) -> Option<(usize, &Record, f64)> {
+    fn stored(&self, position: usize) -> Option<(&Record, f64)> {
         let record = self.sessions.get(position)?.record.as_ref()?;
         record.head().ok()?;
-        Some((position, record, record.count("number")))
+        Some((record, record.count("number")))
     }
 
     /// Takes the events that were read. Fails with `corrupt_record` if a record is damaged and either

@@ -174,7 +174,7 @@ impl SessionBuffer {
     }
 
     fn set_place(&mut self, id: &str, place: EventPlace) {
-        if let Some((_, known)) = self.places.entry(id, true) {
+        if let Some(known) = self.places.get_or_default(id) {
             *known = place;
         }
     }
