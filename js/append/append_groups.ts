@@ -128,7 +128,7 @@ export class AppendGroups {
         const group = this.#takeGroup();
         if (isMany && group.length > 1) {
           this.#storeGroup(group);
-          if (typeof setImmediate === 'function') this.#rest();
+          if (typeof setImmediate === 'function') this.#pause();
           continue;
         }
         for (const write of group) {
@@ -190,7 +190,7 @@ export class AppendGroups {
   }
 
   /** Starts no group until the event loop has gone round. */
-  #rest(): void {
+  #pause(): void {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;

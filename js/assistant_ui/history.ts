@@ -5,7 +5,7 @@ import { isThenable } from '../call/thenable.js';
 import { invalidValue } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
 import { isObject } from '../json/rules.js';
-import { requireId } from '../model/ids.js';
+import { requireUser } from '../model/ids.js';
 import type { BaseSessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { GivenItem, StoredMessage } from './messages.js';
@@ -108,8 +108,7 @@ const METHODS = ['listSessions', 'updateSession'];
 /** @throws SessionError `invalid_argument` */
 export function requireSessions({ service, appName, userId }: AssistantSessions<never>): void {
   if (!isThenable(Object(service) as object)) requireService(service, METHODS);
-  requireId('appName', appName);
-  requireId('userId', userId);
+  requireUser({ appName, userId });
 }
 
 /** @throws SessionError `invalid_argument` if it has no message of assistant-ui */

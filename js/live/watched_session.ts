@@ -2,7 +2,7 @@ import { type KnownOptions, takeOptions, takeRequest } from '../call/known_optio
 import { invalidValue } from '../errors/invalid.js';
 import { isSessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
-import { requireId } from '../model/ids.js';
+import { requireId, requireUser } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { Notice } from '../watch/notice.js';
@@ -68,8 +68,7 @@ export class WatchedSession<S extends object>
     super(service);
     const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
     const { window = 50 } = takeOptions(options, OPTIONS);
-    requireId('appName', appName);
-    requireId('userId', userId);
+    requireUser({ appName, userId });
     requireId('sessionId', sessionId);
     if (!Number.isInteger(window) || window < 1 || window > LARGEST_WINDOW) {
       throw invalidValue('window', `must be a whole number from 1 to ${LARGEST_WINDOW}`, window);

@@ -1,6 +1,6 @@
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { invalidValue } from '../errors/invalid.js';
-import { requireId } from '../model/ids.js';
+import { requireId, requireOwner } from '../model/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
@@ -36,8 +36,7 @@ export class WatchedSessions<S extends object>
   constructor(service: GivenService<S>, given: LiveSessionsRequest<keyof S & string>) {
     super(service);
     const { limit = 50, ...request } = takeRequest(given, MEMBERS);
-    requireId('appName', request.appName);
-    if (request.userId !== undefined) requireId('userId', request.userId);
+    requireOwner(request);
     if (!Number.isInteger(limit) || limit < 1) {
       throw invalidValue('limit', 'must be a whole number from 1', limit);
     }

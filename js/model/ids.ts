@@ -13,6 +13,18 @@ export function requireId(argument: string, id: unknown): string {
   throw invalidValue(argument, ID_RULE, id);
 }
 
+/** @throws SessionError `invalid_argument` naming the id of the app or the user that is not valid */
+export function requireUser({ appName, userId }: { appName: unknown; userId: unknown }): void {
+  requireId('appName', appName);
+  requireId('userId', userId);
+}
+
+/** Does the same for the owner of a shared state: a user, or without `userId` the app. */
+export function requireOwner({ appName, userId }: { appName: unknown; userId?: unknown }): void {
+  requireId('appName', appName);
+  if (userId !== undefined) requireId('userId', userId);
+}
+
 /**
  * Returns a number, or `undefined` if it is absent or null. Rust checks its range.
  *

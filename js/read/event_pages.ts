@@ -7,7 +7,7 @@ import type { Event } from '../model/event/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { isId, optionalCount, optionalNumber, requireId } from '../model/ids.js';
+import { isId, optionalCount, optionalNumber, requireUser } from '../model/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
@@ -32,8 +32,7 @@ export class EventPages {
   /** @param forward whether a page without a cursor has the first events */
   list(request: ListEventsRequest & StorageCall, forward = false): MaybePromise<EventsPage> {
     const { appName, userId, sessionId, before, after: newer, withCount = true } = request;
-    requireId('appName', appName);
-    requireId('userId', userId);
+    requireUser(request);
     if (before !== undefined && newer !== undefined) {
       throw invalid('after', 'must not be given together with before');
     }
@@ -75,8 +74,7 @@ export class EventPages {
     pause?: () => Promise<void> | undefined,
   ): Promise<SessionInfo<S>> {
     const { appName, userId, sessionId, skipCorrupt, signal } = request;
-    requireId('appName', appName);
-    requireId('userId', userId);
+    requireUser(request);
     const key = { appName, userId, sessionId };
     return sumSession<S>(async (eventId) => {
       await pause?.();
@@ -125,9 +123,8 @@ export class EventPages {
   changes<S extends object>(
     request: ListChangesRequest & StorageCall,
   ): MaybePromise<ChangesSince<S>> {
-    const { appName, userId, sessionId, since, created, signal } = request;
-    requireId('appName', appName);
-    requireId('userId', userId);
+    const { sessionId, since, created, signal } = request;
+    requireUser(request);
     optionalCount('since', since ?? NaN);
     optionalCount('created', created);
     if (!isId(sessionId)) throw notFound(sessionId);

@@ -1,7 +1,8 @@
 import { after as whenRead, type MaybePromise } from '../call/call.js';
+import { requireOneOf } from '../call/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { ownMembers } from '../members/own.js';
-import { optionalCount, optionalNumber, requireId } from '../model/ids.js';
+import { optionalCount, optionalNumber, requireOwner } from '../model/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Session } from '../model/session.js';
 import type {
@@ -216,14 +217,9 @@ function takeList(
   { appName, userId, order = 'asc', orderBy = 'lastUpdateTime' }: ListSessionsPageRequest,
   filter: SessionFilter | undefined,
 ): SessionList {
-  requireId('appName', appName);
-  if (userId !== undefined) requireId('userId', userId);
-  if (order !== 'asc' && order !== 'desc') {
-    throw invalidValue('order', `must be 'asc' or 'desc'`, order);
-  }
-  if (orderBy !== 'lastUpdateTime' && orderBy !== 'createTime') {
-    throw invalidValue('orderBy', `must be 'lastUpdateTime' or 'createTime'`, orderBy);
-  }
+  requireOwner({ appName, userId });
+  requireOneOf('order', order, ['asc', 'desc']);
+  requireOneOf('orderBy', orderBy, ['lastUpdateTime', 'createTime']);
   return [appName, userId, order, orderBy, filter?.labels, filter?.title];
 }
 

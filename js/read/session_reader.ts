@@ -1,7 +1,7 @@
 import { setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
-import { isId, optionalNumber, requireId } from '../model/ids.js';
+import { isId, optionalNumber, requireId, requireUser } from '../model/ids.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { CreatedSession, ReadSession, SessionStore } from '../storage/session_store.js';
@@ -48,8 +48,7 @@ export class SessionReader {
   ): MaybePromise<Session<S> | undefined> {
     const { appName, userId, sessionId } = request;
     const config = request.config && takeOptions(request.config, CONFIG_OPTIONS, 'config.');
-    requireId('appName', appName);
-    requireId('userId', userId);
+    requireUser(request);
     const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
     if (!isId(sessionId)) return undefined;

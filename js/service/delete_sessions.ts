@@ -1,13 +1,14 @@
 import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { requireFunction } from '../call/option_values.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import { invalid, invalidValue } from '../errors/invalid.js';
+import { invalid } from '../errors/invalid.js';
 import { memberOf } from '../members/own.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
-import { optionalTime, requireId } from '../model/ids.js';
+import { optionalTime, requireOwner } from '../model/ids.js';
 import { takeFilter } from '../read/session_filter.js';
 import { deleteOldest, type Walk, type WalkedSessions } from './session_walk.js';
 
@@ -25,13 +26,10 @@ export async function deleteSessions(
   options: DeleteSessionsOptions,
 ): Promise<number> {
   const { appName, userId, onRetry } = request;
-  requireId('appName', appName);
-  if (userId !== undefined) requireId('userId', userId);
+  requireOwner(request);
   const { choose, terms } = takeConditions(request);
   const { signal, onProgress } = takeOptions(options, OPTIONS);
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw invalidValue('onProgress', 'must be a function', onProgress);
-  }
+  if (onProgress !== undefined) requireFunction('onProgress', onProgress);
   let deleted = 0;
   const onBatch = (count: number): void => {
     deleted = count;

@@ -2,7 +2,7 @@ import { invalidValue } from '../errors/invalid.js';
 import { requireOneOf } from '../call/option_values.js';
 import { firstTitleOf } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
-import { optionalTime, requireId } from '../model/ids.js';
+import { optionalTime, requireId, requireUser } from '../model/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CreateSessionRequest } from '../model/session.js';
 import {
@@ -46,8 +46,7 @@ export function takeNewSession<S extends object>(
     onRetry,
     sharedState = 'apply',
   } = request;
-  requireId('appName', appName);
-  requireId('userId', userId);
+  requireUser(request);
   const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
   const state = snapshotState(request.state ?? undefined);
   if (schema !== undefined) validateDelta(schema, state.values);

@@ -6,7 +6,7 @@ import { createEvent, newEventId } from '../model/event/create_event.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
-import { isId, requireId } from '../model/ids.js';
+import { isId, requireId, requireOwner, requireUser } from '../model/ids.js';
 import type {
   CreateSessionRequest,
   DeleteSessionRequest,
@@ -160,8 +160,7 @@ export class ServiceCore {
 
   delete(request: DeleteSessionRequest & StorageCall): MaybePromise<void> {
     const { appName, userId, sessionId } = request;
-    requireId('appName', appName);
-    requireId('userId', userId);
+    requireUser(request);
     if (!isId(sessionId)) return undefined;
     const done = this.remove({ what: 'session', key: { appName, userId, sessionId } }, request);
     return after(done, this.feed.deletionPublisher(appName, userId, sessionId));
@@ -223,8 +222,7 @@ export class ServiceCore {
 
   update(request: UpdateStateRequest & StorageCall): MaybePromise<void> {
     const { appName, userId, sessionId, stateDelta } = request;
-    requireId('appName', appName);
-    if (userId !== undefined) requireId('userId', userId);
+    requireOwner(request);
     if (sessionId === undefined) {
       const take = (given: unknown): string => this.takeDelta(given).text;
       const computation = Computation.of(stateDelta, take);
@@ -251,8 +249,7 @@ export class ServiceCore {
   /** Changes the title, the labels and the expiry of a session. */
   describe(key: UpdateSessionRequest & StorageCall, changes: SessionChanges): MaybePromise<void> {
     const { appName, userId, signal, onRetry } = key;
-    requireId('appName', appName);
-    requireId('userId', userId);
+    requireUser(key);
     const sessionId = requireId('sessionId', key.sessionId);
     const taken = takeOptions(changes, SESSION_CHANGES);
     const expiry = takeExpiry(taken, this.#parts.expires === true);

@@ -8,7 +8,7 @@ import type {
   ListEventsRequest,
   PagedEvents,
 } from '../model/event_page.js';
-import { requireId } from '../model/ids.js';
+import { requireId, requireUser } from '../model/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type {
   Abortable,
@@ -261,8 +261,7 @@ export class StoredSessionService<S extends object = StateShape>
   deleteUser(request: UserRequest): Promise<void> {
     return this.#core.calls.run('deleteUser', request, (request) => {
       const { appName, userId } = request;
-      requireId('appName', appName);
-      requireId('userId', userId);
+      requireUser(request);
       const done = this.#core.remove({ what: 'user', key: { appName, userId } }, request);
       return after(done, this.#core.feed.userDeletionPublisher(appName, userId));
     });
@@ -271,8 +270,7 @@ export class StoredSessionService<S extends object = StateShape>
   deleteUserState(request: UserRequest): Promise<void> {
     return this.#core.calls.run('deleteUserState', request, (request) => {
       const { appName, userId } = request;
-      requireId('appName', appName);
-      requireId('userId', userId);
+      requireUser(request);
       const done = this.#core.remove({ what: 'userState', key: { appName, userId } }, request);
       return after(done, this.#core.feed.stateDeletionPublisher({ appName, userId }));
     });

@@ -1,12 +1,11 @@
 import { invalid } from '../errors/invalid.js';
-import { requireId } from '../model/ids.js';
+import { requireId, requireOwner } from '../model/ids.js';
 import type { PublishedNotice, WatchRequest } from './notice.js';
 import { stateNoticeOf } from './state_notice.js';
 
 /** @throws SessionError `invalid_argument` if a name is invalid, or a session has no user */
 export function requireWatchKeys({ appName, userId, sessionId }: WatchRequest): void {
-  requireId('appName', appName);
-  if (userId !== undefined) requireId('userId', userId);
+  requireOwner({ appName, userId });
   if (sessionId === undefined) return;
   requireId('sessionId', sessionId);
   if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');

@@ -20,7 +20,9 @@ pub use stored::{SessionPage, StoredSession};
 
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::read::{ListOrder, ListPlace, ListRequest as Listed, Page, Rows, Window};
+use crate::core::read::{
+    ListOrder, ListPlace, ListRequest as StorageListRequest, Page, Rows, Window,
+};
 use crate::core::session::{Description, Revision, SessionKey, check_id};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
@@ -230,7 +232,8 @@ impl<S: Storage> StoredSessionService<S> {
         page: Page,
     ) -> ServiceResult<SessionPage, S> {
         check_id("app_name", &app_name)?;
-        let request = Listed { app_name, user_id, order, after, page, with_total: true };
+        let request =
+            StorageListRequest { app_name, user_id, order, after, page, with_total: true };
         let listing = self.storage.list(request).await.map_err(Refusal::Storage)?;
         Ok(SessionPage::of(listing, page)?)
     }

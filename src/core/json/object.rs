@@ -4,7 +4,7 @@
 //! digits and adapters cannot disagree about them.
 
 use crate::core::error::Error;
-use crate::core::json::string::{decode_into, escape_into};
+use crate::core::json::string::{decoded, escape_into};
 use crate::core::json::value::Scanner;
 
 /// Splits the JSON object `text` and passes each member to `member`, in order.
@@ -35,13 +35,7 @@ fn read_members<'a>(text: &'a str, mut member: impl FnMut(&str, &'a str)) -> Opt
     while !is_closed {
         let key = scanner.read_key()?;
         let value = scanner.read_value()?;
-        if key.contains('\\') {
-            let mut decoded = String::with_capacity(key.len());
-            decode_into(&mut decoded, key);
-            member(&decoded, value);
-        } else {
-            member(key, value);
-        }
+        member(&decoded(key), value);
         is_closed = match scanner.next_token()? {
             b',' => false,
             b'}' => true,

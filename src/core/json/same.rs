@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::core::json::string::decode_into;
+use crate::core::json::string::decoded;
 use crate::core::json::value::Scanner;
 use crate::core::names::Index;
 use crate::platform;
@@ -172,15 +172,6 @@ impl Members<'_> {
 
 fn is_named(list: &[(Cow<'_, str>, usize)], at: usize, key: &str) -> bool {
     list.get(at).is_some_and(|(name, _)| name == key)
-}
-
-fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('\\') {
-        return Cow::Borrowed(text);
-    }
-    let mut decoded = String::with_capacity(text.len());
-    decode_into(&mut decoded, text);
-    Cow::Owned(decoded)
 }
 
 /// Compares strings, numbers and words. Words are the same only if identical.

@@ -1,5 +1,7 @@
 //! Encodes and decodes the content of JSON strings.
 
+use std::borrow::Cow;
+
 /// Appends `text` as the content of a JSON string, escaped as `JSON.stringify` does. Only the
 /// quote, the backslash and controls below U+0020 need it (RFC 8259, section 7).
 pub(crate) fn escape_into(out: &mut String, text: &str) {
@@ -40,7 +42,17 @@ pub(crate) fn escaped_len(text: &str) -> usize {
     text.bytes().map(width).sum()
 }
 
-/// Decodes the escapes in the content of a JSON string. It cannot fail: a lone surrogate, which
+/// Decodes the escapes in the content of a JSON string. Borrows a text without any.
+pub(super) fn decoded(content: &str) -> Cow<'_, str> {
+    if !content.contains('\\') {
+        return Cow::Borrowed(content);
+    }
+    let mut decoded = String::with_capacity(content.len());
+    decode_into(&mut decoded, content);
+    Cow::Owned(decoded)
+}
+
+/// Appends the content of a JSON string with its escapes decoded. It cannot fail: a lone surrogate, which
 /// UTF-8 cannot hold, becomes U+FFFD, as in all texts from JavaScript. `serde_json` would refuse
 /// the whole value.
 pub(crate) fn decode_into(out: &mut String, content: &str) {
