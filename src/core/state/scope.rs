@@ -29,11 +29,11 @@ impl Scope {
     /// assert_eq!(Scope::split("cart:items"), (Scope::Session, "cart:items"));
     /// ```
     pub fn split(key: &str) -> (Self, &str) {
-        let shared = Shared::<()>::default().with_scopes().into_iter().map(|(scope, ())| scope);
-        // No prefix begins with another one, so the order does not matter.
-        let mut split = shared
-            .chain([Self::Temp])
-            .filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
+        // The pattern lets the compiler name a missing scope. No prefix begins with another one, so the order
+        // does not matter.
+        let [user, app] = Shared::<()>::default().with_scopes().map(|(scope, ())| scope);
+        let scopes = [user, app, Self::Temp].into_iter();
+        let mut split = scopes.filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
         split.next().unwrap_or((Self::Session, key))
     }
 

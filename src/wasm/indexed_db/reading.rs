@@ -6,7 +6,7 @@ use std::rc::Rc;
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::read::{EventPage, PageEdges, Rows, Window};
+use crate::core::read::{PageEdges, Rows, Window};
 use crate::core::session::Revision;
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
@@ -82,20 +82,34 @@ async fn read_events(
     window: &Window,
 ) -> Result<Array, Failure> {
     let mut part = Part { after: window.after, ..Part::ALL };
-    let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
-    let (mut place, mut count) = (None, JsValue::UNDEFINED);
+    let mut place = None;
+    let mut count = JsValue::UNDEFINED;
     if let Some(page) = &window.page {
-        let found = end_of(transaction, session, page).await?;
-        count = found.count;
-        if page.end.place().is_some() {
-            let Some((record, seq)) = found.place else {
+        let number = session.count("number");
+        let id = page.end.place().map(|id| JsValue::from_str(&keys::event_id(number, id)));
+        let index = transaction.index(EVENTS, BY_ID);
+        if page.with_count {
+            let range = keys::event_ids(number);
+            transaction.ask(index.clone().and_then(|index| index.count_with_key(&range)));
+        }
+        if let Some(id) = &id {
+            transaction.ask(index.and_then(|index| index.get(id)));
+        }
+        let results = transaction.results().await?;
+        if page.with_count {
+            count = results.get(0);
+        }
+        if let Some(id) = id {
+            let Some(record) = Record::found(results.get(u32::from(page.with_count))) else {
                 return Ok(Array::of1(&JsValue::UNDEFINED));
             };
-            let bound = if is_forward { &mut part.above } else { &mut part.below };
+            let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
+            let bound = if page.end.is_forward() { &mut part.above } else { &mut part.below };
             *bound = seq;
             place = Some(record);
         }
     }
+    let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
     let follows = place.is_some() && is_forward;
     // A page is read with one event more, which tells whether there are older ones.
     let limit = window.limit.map(|limit| limit.saturating_add(usize::from(window.page.is_some())));
@@ -103,11 +117,26 @@ async fn read_events(
         Some(after) => admitted_of(transaction, session, part, limit, after).await?,
         None => records_of(transaction, session, part, limit, place, is_forward).await?,
     };
-    let mut take = window.limit.unwrap_or(usize::MAX);
-    let mut skip = if is_forward { 0 } else { admitted_in(&records, part).saturating_sub(take) };
-    let has_older = follows || skip > 0;
+    let take = window.limit.unwrap_or(usize::MAX);
+    let skip = if is_forward { 0 } else { admitted_in(&records, part).saturating_sub(take) };
+    let events = cut_records(records, part, skip, take);
+    if window.page.is_some() {
+        let has_older = follows || skip > 0;
+        let edges = Array::of2(&has_older.into(), &count);
+        for (place, is_last) in [(1, false), (events.length() - 1, true)] {
+            let id = edge_of(events.get(place), is_last);
+            edges.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
+        }
+        events.set(0, edges.into());
+    }
+    Ok(events)
+}
+
+/// Returns a place for the edges, and then the records. They are cut to `take` events of the part after the first
+/// `skip` ones.
+fn cut_records(records: Array, part: Part, mut skip: usize, mut take: usize) -> Array {
     let events = Array::of1(&JsValue::UNDEFINED);
-    let is_whole = part == Part::ALL && window.limit.is_none();
+    let is_whole = part == Part::ALL && take == usize::MAX;
     for record in records.iter().filter_map(Record::found) {
         // A page that lost its marks can still be read as a whole.
         if is_whole {
@@ -123,51 +152,7 @@ async fn read_events(
             events.push(&rest);
         }
     }
-    if window.page.is_some() {
-        let edges = Array::of2(&has_older.into(), &count);
-        for (place, is_last) in [(1, false), (events.length() - 1, true)] {
-            let id = edge_of(events.get(place), is_last);
-            edges.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
-        }
-        events.set(0, edges.into());
-    }
-    Ok(events)
-}
-
-/// The end of a page among the stored events.
-struct FoundEnd {
-    /// The record with the event that the page begins or ends at, and the event's `seq`.
-    place: Option<(Record, f64)>,
-    /// The number of all events, if it was requested.
-    count: JsValue,
-}
-
-/// Looks up the end of a page, and counts the events if that was requested.
-async fn end_of(
-    transaction: &Transaction,
-    session: &Record,
-    page: &EventPage,
-) -> Result<FoundEnd, Failure> {
-    let number = session.count("number");
-    let id = page.end.place().map(|id| JsValue::from_str(&keys::event_id(number, id)));
-    let index = transaction.index(EVENTS, BY_ID);
-    if page.with_count {
-        let range = keys::event_ids(number);
-        transaction.ask(index.clone().and_then(|index| index.count_with_key(&range)));
-    }
-    if let Some(id) = &id {
-        transaction.ask(index.and_then(|index| index.get(id)));
-    }
-    let mut results = transaction.results().await?.into_iter();
-    let mut found = FoundEnd { place: None, count: JsValue::UNDEFINED };
-    if page.with_count {
-        found.count = results.next().unwrap_or_default();
-    }
-    if let Some((id, record)) = id.zip(results.next().and_then(Record::found)) {
-        let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
-        found.place = Some((record, seq));
-    }
-    Ok(found)
+    events
 }
 
 /// Reads the edges that [`read_events`] returned.
