@@ -132,19 +132,25 @@ function testFiles(folder) {
   return files;
 }
 
+/** What all steps need: the packages and the tools. @param {Step[]} chosen @returns {Step[]} */
+function setUp(chosen) {
+  const needed = [];
+  if (!packagesAreCurrent()) needed.push(preparation('install', 'npm ci'));
+  if (chosen.some((step) => step.tools)) {
+    needed.push(preparation('set-up', 'bash tests/toolchain/setup.sh'));
+  }
+  return needed;
+}
+
 /**
- * The preparations that the chosen steps need. They run before the first step: a step that built js/dist/ would build it
- * while others read it.
+ * What the steps other than Rust's need as well. They wait for it: a step that built js/dist/ would build it while others
+ * read it.
  *
  * @param {Step[]} chosen
  * @returns {Step[]}
  */
 function preparations(chosen) {
   const needed = [];
-  if (!packagesAreCurrent()) needed.push(preparation('install', 'npm ci'));
-  if (chosen.some((step) => step.tools)) {
-    needed.push(preparation('set-up', 'bash tests/toolchain/setup.sh'));
-  }
   const runsTests = chosen.some((step) => step.kind === 'node');
   if (runsTests && !chosen.some((step) => step.name === 'pkg')) {
     needed.push(preparation('pkg', 'node js/build/pkg_hash.mjs --check'));
@@ -178,33 +184,33 @@ async function main(names) {
   await runAll(steps.filter(({ name }) => names.length === 0 || names.includes(name)));
 }
 
-/** @param {Step[]} chosen */
+/**
+ * Two queues keep two cores busy: many steps wait for a browser or have only one thread. One queue begins with the steps
+ * of Rust, while the other prepares the rest.
+ *
+ * @param {Step[]} chosen
+ */
 async function runAll(chosen) {
   const sum = { passed: 0, failed: 0 };
-  for (const step of preparations(chosen)) await runCounted(step, sum);
-  const waiting = chosen.filter((step) => step !== build);
-  await Promise.all([runQueue(waiting, sum), runQueue(waiting, sum)]);
+  await runQueue(setUp(chosen), sum);
+  const prepared = runQueue(preparations(chosen), sum);
+  const rustRun = runQueue(
+    rust.filter((step) => chosen.includes(step)),
+    sum,
+  );
+  const waiting = chosen.filter((step) => step !== build && !rust.includes(step));
+  await Promise.all([
+    prepared.then(() => runQueue(waiting, sum)),
+    Promise.all([prepared, rustRun]).then(() => runQueue(waiting, sum)),
+  ]);
   console.log(`${sum.passed} passed, ${sum.failed} failed`);
   process.exitCode = sum.failed > 0 ? 1 : 0;
 }
 
-let cargoRuns = false;
-
-/**
- * Runs the waiting steps one after the other. Two such queues keep two cores busy: many steps wait for a browser
- * or have only one thread.
- *
- * @param {Step[]} waiting
- * @param {Counts} sum
- */
+/** Runs the waiting steps one after the other. @param {Step[]} waiting @param {Counts} sum */
 async function runQueue(waiting, sum) {
-  for (;;) {
-    const index = waiting.findIndex((step) => !(cargoRuns && rust.includes(step)));
-    const [step] = index < 0 ? [] : waiting.splice(index, 1);
-    if (step === undefined) return;
-    if (rust.includes(step)) cargoRuns = true;
+  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
     await runCounted(step, sum);
-    if (rust.includes(step)) cargoRuns = false;
   }
 }
 

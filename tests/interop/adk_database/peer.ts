@@ -28,6 +28,8 @@ interface Peer {
 }
 
 export async function loadPeer(): Promise<Peer> {
+  // npm compiles the driver for SQLite, whose optimisation takes longer than all that is done with it.
+  Object.assign(process.env, { CFLAGS: '-O0', CXXFLAGS: '-O0' });
   const entry = join(installPackages('adk-database', packages), 'peer.mjs');
   // From a module in that folder, because packages are resolved from the importing module.
   writeFileSync(entry, source);

@@ -92,6 +92,21 @@ describe('npm test -- STEP', () => {
     assert.deepEqual(run('tests/run.mjs', 'js'), ['pkg', 'test']);
   });
 
+  it("prepares the other steps while Rust's steps run", () => {
+    touch('js/index.ts', BUILT + 1);
+    const cargo = join(folder, 'node_modules/.bin/cargo');
+    mkdirSync(dirname(cargo), { recursive: true });
+    writeFileSync(cargo, `#!/bin/sh\necho cargo >>'${log}'\n`, { mode: 0o755 });
+    const waits = `import { existsSync } from 'node:fs';
+for (let tries = 0; !existsSync(${JSON.stringify(log)}); tries += 1) {
+  if (tries === 6000) throw new Error('Cargo does not run meanwhile');
+  await new Promise((resolve) => setTimeout(resolve, 10));
+}
+`;
+    writeFileSync(join(folder, 'js/build/package.mjs'), waits + FILES['js/build/package.mjs']);
+    assert.deepEqual(run('tests/run.mjs', 'rustfmt', 'typedoc'), ['cargo', 'build', 'typedoc']);
+  });
+
   it('builds a current js/dist/ too if the step is `build`', () => {
     assert.deepEqual(run('tests/run.mjs', 'build'), ['build']);
   });
