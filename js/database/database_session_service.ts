@@ -211,7 +211,7 @@ export function databaseParts(
     }
     requireNoPlugins(kysely);
     const connected = async () => {
-      await requireTransactions(kysely, ENGINES[engine]);
+      await requireTransactions(kysely, ENGINES[engine], waits);
       return throughKysely(kysely, ENGINES[engine], waits);
     };
     return {

@@ -74,6 +74,7 @@ export class LazyDatabase {
   readonly #parts: DatabaseParts;
   readonly #onLost: (error: unknown) => void;
   #connected: Promise<Connected> | undefined;
+  /** Pending while the database is opened. */
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;
   #opened: OpenedDatabase | undefined;
@@ -98,9 +99,8 @@ export class LazyDatabase {
 
   /** Opens the database now. If it is open already, asks whether it answers. */
   async open(call: StorageCall): Promise<void> {
-    const wasOpened = this.#opened !== undefined;
-    await this.#untilOpened(call.signal);
-    if (!wasOpened) return;
+    if (this.#opened === undefined) return this.#untilOpened(call.signal);
+    requireNotAborted(call.signal);
     // The server may have stopped since, or only this connection may be lost.
     const ask = async () => this.run('read', () => readFloor(this.opened.statements), call);
     await ask().catch((error: unknown) => {
@@ -148,17 +148,13 @@ export class LazyDatabase {
 
   /** Opens tables again that could only be read, since missing tables may exist now. */
   async #openToWrite(signal: HostAbortSignal | undefined): Promise<void> {
-    this.#opening = undefined;
     await this.#untilOpened(signal);
     if (this.#refusal !== undefined) throw this.#refusal;
   }
 
-  /** Opens the database once. A failure is not kept: the server may be back at the next call. */
+  /** Opens the database, once for all calls that wait. After a failure the server may be back at the next call. */
   #open(): Promise<void> {
-    this.#opening ??= this.#openNow().catch((error: unknown) => {
-      this.#opening = undefined;
-      throw databaseError(this.#parts.engine, error);
-    });
+    this.#opening ??= this.#openNow().finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 
@@ -168,7 +164,8 @@ export class LazyDatabase {
       this.#connected = undefined;
       throw error;
     });
-    const { database, run, useWriteAheadLog } = ownMembers(await this.#connected);
+    const connected = ownMembers(await this.#connected);
+    const { database, run, runWhileOpening = run, useWriteAheadLog } = connected;
     const tables = await this.#parts.openTables(database, engine);
     const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
@@ -181,10 +178,10 @@ export class LazyDatabase {
         ? run
         : (mode, work, call) =>
             mode === 'read'
-              ? run(mode, work, call)
+              ? runWhileOpening(mode, work, call)
               : this.#openToWrite(call.signal).then(() => this.run(mode, work, call));
     // Only `close` waits for this, since it may take minutes.
-    this.#building ??= this.#complete(this.#opened, run, buildIndices);
+    if (refusal === undefined) this.#building ??= this.#complete(this.#opened, run, buildIndices);
   }
 
   /**
@@ -197,7 +194,7 @@ export class LazyDatabase {
     buildIndices: OpenedTables['buildIndices'],
   ): Promise<void> {
     await buildIndices?.();
-    if (opened.hasTerms || this.#refusal !== undefined) return;
+    if (opened.hasTerms) return;
     try {
       await this.#completeTerms(opened, run);
     } catch {

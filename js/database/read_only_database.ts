@@ -44,7 +44,8 @@ export class ReadOnlyDatabase {
       engine: this.#engine,
       durable: true,
       connect: () => this.#connect(),
-      openTables: (database, engine) => openTablesToRead(database, engine, this.#names),
+      openTables: (database, engine) =>
+        openTablesToRead(database, engine, this.#names, this.#waits),
       owns: true,
       clock: Date.now,
       waits: this.#waits,
@@ -131,7 +132,7 @@ export class ReadOnlyDatabase {
     await this.#adapter.open();
     const { database } = await this.#connect();
     const named = withTableNames(database, this.#names);
-    return inKyselyTransaction(named, this.#engine, 'read', work);
+    return inKyselyTransaction(named, this.#engine, 'read', work, this.#waits);
   }
 
   #connect(): Promise<Connected> {

@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { type Address, IN_MEMORY } from '../engines/address.js';
 import { loadDriver } from '../engines/load_driver.js';
-import type { Engine } from '../engines/engine.js';
+import type { Begin, Engine } from '../engines/engine.js';
 import { ENGINES } from '../engines/engines.js';
 import { databaseError, failureKind } from '../engines/failure.js';
 import { sqliteRunner } from '../transactions/sqlite_runner.js';
@@ -12,7 +12,7 @@ import { mysqlPool } from './mysql_pool.js';
 import type { PgPool, PgRowsClass } from './postgres_types.js';
 import { postgresPool } from './postgres_pool.js';
 import { serverDialect } from './server_dialect.js';
-import { type Begins, serverRunner } from '../transactions/server_runner.js';
+import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import type { Database } from '../tables/tables.js';
@@ -52,6 +52,8 @@ export interface Connected {
   /** Opens the tables and builds queries. */
   readonly database: Database;
   readonly run: Runner;
+  /** Runs verbs if the tables may be opened at the same time. Default: `run`. */
+  readonly runWhileOpening?: Runner;
   /**
    * Switches the file to a write-ahead log. Called only after its tables were accepted, so a refused file
    * stays unchanged.
@@ -95,9 +97,13 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
       if (failureKind(ENGINES.sqlite, error) !== 'readonly') throw error;
     }
   };
+  const run = sqliteRunner(file, ENGINES.sqlite, waits);
   return {
     database,
-    run: sqliteRunner(file, ENGINES.sqlite, waits),
+    run,
+    // Otherwise a verb would get into the transaction in which Kysely opens the tables.
+    runWhileOpening: (mode, work, call) =>
+      database.connection().execute(async () => run(mode, work, call)),
     ...(path !== IN_MEMORY && {
       // The file may be busy.
       useWriteAheadLog: () => new Attempts(ENGINES.sqlite, waits).until(toLog),
@@ -128,9 +134,9 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
   };
   const onLost = lossReporter(engine, options.onLost);
   return onServer(postgresPool(pool, pg.Query, onLost), engine, waits, {
-    write: begins(engine.beginWrite, Object.keys(settings)),
+    write: begins(engine.begin.write, Object.keys(settings)),
     // A long read may take longer than the limit, as long as rows arrive.
-    read: begins(engine.beginRead, ['idle_in_transaction_session_timeout']),
+    read: begins(engine.begin.read, ['idle_in_transaction_session_timeout']),
   });
 }
 
@@ -151,10 +157,9 @@ async function connectMysql(url: string, options: ConnectOptions): Promise<Conne
   const settings = `set session innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
   const engine = ENGINES.mysql;
-  const begins = { write: engine.beginWrite, read: engine.beginRead };
   const onLost = lossReporter(engine, options.onLost);
   const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise(), onLost);
-  return onServer(runs, engine, waits, begins);
+  return onServer(runs, engine, waits);
 }
 
 /** Returns the listener for lost connections of a pool. */
@@ -162,15 +167,14 @@ function lossReporter(engine: Engine, onLost: ConnectOptions['onLost']): (error:
   return (error) => onLost?.(databaseError(engine, error));
 }
 
-function onServer(pool: ServerPool, engine: Engine, waits: Waits, begins: Begins): Connected {
+function onServer(pool: ServerPool, engine: Engine, waits: Waits, begin?: Begin): Connected {
   return {
     database: new Kysely({ dialect: serverDialect(pool, engine, waits) }),
-    run: serverRunner(pool, engine, begins, waits),
+    run: serverRunner(pool, engine, waits, begin),
   };
 }
 
 /** Runs verbs through a Kysely. */
 export function throughKysely(database: Database, engine: Engine, waits: Waits): Connected {
-  const begins = { write: engine.beginWrite, read: engine.beginRead };
-  return { database, run: serverRunner(kyselyPool(database, engine), engine, begins, waits) };
+  return { database, run: serverRunner(kyselyPool(database, engine), engine, waits) };
 }

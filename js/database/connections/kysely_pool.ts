@@ -2,10 +2,8 @@
 import { CompiledQuery } from 'kysely';
 import type { Engine } from '../engines/engine.js';
 import { failureKind } from '../engines/failure.js';
-import type { Query } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
-import { oneByOne } from '../transactions/server_runner.js';
 
 /** Returns a pool whose connections are those of a user's Kysely. */
 export function kyselyPool(database: Database, engine: Engine): ServerPool {
@@ -27,20 +25,17 @@ export function kyselyPool(database: Database, engine: Engine): ServerPool {
 function connectionOf(connection: Database, engine: Engine, release: () => void): ServerConnection {
   let answered = 0;
   let pending: Promise<unknown> = Promise.resolve();
-  const rowsOf = async (query: Query | string): Promise<readonly unknown[]> => {
-    const compiled =
-      typeof query === 'string'
-        ? rawQuery(query)
-        : { ...query.statement.query, parameters: query.values };
-    const { rows } = await connection.executeQuery(compiled);
-    answered += 1;
-    return rows;
-  };
   return {
-    send(statements, onCommit) {
-      const sent = oneByOne<Query>(statements, onCommit, rowsOf);
-      pending = sent;
-      return sent;
+    async query(query) {
+      const compiled =
+        typeof query === 'string'
+          ? CompiledQuery.raw(query)
+          : { ...query.statement.query, parameters: query.values };
+      const result = connection.executeQuery(compiled);
+      pending = result;
+      const { rows } = await result;
+      answered += 1;
+      return rows;
     },
     received: () => answered,
     release,
@@ -51,18 +46,10 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
         failureKind(engine, error) === 'lost' || /no transaction is active/i.test(String(error));
       pending
         .catch(() => undefined)
-        .then(() => rowsOf('rollback'))
+        .then(() => connection.executeQuery(CompiledQuery.raw('rollback')))
         .then(release, (error: unknown) => {
           if (isClean(error)) release();
         });
     },
   };
-}
-
-const rawQueries = new Map<string, CompiledQuery>();
-
-function rawQuery(text: string): CompiledQuery {
-  let query = rawQueries.get(text);
-  if (query === undefined) rawQueries.set(text, (query = CompiledQuery.raw(text)));
-  return query;
 }

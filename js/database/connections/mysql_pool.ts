@@ -4,9 +4,9 @@
  */
 import { Prepared, type Query } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
-import type { MysqlConnection, MysqlPromisePool, MysqlStream } from './mysql_types.js';
+import type { MysqlConnection, MysqlPromisePool } from './mysql_types.js';
 import { sendKill } from './mysql_kill.js';
-import { oneByOne } from '../transactions/server_runner.js';
+import { Sockets } from './sockets.js';
 
 /**
  * The codes that say that statements cannot be prepared. A proxy may not support them, the server may have
@@ -18,9 +18,6 @@ const NOT_PREPARED = [
   'ER_NEED_REPREPARE',
   'ER_UNKNOWN_STMT_HANDLER',
 ];
-
-/** The time, in milliseconds, that a server has to close its side of a connection after the pool's end. */
-const END_MS = 2000;
 
 /**
  * Returns a pool whose connections wait for each answer before they send the next query.
@@ -34,15 +31,12 @@ export function mysqlPool(
   onLost: (error: unknown) => void,
 ): ServerPool {
   let isPrepared = true;
-  const streams = new Set<MysqlStream>();
+  const sockets = new Sockets();
   let queued = 0;
   pool.on('enqueue', () => (queued += 1));
   pool.on('connection', (connection) => {
     connection.on('error', onLost);
-    const { stream } = connection;
-    if (stream === undefined) return;
-    streams.add(stream);
-    stream.on?.('close', () => streams.delete(stream));
+    sockets.add(connection.stream);
   });
 
   const rowsOf = async (
@@ -74,12 +68,11 @@ export function mysqlPool(
       const wasPrepared = isPrepared;
       let answered = 0;
       return {
-        send: (statements, onCommit) =>
-          oneByOne<Query>(statements, onCommit, async (query) => {
-            const rows = await rowsOf(connection, query);
-            answered += 1;
-            return rows;
-          }),
+        async query(query) {
+          const rows = await rowsOf(connection, query);
+          answered += 1;
+          return rows;
+        },
         received: () => answered + (connection.connection.stream?.bytesRead ?? 0),
         cancel() {
           sendKill(createPool, connection.connection.threadId).catch(() => undefined);
@@ -98,17 +91,6 @@ export function mysqlPool(
         },
       };
     },
-    async end() {
-      await pool.end();
-      // A frozen server never closes its side. The open sockets would keep the program running.
-      if (streams.size === 0) return;
-      const timer = setTimeout(() => {
-        for (const stream of streams) stream.destroy();
-      }, END_MS);
-      const onClose = (): void => {
-        if (streams.size === 0) clearTimeout(timer);
-      };
-      for (const stream of streams) stream.on?.('close', onClose);
-    },
+    end: () => sockets.end(pool),
   };
 }

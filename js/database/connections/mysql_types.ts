@@ -1,3 +1,5 @@
+import type { Socket } from './sockets.js';
+
 /** The part of a pool of `mysql2` that is used. */
 export interface MysqlPromisePool {
   getConnection(): Promise<MysqlConnection>;
@@ -9,22 +11,15 @@ export interface MysqlPromisePool {
 
 /** A new connection of a pool, as the pool announces it. */
 export interface MysqlPooledConnection {
-  readonly stream?: MysqlStream;
+  readonly stream?: Socket;
   /** Emitted for failures outside of a query. */
   on(event: 'error', listener: (error: unknown) => void): unknown;
-}
-
-/** The socket, with or without TLS. */
-export interface MysqlStream {
-  readonly bytesRead?: number;
-  destroy(): unknown;
-  on?(event: 'close', listener: () => void): unknown;
 }
 
 /** The part of a connection of `mysql2` that is used. */
 export interface MysqlConnection {
   readonly connection: {
-    readonly stream?: MysqlStream;
+    readonly stream?: Socket;
     /** The server's id of the connection. */
     readonly threadId?: unknown;
   };

@@ -4,7 +4,7 @@ import { Prepared, type Query, type Statement } from '../transactions/prepared.j
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
 import { sendCancel } from './postgres_cancel.js';
 import type { PgClient, PgPool, PgQuery, PgRowsClass } from './postgres_types.js';
-import { oneByOne } from '../transactions/server_runner.js';
+import { Sockets } from './sockets.js';
 import { textHash } from './text_hash.js';
 
 /**
@@ -18,9 +18,6 @@ const KEPT_ROWS = 64;
  * transaction on another of its connections.
  */
 const NAMES_FAILED = ['26000', '42P05', '08P01', '0A000'];
-
-/** The time, in milliseconds, that a server has to close its side of a connection after the pool's end. */
-const END_MS = 2000;
 
 /**
  * Returns a pool whose connections send the queries of a request without waiting in between, if the pool has
@@ -39,15 +36,14 @@ export function postgresPool(
   onLost: (error: unknown) => void,
 ): ServerPool {
   const names = new Map<Statement, string>();
-  const clients = new Set<PgClient>();
+  const sockets = new Sockets();
   let isNamed = true;
   // Unhandled error events would end the program. An idle connection that breaks is replaced by the next one.
   // If a connection breaks during a query, the query fails.
   pool.on('error', onLost);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
-    clients.add(client);
-    client.on('end', () => clients.delete(client));
+    sockets.add(client.connection.stream);
   });
 
   const pgQuery = ({ statement, values }: Query): PgQuery => {
@@ -80,22 +76,8 @@ export function postgresPool(
       const client = await pool.connect();
       const wasNamed = isNamed;
       return {
-        async send(statements, onCommit) {
-          if (client.pipeline !== true) {
-            return oneByOne(statements, onCommit, (query) => rowsOf(client, query));
-          }
-          if (statements.includes('commit')) onCommit();
-          // Awaits all answers, and throws the first error: that statement makes the others fail.
-          const settled = await Promise.allSettled(
-            statements.map((query) =>
-              query === undefined ? Promise.resolve([]) : rowsOf(client, query),
-            ),
-          );
-          return settled.map((result) => {
-            if (result.status === 'rejected') throw result.reason;
-            return result.value;
-          });
-        },
+        query: (query) => rowsOf(client, query),
+        pipelines: client.pipeline === true,
         received: () => client.connection.stream.bytesRead ?? 0,
         cancel: () => sendCancel(client),
         fallsBack(error) {
@@ -112,17 +94,6 @@ export function postgresPool(
         },
       };
     },
-    async end() {
-      await pool.end();
-      // A frozen server never closes its side. The open sockets would keep the program running.
-      if (clients.size === 0) return;
-      const timer = setTimeout(() => {
-        for (const { connection } of clients) connection.stream.destroy();
-      }, END_MS);
-      const onEnd = (): void => {
-        if (clients.size === 0) clearTimeout(timer);
-      };
-      for (const client of clients) client.on('end', onEnd);
-    },
+    end: () => sockets.end(pool),
   };
 }

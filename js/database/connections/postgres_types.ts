@@ -1,3 +1,5 @@
+import type { Socket } from './sockets.js';
+
 /** The part of a pool of `pg` that is used. */
 export interface PgPool {
   on(event: 'connect', listener: (client: PgClient) => void): unknown;
@@ -13,19 +15,11 @@ export interface PgClient {
   /** The connection's id in a cancel request, together with `secretKey`. Some poolers give none. */
   readonly processID?: unknown;
   readonly secretKey?: unknown;
-  readonly connection: { readonly stream: PgStream };
-  on(event: 'error' | 'end', listener: () => void): unknown;
+  readonly connection: { readonly stream: Socket };
+  on(event: 'error', listener: () => void): unknown;
   query(query: PgQuery): Promise<{ rows?: unknown[] }>;
   query(query: PgRows): unknown;
   release(destroys?: boolean): void;
-}
-
-/** The socket, with or without TLS. */
-export interface PgStream {
-  readonly bytesRead?: number;
-  readonly remoteAddress?: string | undefined;
-  readonly remotePort?: number | undefined;
-  destroy(): unknown;
 }
 
 /** The class `Query` of `pg`, which emits each row when it arrives. */

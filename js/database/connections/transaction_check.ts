@@ -4,6 +4,7 @@ import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { Engine } from '../engines/engine.js';
 import type { Database } from '../tables/tables.js';
 import { inKyselyTransaction } from '../transactions/kysely_transaction.js';
+import type { Waits } from '../transactions/waits.js';
 
 const NAME = 'adk_session_wasm_check';
 const SET = CompiledQuery.raw(`savepoint ${NAME}`);
@@ -19,15 +20,20 @@ const RELEASE = CompiledQuery.raw(`release savepoint ${NAME}`);
  *
  * @throws SessionError `storage_unavailable` if no transaction holds, or if the server cannot be reached
  */
-export async function requireTransactions(database: Database, engine: Engine): Promise<void> {
+export async function requireTransactions(
+  database: Database,
+  engine: Engine,
+  waits: Waits,
+): Promise<void> {
   try {
-    await inKyselyTransaction(database, engine, 'read', async (connection) => {
+    const check = async (connection: Database): Promise<void> => {
       await connection.executeQuery(SET);
       // A pool of one connection runs it after this transaction. So it must not be awaited here.
       database.executeQuery(RELEASE).catch(() => undefined);
       await untilSent();
       await connection.executeQuery(RELEASE);
-    });
+    };
+    await inKyselyTransaction(database, engine, 'read', check, waits);
   } catch (error) {
     if (!isSessionError(error, 'storage_failed')) throw error;
     throw new SessionError(

@@ -58,7 +58,8 @@ export type Failure =
   | 'unsupported'
   | 'other';
 
-type ColumnType = RawBuilder<unknown> | ColumnDataType;
+/** The type of a column. */
+export type ColumnType = RawBuilder<unknown> | ColumnDataType;
 
 /** The types of the columns: those of Python's `DatabaseSessionService`, and that of a term. */
 export interface ColumnTypes {
@@ -69,6 +70,17 @@ export interface ColumnTypes {
   readonly word: ColumnType;
   /** Compares by code points, so that all terms with one beginning are a range. */
   readonly term: ColumnType;
+}
+
+/** The statements that begin a transaction. */
+export interface Begin {
+  /**
+   * On servers the isolation level is read committed. A read after a lock then sees what the row's last writer
+   * left. MySQL also locks no gaps, which would cause deadlocks.
+   */
+  readonly write: readonly string[];
+  /** All reads see one snapshot. */
+  readonly read: readonly string[];
 }
 
 /**
@@ -97,14 +109,8 @@ export interface Engine {
   readonly limitsIds: boolean;
   /** The reason why a JSON column cannot hold U+0000; `undefined` if it can. */
   readonly refusesNul: string | undefined;
-  /**
-   * The statements that begin a writing transaction. On servers its isolation level is read committed. A read
-   * after a lock then sees what the row's last writer left. MySQL also locks no gaps, which would cause
-   * deadlocks.
-   */
-  readonly beginWrite: readonly string[];
-  /** The statements that begin a reading transaction. All its reads see one snapshot. */
-  readonly beginRead: readonly string[];
+  /** The statements that begin a transaction. */
+  readonly begin: Begin;
   /**
    * The statements that keep others from creating the tables too. `undefined` if creating a table is part of a
    * transaction, which then does that.

@@ -43,11 +43,13 @@ export const MYSQL: Engine = {
   readCollation: readMysqlCollation,
   limitsIds: true,
   refusesNul: undefined,
-  beginWrite: ['set transaction isolation level read committed', 'start transaction'],
-  beginRead: [
-    'set transaction isolation level repeatable read',
-    'start transaction with consistent snapshot, read only',
-  ],
+  begin: {
+    write: ['set transaction isolation level read committed', 'start transaction'],
+    read: [
+      'set transaction isolation level repeatable read',
+      'start transaction with consistent snapshot, read only',
+    ],
+  },
   // A statement that creates a table is part of no transaction.
   creationLock: {
     acquire: sql<{ locked: unknown }>`select get_lock('adk_session_wasm', 1) as locked`,

@@ -26,8 +26,10 @@ export const POSTGRESQL: Engine = {
   readCollation: undefined,
   limitsIds: true,
   refusesNul: "which PostgreSQL's JSONB cannot hold",
-  beginWrite: ['begin isolation level read committed'],
-  beginRead: ['begin isolation level repeatable read, read only'],
+  begin: {
+    write: ['begin isolation level read committed'],
+    read: ['begin isolation level repeatable read, read only'],
+  },
   creationLock: undefined,
   locksRows: true,
   locksDeletedRows: false,

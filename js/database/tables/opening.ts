@@ -25,7 +25,7 @@ export interface OpeningOptions {
   readonly names: TableNames;
   /** Whether missing tables are created. */
   readonly createTables: boolean;
-  readonly waits?: Waits | undefined;
+  readonly waits: Waits;
 }
 
 /** Tables that were checked. */
@@ -94,7 +94,7 @@ async function makeTables(
   named: Database,
   engine: Engine,
   names: TableNames,
-  waits: Waits | undefined,
+  waits: Waits,
 ): Promise<Whole> {
   // Checks again under the lock, since others may be opening the database too.
   const work = (connection: Database) =>
@@ -122,9 +122,10 @@ export async function openTablesToRead(
   database: Database,
   engine: Engine,
   names: TableNames,
+  waits: Waits,
 ): Promise<OpenedTables> {
   const named = withTableNames(database, names);
-  return inKyselyTransaction(named, engine, 'read', async (connection) => {
+  const work = async (connection: Database): Promise<OpenedTables> => {
     const looked = await look(connection, engine, names);
     requireLayout(looked, engine);
     const { columns, tables } = looked;
@@ -144,7 +145,8 @@ export async function openTablesToRead(
       database: withTableNames(database, names, tables),
       refusal: refused(engine, 'was opened to be read'),
     };
-  });
+  };
+  return inKyselyTransaction(named, engine, 'read', work, waits);
 }
 
 /** Runs `work` while nobody else creates the tables. */

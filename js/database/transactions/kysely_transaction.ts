@@ -3,7 +3,7 @@ import { CompiledQuery, type Kysely } from 'kysely';
 import type { Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
 import { Attempts, type Mode } from './transaction.js';
-import { Waits } from './waits.js';
+import type { Waits } from './waits.js';
 
 /** Runs `work` in one transaction on a connection of its own. Retries it as {@link Attempts} says. */
 export async function inKyselyTransaction<Tables, T>(
@@ -11,13 +11,12 @@ export async function inKyselyTransaction<Tables, T>(
   engine: Engine,
   mode: Mode,
   work: (connection: Kysely<Tables>) => Promise<T>,
-  waits = new Waits(),
+  waits: Waits,
 ): Promise<T> {
-  const begin = mode === 'write' ? engine.beginWrite : engine.beginRead;
   const attempt = async (connection: Kysely<Tables>): Promise<T> => {
     let isCommitSent = false;
     try {
-      for (const statement of begin) await run(connection, statement);
+      for (const statement of engine.begin[mode]) await run(connection, statement);
       const result = await work(connection);
       isCommitSent = true;
       await run(connection, 'commit');
@@ -31,10 +30,6 @@ export async function inKyselyTransaction<Tables, T>(
   return new Attempts(engine, waits).until(() => database.connection().execute(attempt));
 }
 
-const statements = new Map<string, CompiledQuery>();
-
 function run<Tables>(connection: Kysely<Tables>, statement: string): Promise<unknown> {
-  let query = statements.get(statement);
-  if (query === undefined) statements.set(statement, (query = CompiledQuery.raw(statement)));
-  return connection.executeQuery(query);
+  return connection.executeQuery(CompiledQuery.raw(statement));
 }

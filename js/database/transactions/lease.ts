@@ -7,7 +7,7 @@ import { ownMembers } from '../../members/own.js';
 import type { Engine, Failure } from '../engines/engine.js';
 import { failureKind, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
-import type { Query } from './prepared.js';
+import type { Query, QueryResults } from './prepared.js';
 import type { Waits } from './waits.js';
 
 /** SQL without values, or a query with values. */
@@ -15,16 +15,13 @@ export type Sendable = Query | string | undefined;
 
 /** A driver's connection. */
 export interface ServerConnection {
+  /** Runs a statement, and returns its rows. */
+  query(statement: Query | string): Promise<readonly unknown[]>;
   /**
-   * Runs statements one after the other and stops at the first that fails. Rejects with that statement's
-   * error. Returns no rows for `undefined`.
-   *
-   * @param onCommit called right before a commit is sent
+   * Whether it sends a statement without waiting for the answers to earlier ones. After an error the server then
+   * turns the commit into a rollback.
    */
-  send(
-    statements: readonly Sendable[],
-    onCommit: () => void,
-  ): Promise<readonly (readonly unknown[])[]>;
+  readonly pipelines?: boolean;
   /** A number that grows with everything that arrives. */
   received(): number;
   /** Asks the server to stop the statement of this connection. Does not wait for the answer. */
@@ -53,6 +50,8 @@ export interface SendOptions {
   /** Multiplies the limit. */
   readonly factor?: number;
 }
+
+const NO_ROWS: Promise<readonly unknown[]> = Promise.resolve([]);
 
 /** A connection taken from a pool for one transaction. */
 export class Lease {
@@ -102,16 +101,14 @@ export class Lease {
     return this.#isCommitSent;
   }
 
-  async send(
-    statements: readonly Sendable[],
-    options: SendOptions = {},
-  ): Promise<readonly (readonly unknown[])[]> {
+  /** Runs statements in order, and returns the rows of each. Rejects with the error of the first that fails. */
+  async send(statements: readonly Sendable[], options: SendOptions = {}): Promise<QueryResults> {
     requireNotAborted(ownMembers(options).signal);
     const connection = this.#connection;
     if (!this.#isUsable) throw new KnownFailure('the connection is broken', 'lost');
     try {
       return await this.#waits.until(
-        connection.send(statements, () => (this.#isCommitSent = true)),
+        connection.pipelines === true ? this.#sendAll(statements) : this.#sendEach(statements),
         (milliseconds) => new KnownFailure(`it sent no response for ${milliseconds} ms`, 'lost'),
         {
           ...options,
@@ -128,6 +125,34 @@ export class Lease {
       if (isSessionError(error) || error instanceof KnownFailure) connection.cancel?.();
       throw error;
     }
+  }
+
+  async #sendAll(statements: readonly Sendable[]): Promise<QueryResults> {
+    // Awaits all answers, and throws the first error: that statement makes the others fail.
+    const settled = await Promise.allSettled(statements.map((statement) => this.#query(statement)));
+    return settled.map((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  }
+
+  /**
+   * Stops at the first error, since it need not end the transaction: a later commit would keep the changes before
+   * it. Also stops once nobody waits for the results.
+   */
+  async #sendEach(statements: readonly Sendable[]): Promise<QueryResults> {
+    const results: (readonly unknown[])[] = [];
+    for (const statement of statements) {
+      if (!this.#isUsable) break;
+      results.push(await this.#query(statement));
+    }
+    return results;
+  }
+
+  #query(statement: Sendable): Promise<readonly unknown[]> {
+    if (statement === undefined) return NO_ROWS;
+    if (statement === 'commit') this.#isCommitSent = true;
+    return this.#connection.query(statement);
   }
 
   fallsBack(error: unknown): boolean {

@@ -1,14 +1,11 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
 import type { StorageCall } from '../../model/diagnostic.js';
-import type { Engine } from '../engines/engine.js';
+import type { Begin, Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
 import type { Steps } from './prepared.js';
 import { Attempts, type Mode, type Runner } from './transaction.js';
 import { Lease, type ServerPool } from './lease.js';
 import type { Waits } from './waits.js';
-
-/** The statements that begin a transaction of each mode. */
-export type Begins = Readonly<Record<Mode, readonly string[]>>;
 
 const COMMIT = ['commit'];
 const NONE: readonly string[] = [];
@@ -17,8 +14,8 @@ const NONE: readonly string[] = [];
 export function serverRunner(
   pool: ServerPool,
   engine: Engine,
-  begins: Begins,
   waits: Waits,
+  begins: Begin = engine.begin,
 ): Runner {
   return async function run<T>(
     mode: Mode,
@@ -56,21 +53,4 @@ export function serverRunner(
     lease.release();
     return result;
   };
-}
-
-/**
- * Runs statements one at a time and stops at the first error. With such a driver an error need not end the
- * transaction, so a later commit would keep the changes before it.
- */
-export async function oneByOne<Item>(
-  statements: readonly (Item | string | undefined)[],
-  onCommit: () => void,
-  rowsOf: (statement: Item | string) => Promise<readonly unknown[]>,
-): Promise<(readonly unknown[])[]> {
-  const results: (readonly unknown[])[] = [];
-  for (const statement of statements) {
-    if (statement === 'commit') onCommit();
-    results.push(statement === undefined ? [] : await rowsOf(statement));
-  }
-  return results;
 }

@@ -14,31 +14,50 @@ type PreparedStatement = SqliteStatement & {
   columns?: () => readonly { readonly name: string }[];
 };
 
-/** Runs a prepared statement with a query's values and returns the rows. */
-type Run = (query: Query) => readonly unknown[];
+/** A statement that the driver has prepared, and how its rows are made. */
+interface Runnable {
+  readonly prepared: PreparedStatement;
+  readonly isReader: boolean;
+  /** Makes a row from its columns; `undefined` if the driver makes the rows. */
+  readonly rowOf: ((columns: never) => unknown) | undefined;
+}
 
 /**
  * Runs verbs on a SQLite connection that nobody else uses. Each transaction runs synchronously from begin to
  * commit, so no verb waits for the connection.
  */
 export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
-  const prepared = new Map<Statement, Run>();
+  const runnables = new Map<Statement, Runnable>();
   const begins = {
-    write: engine.beginWrite.map((statement) => database.prepare(statement)),
-    read: engine.beginRead.map((statement) => database.prepare(statement)),
+    write: engine.begin.write.map((statement) => database.prepare(statement)),
+    read: engine.begin.read.map((statement) => database.prepare(statement)),
   };
   const commit = database.prepare('commit');
   const rollback = database.prepare('rollback');
 
   const rowsOf = (query: Query | undefined): readonly unknown[] => {
     if (query === undefined) return NONE;
-    const { statement } = query;
-    let run = prepared.get(statement);
-    if (run === undefined) {
-      run = runOf(statement, database.prepare(statement.query.sql));
-      prepared.set(statement, run);
+    const { statement, values } = query;
+    let runnable = runnables.get(statement);
+    if (runnable === undefined) {
+      runnable = runnableOf(statement, database.prepare(statement.query.sql));
+      runnables.set(statement, runnable);
     }
-    return run(query);
+    const { prepared, isReader, rowOf } = runnable;
+    if (!isReader) {
+      prepared.run(values);
+      return NONE;
+    }
+    const take = memberOf(query, 'take');
+    if (take === undefined) {
+      const rows = prepared.all(values);
+      // Trusts here that a query has the columns that its builder promised.
+      return rowOf === undefined ? rows : (rows as never[]).map((columns) => rowOf(columns));
+    }
+    for (const row of prepared.iterate(values)) {
+      take(rowOf === undefined ? row : rowOf(row as never));
+    }
+    return NONE;
   };
 
   const succeeds = (statement: () => unknown): boolean => {
@@ -88,27 +107,11 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
 
 const NONE: readonly unknown[] = [];
 
-function runOf({ fromColumns }: Statement, prepared: PreparedStatement): Run {
-  if (!prepared.reader) {
-    return ({ values }) => {
-      prepared.run(values);
-      return NONE;
-    };
-  }
-  const rowOf = prepared.raw && (fromColumns ?? rowMaker(prepared));
+function runnableOf({ fromColumns }: Statement, prepared: PreparedStatement): Runnable {
+  const isReader = prepared.reader;
+  const rowOf = isReader && prepared.raw ? (fromColumns ?? rowMaker(prepared)) : undefined;
   if (rowOf !== undefined) prepared.raw?.(true);
-  return (query) => {
-    const take = memberOf(query, 'take');
-    if (take !== undefined) {
-      for (const row of prepared.iterate(query.values)) {
-        take(rowOf === undefined ? row : rowOf(row as never));
-      }
-      return NONE;
-    }
-    const rows = prepared.all(query.values);
-    // Trusts here that a query has the columns that its builder promised.
-    return rowOf === undefined ? rows : (rows as never[]).map((columns) => rowOf(columns));
-  };
+  return { prepared, isReader, rowOf };
 }
 
 /** A row without a prototype. Instances of a class are as fast to make as other objects. */

@@ -2,7 +2,7 @@ import { isSessionError } from '../../errors/errors.js';
 import { backoff } from '../../call/backoff.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import type { Engine } from '../engines/engine.js';
+import type { Begin, Engine } from '../engines/engine.js';
 import { databaseError, failureKind } from '../engines/failure.js';
 import type { Steps } from './prepared.js';
 import type { Waits } from './waits.js';
@@ -14,7 +14,7 @@ const FIRST_PAUSE = 1;
 const LONGEST_PAUSE = 50;
 
 /** Whether a transaction will write. Decides how the transaction begins. */
-export type Mode = 'write' | 'read';
+export type Mode = keyof Begin;
 
 /**
  * Runs a verb in one transaction, and retries it as {@link Attempts} says. The result of a connection that needs

@@ -107,6 +107,8 @@ const engines: [engine: string, open: () => Promise<PythonDatabase>][] = [
   ],
 ];
 
+const REFUSED = 'storage_unavailable';
+
 describe('A service with `createTables: false`', () => {
   for (const [engine, open] of engines) {
     it(`reads Python's tables, and writes after the printed SQL has run: ${engine}`, async () => {
@@ -134,6 +136,27 @@ describe('A service with `createTables: false`', () => {
       await service.close();
     });
   }
+
+  it('reads while a write opens the tables again: sqlite', async () => {
+    const [, open] = engines[0]!;
+    const { url, run } = await open();
+    const service = new DatabaseSessionService(url, { createTables: false });
+    await service.open();
+    const create = async (sessionId: string) => service.createSession({ ...KEY, sessionId });
+    for (let ticks = 0; ticks < 100; ticks += 1) {
+      const created = Promise.allSettled([create('s2'), create('s3')]);
+      // The opening takes many ticks. A read comes at each of them.
+      for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+      assert.deepEqual((await service.getSession(KEY))?.state, { n: 1, 'app:n': 1 });
+      for (const outcome of await created) {
+        assert.equal((outcome as { reason?: { code?: unknown } }).reason?.code, REFUSED);
+      }
+    }
+    const { out } = await command('schema', 'sqlite');
+    await run(out.split(';\n').filter((line) => line !== ''));
+    await Promise.all([create('s2'), create('s3'), service.getSession(KEY)]);
+    await service.close();
+  });
 
   it('needs only rights to rows beside the printed SQL: postgresql', async () => {
     const [, open] = engines[1] ?? [];
