@@ -80,27 +80,22 @@ export class DatabaseAdapter implements BuiltInAdapter {
   }
 
   create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
-    const database = this.#database;
-    return database.run(
-      'write',
-      () => write(database.opened, [{ request, decide }], true),
-      request,
-    );
+    const work = () => write(this.#database.opened, [{ request, decide }], true);
+    return this.#database.run('write', work, request);
   }
 
   append(request: BuiltInWriteRequest, decide: Decide): void | Promise<void> {
-    const database = this.#database;
     const mode = request.changedLimit === undefined ? 'write' : 'read';
-    return database.run(mode, () => write(database.opened, [{ request, decide }], false), request);
+    const work = () => write(this.#database.opened, [{ request, decide }], false);
+    return this.#database.run(mode, work, request);
   }
 
   /** Absent once the server has refused the statements of a group. Each append then runs alone. */
   appendMany: BuiltInAdapter['appendMany'] = (writes) => {
-    const database = this.#database;
     const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
     const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
-    const call = isCounted ? { onRetry } : {};
-    const written = database.run('write', () => write(database.opened, writes, false), call);
+    const work = () => write(this.#database.opened, writes, false);
+    const written = this.#database.run('write', work, isCounted ? { onRetry } : {});
     if (!(written instanceof Promise)) return written;
     return written.catch((error: unknown) => {
       const { cause } = Object(error) as { cause?: unknown };
@@ -110,36 +105,28 @@ export class DatabaseAdapter implements BuiltInAdapter {
   };
 
   read(request: StorageReadRequest): Rows | Promise<Rows> {
-    const database = this.#database;
     if (!fitsKey(this.#engine, request.key)) return NO_ROWS;
-    return database.run('read', () => read(database.opened, request), request);
+    return this.#database.run('read', () => read(this.#database.opened, request), request);
   }
 
   async readParsed(request: StorageReadRequest): Promise<BuiltInRows> {
-    const database = this.#database;
     if (!fitsKey(this.#engine, request.key)) return NO_ROWS;
-    const found = await database.run('read', () => readParsed(database.opened, request), request);
-    return found ?? this.read(request);
+    const work = () => readParsed(this.#database.opened, request);
+    return (await this.#database.run('read', work, request)) ?? this.read(request);
   }
 
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows> {
-    const database = this.#database;
     const { key, eventId } = request;
     if (!fitsKey(this.#engine, key)) return {};
     if (eventId !== undefined) checkIds(this.#engine, { key, eventIds: [eventId] });
-    return database.run('read', () => readPage(database.opened, request), request);
+    return this.#database.run('read', () => readPage(this.#database.opened, request), request);
   }
 
   list(request: BuiltInListRequest): Listing | Promise<Listing> {
-    const database = this.#database;
     if (!fitsKey(this.#engine, request)) {
       return { sessions: [], users: [], app: undefined, total: 0 };
     }
-    const listSessions = () => {
-      const { statements, layout, hasTerms } = database.opened;
-      return list(statements, layout, hasTerms, request);
-    };
-    return database.run('read', listSessions, request);
+    return this.#database.run('read', () => list(this.#database.opened, request), request);
   }
 
   listAfter(request: BuiltInListAfterRequest): Listing | Promise<Listing> {
@@ -147,23 +134,21 @@ export class DatabaseAdapter implements BuiltInAdapter {
   }
 
   describe(request: StorageDescribeRequest): boolean | Promise<boolean> {
-    const database = this.#database;
     if (!fitsKey(this.#engine, request.key)) return false;
-    return database.run('write', () => describe(database.opened, request), request);
+    return this.#database.run('write', () => describe(this.#database.opened, request), request);
   }
 
   delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {
-    const database = this.#database;
     if (!fitsKey(this.#engine, request.key)) return;
-    return database.run('write', () => remove(database.opened, request), request);
+    return this.#database.run('write', () => remove(this.#database.opened, request), request);
   }
 
   deleteUnchanged(
     request: StorageDeleteUnchangedRequest,
   ): boolean | Deleted | Promise<boolean | Deleted> {
-    const database = this.#database;
     if (!fitsKey(this.#engine, request.key)) return false;
-    return database.run('write', () => removeUnchanged(database.opened, request), request);
+    const work = () => removeUnchanged(this.#database.opened, request);
+    return this.#database.run('write', work, request);
   }
 
   /** Deletes a session and creates another in its place, in one transaction. */
@@ -172,11 +157,11 @@ export class DatabaseAdapter implements BuiltInAdapter {
     decide: Decide,
   ): void | Promise<void> {
     const database = this.#database;
-    const replaceSession = function* () {
+    const work = function* () {
       yield* remove(database.opened, { what: 'session', key: request.key });
       yield* write(database.opened, [{ request, decide }], true);
     };
-    return database.run('write', replaceSession, request);
+    return database.run('write', work, request);
   }
 
   /** Adds to a `stale_session` the markers by which Python tells whether a session was changed. */

@@ -4,7 +4,7 @@ import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { Connected } from './connections/connect.js';
+import type { Connection } from './connections/connect.js';
 import { addTerms, describeStatements } from './verbs/describe.js';
 import { deleteStatements } from './verbs/delete.js';
 import type { Engine } from './engines/engine.js';
@@ -29,7 +29,7 @@ export interface DatabaseParts {
   readonly engine: Engine;
   readonly durable: boolean;
   /** Connects, or makes the pool that will connect. Called again after a failure. */
-  readonly connect: (onLost: (error: unknown) => void) => Promise<Connected>;
+  readonly connect: (onLost: (error: unknown) => void) => Promise<Connection>;
   /** Checks and creates the tables of the connected database. */
   readonly openTables: (database: Database, engine: Engine) => Promise<OpenedTables>;
   /** Whether closing the adapter closes the connection. */
@@ -73,7 +73,7 @@ export class LazyDatabase {
   readonly revisions = new Revisions();
   readonly #parts: DatabaseParts;
   readonly #onLost: (error: unknown) => void;
-  #connected: Promise<Connected> | undefined;
+  #connected: Promise<Connection> | undefined;
   /** Pending while the database is opened. */
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;

@@ -2,7 +2,7 @@ import { invalid } from '../errors/invalid.js';
 import { Kysely, SqliteDialect } from 'kysely';
 import type { Rows, StorageKey } from '../storage/rows.js';
 import { type Address, isDurable, parseAddress } from './engines/address.js';
-import { connect, type Connected, throughKysely } from './connections/connect.js';
+import { connect, type Connection, throughKysely } from './connections/connect.js';
 import { DatabaseAdapter } from './database_adapter.js';
 import type { Engine } from './engines/engine.js';
 import { ENGINES } from './engines/engines.js';
@@ -29,7 +29,7 @@ export class ReadOnlyDatabase {
   readonly #engine: Engine;
   readonly #adapter: DatabaseAdapter;
   readonly #waits = new Waits();
-  #connected: Promise<Connected> | undefined;
+  #connected: Promise<Connection> | undefined;
 
   /** @throws SessionError `invalid_argument`, without the URL */
   constructor(url: string, options: NameOptions = {}) {
@@ -135,7 +135,7 @@ export class ReadOnlyDatabase {
     return inKyselyTransaction(named, this.#engine, 'read', work, this.#waits);
   }
 
-  #connect(): Promise<Connected> {
+  #connect(): Promise<Connection> {
     this.#connected ??= connectOnce(this.#address, this.#waits).catch((error: unknown) => {
       this.#connected = undefined;
       throw error;
@@ -155,7 +155,7 @@ async function* paged(
   }
 }
 
-async function connectOnce(address: Address, waits: Waits): Promise<Connected> {
+async function connectOnce(address: Address, waits: Waits): Promise<Connection> {
   switch (address.kind) {
     case 'sqlite': {
       const database = await openSqlite(address.path, {}, true);

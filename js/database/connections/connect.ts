@@ -48,7 +48,7 @@ interface MysqlCallbackConnection {
 }
 
 /** A connection, or a pool of connections. */
-export interface Connected {
+export interface Connection {
   /** Opens the tables and builds queries. */
   readonly database: Database;
   readonly run: Runner;
@@ -62,7 +62,7 @@ export interface Connected {
 }
 
 /** Opens the connection, or makes the pool that will open it. */
-export async function connect(address: Address, options: ConnectOptions): Promise<Connected> {
+export async function connect(address: Address, options: ConnectOptions): Promise<Connection> {
   switch (address.kind) {
     case 'sqlite':
       return connectSqlite(address.path, options);
@@ -73,7 +73,7 @@ export async function connect(address: Address, options: ConnectOptions): Promis
   }
 }
 
-async function connectSqlite(path: string, options: ConnectOptions): Promise<Connected> {
+async function connectSqlite(path: string, options: ConnectOptions): Promise<Connection> {
   const file = await openSqlite(path, options.driverOptions);
   const pragmas = [
     'foreign_keys = on',
@@ -111,7 +111,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
   };
 }
 
-async function connectPostgres(url: string, options: ConnectOptions): Promise<Connected> {
+async function connectPostgres(url: string, options: ConnectOptions): Promise<Connection> {
   const { default: pg } = await loadDriver<Pg>('postgresql');
   const { waits, driverOptions } = options;
   const pool = new pg.Pool({
@@ -140,7 +140,7 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
   });
 }
 
-async function connectMysql(url: string, options: ConnectOptions): Promise<Connected> {
+async function connectMysql(url: string, options: ConnectOptions): Promise<Connection> {
   const { default: mysql } = await loadDriver<Mysql>('mysql');
   const { waits, driverOptions } = options;
   const createPool = (options: object = {}): MysqlPool =>
@@ -167,7 +167,7 @@ function lossReporter(engine: Engine, onLost: ConnectOptions['onLost']): (error:
   return (error) => onLost?.(databaseError(engine, error));
 }
 
-function onServer(pool: ServerPool, engine: Engine, waits: Waits, begin?: Begin): Connected {
+function onServer(pool: ServerPool, engine: Engine, waits: Waits, begin?: Begin): Connection {
   return {
     database: new Kysely({ dialect: serverDialect(pool, engine, waits) }),
     run: serverRunner(pool, engine, waits, begin),
@@ -175,6 +175,6 @@ function onServer(pool: ServerPool, engine: Engine, waits: Waits, begin?: Begin)
 }
 
 /** Runs verbs through a Kysely. */
-export function throughKysely(database: Database, engine: Engine, waits: Waits): Connected {
+export function throughKysely(database: Database, engine: Engine, waits: Waits): Connection {
   return { database, run: serverRunner(kyselyPool(database, engine), engine, waits) };
 }

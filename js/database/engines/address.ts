@@ -59,7 +59,7 @@ export function parseAddress(url: unknown): Address {
  * Parameters of Python's driver that change nothing here. Any other parameter is refused. If `mode=ro` were
  * ignored, we would write to a file that its owner opens for reading.
  */
-const PASSED_OVER = /^(?:check_same_thread|timeout|cached_statements|isolation_level)=/;
+const IGNORED_PARAMETERS = /^(?:check_same_thread|timeout|cached_statements|isolation_level)=/;
 
 /** Reads the path as SQLAlchemy does: three slashes before a relative path, four before an absolute one. */
 function pathOf(rest: string): string {
@@ -68,7 +68,7 @@ function pathOf(rest: string): string {
     throw invalid('url', 'names a host; a SQLite file is sqlite:PATH or sqlite:///PATH');
   }
   const parameters = query.split('&').filter((parameter) => parameter !== '');
-  if (rest.endsWith('?') || !parameters.every((parameter) => PASSED_OVER.test(parameter))) {
+  if (rest.endsWith('?') || !parameters.every((parameter) => IGNORED_PARAMETERS.test(parameter))) {
     throw invalid(
       'url',
       'must have nothing behind a ?: a SQLite file takes no parameters here, ' +

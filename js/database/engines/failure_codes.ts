@@ -10,8 +10,9 @@ export function failures(table: Readonly<Partial<Record<Failure, string>>>) {
 }
 
 /** Node's codes when the server cannot be reached, and when the connection breaks. */
-export const NO_WAY = 'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ENOENT';
-export const BROKEN_OFF = 'ECONNRESET EPIPE';
+export const UNREACHABLE =
+  'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ENOENT';
+export const LOST = 'ECONNRESET EPIPE';
 
 /** Node's codes for a certificate that is not trusted. */
 export const UNTRUSTED =

@@ -6,7 +6,7 @@ import {
   sql,
 } from 'kysely';
 import type { Engine } from './engine.js';
-import { BROKEN_OFF, failures, NO_WAY, UNTRUSTED } from './failure_codes.js';
+import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure_codes.js';
 
 /** The collations that compare text by its bytes, trailing blanks included. The default collation does not. */
 export const MYSQL_COLLATIONS = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
@@ -72,14 +72,14 @@ export const MYSQL: Engine = {
     duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
     slow: 'ER_STATEMENT_TIMEOUT ER_QUERY_TIMEOUT ER_QUERY_INTERRUPTED',
     full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
-    lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${BROKEN_OFF}`,
+    lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${LOST}`,
     readonly:
       'ER_OPTION_PREVENTS_STATEMENT ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ER_READ_ONLY_MODE',
     unsupported: 'ER_PARSE_ERROR ER_NOT_SUPPORTED_YET',
     untrusted: `HANDSHAKE_SSL_ERROR ${UNTRUSTED}`,
     noTls: 'HANDSHAKE_NO_SSL_SUPPORT',
     exhausted: 'ER_CON_COUNT',
-    unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_NOT_SUPPORTED_AUTH ER_HOST ${NO_WAY}`,
+    unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_NOT_SUPPORTED_AUTH ER_HOST ${UNREACHABLE}`,
   }),
   refusalCode: /^ER_/,
 };

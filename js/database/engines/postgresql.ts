@@ -1,6 +1,6 @@
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import type { Engine } from './engine.js';
-import { BROKEN_OFF, failures, NO_WAY, UNTRUSTED } from './failure_codes.js';
+import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure_codes.js';
 
 export const POSTGRESQL: Engine = {
   kind: 'postgresql',
@@ -51,14 +51,14 @@ export const POSTGRESQL: Engine = {
     slow: '57014',
     full: '53100',
     // 40003: it is unknown whether the transaction was committed.
-    lost: `08 40003 57P01 57P02 57P05 25P03 25P04 ${BROKEN_OFF}`,
+    lost: `08 40003 57P01 57P02 57P05 25P03 25P04 ${LOST}`,
     readonly: '25006',
     unsupported: '0A000 42601 42883',
     // A violation of the protocol, which a retry would repeat.
     other: '08P01',
     untrusted: UNTRUSTED,
     exhausted: '53300',
-    unreachable: `28 3D000 3F000 42501 57P03 08001 08004 ${NO_WAY}`,
+    unreachable: `28 3D000 3F000 42501 57P03 08001 08004 ${UNREACHABLE}`,
   }),
   refusalCode: /^(?!E)[0-9A-Z]{5}$/,
 };

@@ -19,7 +19,7 @@ export interface Column {
 }
 
 /** The columns to check, and the maker of an error about them. */
-interface Checked {
+interface ColumnsToCheck {
   readonly names: TableNames;
   /** The columns of Python's tables. */
   readonly columns: readonly Column[];
@@ -31,7 +31,7 @@ export const isTime = (name: string) => ['timestamp', 'create_time', 'update_tim
 export const isText = (name: string) => name === 'state' || name === 'event_data';
 const isId = ({ name }: Column) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
 
-type Check = (connection: Database, checked: Checked) => Promise<void>;
+type Check = (connection: Database, checked: ColumnsToCheck) => Promise<void>;
 
 /**
  * The checks of an engine's columns. Each fails with the error that `refuse` makes, with the statements that
@@ -67,7 +67,7 @@ export const EXACTNESS: Readonly<Record<EngineKind, Checks>> = {
 /** Reads the collations from the statements that created the tables: SQLite keeps them nowhere else. */
 async function requireNoCollation(
   connection: Database,
-  { names, columns, refuse }: Checked,
+  { names, columns, refuse }: ColumnsToCheck,
 ): Promise<void> {
   const ids = columns.filter(isId);
   const tables = [...new Set(ids.map(({ table }) => names.prefix + table))];
@@ -88,7 +88,7 @@ async function requireNoCollation(
 /** Checks the collations that columns name. The default collation of a database is always deterministic. */
 async function requireDeterministic(
   connection: Database,
-  { names, columns, refuse }: Checked,
+  { names, columns, refuse }: ColumnsToCheck,
 ): Promise<void> {
   const ids = columns.filter(isId);
   const named = ids.flatMap(({ collation }) => collation ?? []);
@@ -110,7 +110,7 @@ async function requireDeterministic(
 }
 
 /** On MySQL and MariaDB only the collation of {@link readMysqlCollation} compares exactly. */
-async function requireExactIds(connection: Database, checked: Checked): Promise<void> {
+async function requireExactIds(connection: Database, checked: ColumnsToCheck): Promise<void> {
   const exact = await readMysqlCollation(connection);
   if (checked.columns.filter(isId).every(({ collation }) => collation === exact)) return;
   return requireExactColumns(connection, checked);
@@ -122,7 +122,7 @@ async function requireExactIds(connection: Database, checked: Checked): Promise<
  */
 async function requireExactColumns(
   connection: Database,
-  { names, columns, refuse }: Checked,
+  { names, columns, refuse }: ColumnsToCheck,
 ): Promise<void> {
   const exact = await readMysqlCollation(connection);
   const wrong = columns.filter(({ name, type, collation }) => {
@@ -155,7 +155,7 @@ async function requireExactColumns(
  */
 async function requireDistinctIds(
   connection: Database,
-  { names, columns, refuse }: Checked,
+  { names, columns, refuse }: ColumnsToCheck,
 ): Promise<void> {
   for (const name of ['app_name', 'user_id']) {
     const all = columns

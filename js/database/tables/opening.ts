@@ -62,7 +62,7 @@ export async function openTables(
     waits,
   );
   const { layout, isWhole, tables } = checked;
-  const whole = ({ layout, missing, hasTerms }: Whole): OpenedTables => ({
+  const whole = ({ layout, missing, hasTerms }: CompleteTables): OpenedTables => ({
     layout,
     database: named,
     hasTerms,
@@ -95,10 +95,10 @@ async function makeTables(
   engine: Engine,
   names: TableNames,
   waits: Waits,
-): Promise<Whole> {
+): Promise<CompleteTables> {
   // Checks again under the lock, since others may be opening the database too.
   const work = (connection: Database) =>
-    alone(connection, engine, async () => {
+    underCreationLock(connection, engine, async () => {
       const checked = await check(connection, engine, names, true);
       const { isWhole, layout, tables } = checked;
       if (isWhole) return checked;
@@ -126,9 +126,9 @@ export async function openTablesToRead(
 ): Promise<OpenedTables> {
   const named = withTableNames(database, names);
   const work = async (connection: Database): Promise<OpenedTables> => {
-    const looked = await look(connection, engine, names);
-    requireLayout(looked, engine);
-    const { columns, tables } = looked;
+    const existing = await readTables(connection, engine, names);
+    requireLayout(existing, engine);
+    const { columns, tables } = existing;
     const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
     if (missing.length > 0) {
       throw refused(
@@ -150,7 +150,7 @@ export async function openTablesToRead(
 }
 
 /** Runs `work` while nobody else creates the tables. */
-async function alone<T>(
+async function underCreationLock<T>(
   connection: Database,
   { creationLock }: Engine,
   work: () => Promise<T>,
@@ -168,7 +168,7 @@ async function alone<T>(
 }
 
 /** Tables that all exist. */
-interface Whole {
+interface CompleteTables {
   readonly layout: Layout;
   /** The missing indices. */
   readonly missing: readonly Index[];
@@ -177,7 +177,7 @@ interface Whole {
 }
 
 /** The result of a check. If not all tables exist, no index is missing. */
-interface Checked extends Whole {
+interface TableCheck extends CompleteTables {
   readonly tables: ReadonlySet<string>;
   /** Whether all tables and all rows of metadata exist. */
   readonly isWhole: boolean;
@@ -193,13 +193,13 @@ async function check(
   engine: Engine,
   names: TableNames,
   isAlone: boolean,
-): Promise<Checked> {
-  const looked = await look(connection, engine, names);
-  const { columns, tables, version } = looked;
+): Promise<TableCheck> {
+  const existing = await readTables(connection, engine, names);
+  const { columns, tables, version } = existing;
   const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
   const isPartial = { tables, isWhole: false, missing: [], hasTerms: false };
   if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, ...isPartial };
-  requireLayout(looked, engine);
+  requireLayout(existing, engine);
   const layout = layoutOf(columns, engine);
   if (layout === ADK_LAYOUT) throw ofAdk(engine);
   const checked = checkedColumns(columns, engine, names);
@@ -218,14 +218,18 @@ function checkedColumns(columns: readonly Column[], engine: Engine, names: Table
 }
 
 /** The tables and columns that exist. */
-interface Looked {
+interface ExistingTables {
   readonly columns: readonly Column[];
   readonly tables: ReadonlySet<string>;
   /** The schema version in the metadata, if there is one. */
   readonly version: string | undefined;
 }
 
-async function look(connection: Database, engine: Engine, names: TableNames): Promise<Looked> {
+async function readTables(
+  connection: Database,
+  engine: Engine,
+  names: TableNames,
+): Promise<ExistingTables> {
   const columns = await readColumns(connection, engine, names);
   if (columns.length === 0) await requireSchema(connection, engine, names);
   const tables = new Set(columns.map(({ table }) => table));
@@ -249,7 +253,7 @@ async function requireSchema(
 }
 
 /** Refuses tables of an unknown layout. */
-function requireLayout({ columns, tables, version }: Looked, engine: Engine): void {
+function requireLayout({ columns, tables, version }: ExistingTables, engine: Engine): void {
   if (tables.has(DATABASE_LAYOUT.metadata)) requireVersion(version, engine);
   if (tables.has('events')) requireEventData(columns, engine);
 }

@@ -12,7 +12,7 @@ import {
   sql,
   TableNode,
 } from 'kysely';
-import { DETAILS, OUR_TABLES, OURS, type TableNames, TERMS } from './table_names.js';
+import { DETAILS, OUR_TABLES, SIDE_TABLE, type TableNames, TERMS } from './table_names.js';
 import type { Database, Tables } from './tables.js';
 
 const ALL: Readonly<Record<keyof Tables, true>> = {
@@ -95,7 +95,7 @@ function isOurs(name: string): name is keyof typeof NO_ROWS {
 
 /** Our tables beside the sessions, without rows. */
 const NO_ROWS = {
-  [OURS]: sql`(select app_name, user_id, id as session_id, update_time,
+  [SIDE_TABLE]: sql`(select app_name, user_id, id as session_id, update_time,
     update_time as last_update_time, update_time as replaced_at
     from ${sql.table('sessions')} where 1 = 0)`,
   [DETAILS]: sql`(select app_name, user_id, id as session_id, create_time, id as title, state as labels,

@@ -35,7 +35,7 @@ export interface StandingColumns {
 }
 
 /** The last remembered revision of a session out of order. */
-interface Seen {
+interface LastRevision {
   /** `update_time` and the number of events. The session never has the same pair again in another state. */
   readonly mark: string;
   readonly revision: number;
@@ -52,7 +52,7 @@ const MAX_TIMES = 8;
 
 /** Computes the revisions of sessions, and remembers those of sessions out of order. */
 export class Revisions {
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, LastRevision>();
 
   /** Returns the row with its revision. `row.revision` is the session's `update_time`. */
   placed(row: SessionRow, columns: StandingColumns): SessionRow {
@@ -87,7 +87,7 @@ export class Revisions {
     return revision;
   }
 
-  #remember(name: string, seen: Seen): void {
+  #remember(name: string, seen: LastRevision): void {
     forget(seen.times, MAX_TIMES);
     putLast(this.#seen, name, seen, MAX_SESSIONS);
   }

@@ -78,6 +78,14 @@ export function sharedRow(state: string, updateTime: unknown): SharedRow {
   return { revision: revisionOf(updateTime, 'a state'), state: pythonJsonToJson(state) };
 }
 
+/** Reads a state that a query has joined; `undefined` if there is none. Fails as {@link sharedRow}. */
+export function joinedState(
+  state: string | null,
+  updateTime: StoredTime | null,
+): SharedRow | undefined {
+  return state === null ? undefined : sharedRow(state, updateTime);
+}
+
 /** Reads an event. Fails with `corrupt_record` if its time cannot be read. */
 export function eventRow(columns: EventColumns): EventRow {
   return rowOfEvent(columns, fromEventData);

@@ -1,8 +1,8 @@
 /** Creates the missing tables, those of Python as google-adk would have made them. */
-import { type Compilable, sql } from 'kysely';
-import type { ColumnTypes, Engine } from '../engines/engine.js';
+import { type Compilable, type CreateTableBuilder, sql } from 'kysely';
+import type { ColumnType, ColumnTypes, Engine } from '../engines/engine.js';
 import type { Layout } from './layout.js';
-import { DETAILS, OURS, type TableNames, TERMS } from './table_names.js';
+import { DETAILS, SIDE_TABLE, type TableNames, TERMS } from './table_names.js';
 import {
   COMPLETE,
   type Database,
@@ -25,8 +25,8 @@ const SQLITE_SERVICE_TYPES: ColumnTypes = {
   term: 'text',
 };
 
-const SESSION_KEY = ['app_name', 'user_id', 'id'] as const;
-const EVENT_SESSION = ['app_name', 'user_id', 'session_id'] as const;
+const SESSION_KEY: readonly string[] = ['app_name', 'user_id', 'id'];
+const EVENT_SESSION: readonly string[] = ['app_name', 'user_id', 'session_id'];
 
 /** The engine, layout and names of the tables to create. */
 export interface Schema {
@@ -49,95 +49,67 @@ export function tableStatements(
   const { id, invocationId, json, time, word, term } = isSqliteService
     ? SQLITE_SERVICE_TYPES
     : engine.columnTypes(collation);
-  const table = (name: keyof Tables) => database.schema.createTable(name).ifNotExists();
-  const named = (name: string) => names.prefix + name;
+  const nullable = ['replaced_at', 'title', 'labels', 'initial_state'];
+  if (!isSqliteService) nullable.push('event_data');
+  const table = (
+    name: keyof Tables,
+    columns: Readonly<Record<string, ColumnType>>,
+    key: readonly string[],
+  ): CreateTableBuilder<string, string> => {
+    let made: CreateTableBuilder<string, string> = database.schema.createTable(name).ifNotExists();
+    for (const [column, type] of Object.entries(columns)) {
+      made = made.addColumn(column, type, (definition) =>
+        nullable.includes(column) ? definition : definition.notNull(),
+      );
+    }
+    return made.addPrimaryKeyConstraint(`${names.prefix}${name}_pkey`, [...key]);
+  };
+  /** A table whose rows are deleted with their session. */
+  const ofSession = (
+    name: keyof Tables,
+    columns: Readonly<Record<string, ColumnType>>,
+    key = EVENT_SESSION,
+    constraint = `${name}_fkey`,
+  ) =>
+    table(name, columns, key).addForeignKeyConstraint(
+      names.prefix + constraint,
+      [...EVENT_SESSION],
+      'sessions',
+      [...SESSION_KEY],
+      (reference) => reference.onDelete('cascade'),
+    );
+  const user = { app_name: id, user_id: id };
+  const session = { ...user, session_id: id };
+  const state = { state: json, update_time: time };
   return [
-    table(layout.metadata)
-      .addColumn('key', id, (column) => column.notNull())
-      .addColumn('value', word, (column) => column.notNull())
-      .addPrimaryKeyConstraint(named(`${layout.metadata}_pkey`), ['key']),
-    table('sessions')
-      .addColumn('app_name', id, (column) => column.notNull())
-      .addColumn('user_id', id, (column) => column.notNull())
-      .addColumn('id', id, (column) => column.notNull())
-      .addColumn('state', json, (column) => column.notNull())
-      .addColumn('create_time', time, (column) => column.notNull())
-      .addColumn('update_time', time, (column) => column.notNull())
-      .addPrimaryKeyConstraint(named('sessions_pkey'), [...SESSION_KEY]),
-    table('app_states')
-      .addColumn('app_name', id, (column) => column.notNull())
-      .addColumn('state', json, (column) => column.notNull())
-      .addColumn('update_time', time, (column) => column.notNull())
-      .addPrimaryKeyConstraint(named('app_states_pkey'), ['app_name']),
-    table('user_states')
-      .addColumn('app_name', id, (column) => column.notNull())
-      .addColumn('user_id', id, (column) => column.notNull())
-      .addColumn('state', json, (column) => column.notNull())
-      .addColumn('update_time', time, (column) => column.notNull())
-      .addPrimaryKeyConstraint(named('user_states_pkey'), ['app_name', 'user_id']),
-    table('events')
-      .addColumn('id', id, (column) => column.notNull())
-      .addColumn('app_name', id, (column) => column.notNull())
-      .addColumn('user_id', id, (column) => column.notNull())
-      .addColumn('session_id', id, (column) => column.notNull())
-      .addColumn('invocation_id', invocationId, (column) => column.notNull())
-      .addColumn('timestamp', time, (column) => column.notNull())
-      .addColumn('event_data', json, (column) => (isSqliteService ? column.notNull() : column))
-      .addPrimaryKeyConstraint(
-        named('events_pkey'),
-        isSqliteService ? [...EVENT_SESSION, 'id'] : ['id', ...EVENT_SESSION],
-      )
-      .addForeignKeyConstraint(
-        named('events_app_name_user_id_session_id_fkey'),
-        [...EVENT_SESSION],
-        'sessions',
-        [...SESSION_KEY],
-        (reference) => reference.onDelete('cascade'),
-      ),
-    table('adk_session_wasm_sessions')
-      .addColumn('app_name', id, (column) => column.notNull())
-      .addColumn('user_id', id, (column) => column.notNull())
-      .addColumn('session_id', id, (column) => column.notNull())
-      .addColumn('update_time', time, (column) => column.notNull())
-      .addColumn('last_update_time', time, (column) => column.notNull())
-      .addColumn('replaced_at', time)
-      .addPrimaryKeyConstraint(named('adk_session_wasm_sessions_pkey'), [...EVENT_SESSION])
-      .addForeignKeyConstraint(
-        named('adk_session_wasm_sessions_fkey'),
-        [...EVENT_SESSION],
-        'sessions',
-        [...SESSION_KEY],
-        (reference) => reference.onDelete('cascade'),
-      ),
-    table(DETAILS)
-      .addColumn('app_name', id, (column) => column.notNull())
-      .addColumn('user_id', id, (column) => column.notNull())
-      .addColumn('session_id', id, (column) => column.notNull())
-      .addColumn('create_time', time, (column) => column.notNull())
-      .addColumn('title', word)
-      .addColumn('labels', json)
-      .addColumn('initial_state', json)
-      .addPrimaryKeyConstraint(named('adk_session_wasm_details_pkey'), [...EVENT_SESSION])
-      .addForeignKeyConstraint(
-        named('adk_session_wasm_details_fkey'),
-        [...EVENT_SESSION],
-        'sessions',
-        [...SESSION_KEY],
-        (reference) => reference.onDelete('cascade'),
-      ),
-    table(TERMS)
-      .addColumn('app_name', id, (column) => column.notNull())
-      .addColumn('user_id', id, (column) => column.notNull())
-      .addColumn('session_id', id, (column) => column.notNull())
-      .addColumn('term', term, (column) => column.notNull())
-      .addPrimaryKeyConstraint(named('adk_session_wasm_terms_pkey'), [...EVENT_SESSION, 'term'])
-      .addForeignKeyConstraint(
-        named('adk_session_wasm_terms_fkey'),
-        [...EVENT_SESSION],
-        'sessions',
-        [...SESSION_KEY],
-        (reference) => reference.onDelete('cascade'),
-      ),
+    table(layout.metadata, { key: id, value: word }, ['key']),
+    table(
+      'sessions',
+      { ...user, id, state: json, create_time: time, update_time: time },
+      SESSION_KEY,
+    ),
+    table('app_states', { app_name: id, ...state }, ['app_name']),
+    table('user_states', { ...user, ...state }, ['app_name', 'user_id']),
+    ofSession(
+      'events',
+      { id, ...session, invocation_id: invocationId, timestamp: time, event_data: json },
+      isSqliteService ? [...EVENT_SESSION, 'id'] : ['id', ...EVENT_SESSION],
+      'events_app_name_user_id_session_id_fkey',
+    ),
+    ofSession(SIDE_TABLE, {
+      ...session,
+      update_time: time,
+      last_update_time: time,
+      replaced_at: time,
+    }),
+    ofSession(DETAILS, {
+      ...session,
+      create_time: time,
+      title: word,
+      labels: json,
+      initial_state: json,
+    }),
+    ofSession(TERMS, { ...session, term }, [...EVENT_SESSION, 'term']),
   ];
 }
 
@@ -205,11 +177,11 @@ export function indices({ engine, names }: Schema): Index[] {
     index('idx_events_app_user_session_ts_id', 'events', ...EVENT_SESSION, ...time),
     index('adk_session_wasm_by_update', 'sessions', 'app_name', 'update_time'),
     index('adk_session_wasm_by_creation', 'sessions', 'app_name', 'create_time'),
-    index('adk_session_wasm_by_last_update', OURS, 'app_name', 'last_update_time'),
+    index('adk_session_wasm_by_last_update', SIDE_TABLE, 'app_name', 'last_update_time'),
     // One user's sessions. Through the indices above a page of them would visit all sessions of the app.
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
     index('adk_session_wasm_by_user_creation', 'sessions', 'app_name', 'user_id', 'create_time'),
-    index('adk_session_wasm_by_user_last', OURS, 'app_name', 'user_id', 'last_update_time'),
+    index('adk_session_wasm_by_user_last', SIDE_TABLE, 'app_name', 'user_id', 'last_update_time'),
     index('adk_session_wasm_by_term', TERMS, 'app_name', 'term'),
     index('adk_session_wasm_by_user_term', TERMS, 'app_name', 'user_id', 'term'),
     ...(engine.knowsAppendOrder

@@ -21,7 +21,7 @@ export function fullName({ schema, prefix }: TableNames, table: string, quote: '
 }
 
 /** Our side table: it holds what Python's tables have no column for. */
-export const OURS = 'adk_session_wasm_sessions';
+export const SIDE_TABLE = 'adk_session_wasm_sessions';
 
 /** Our second table beside the sessions: titles, labels and initial states. */
 export const DETAILS = 'adk_session_wasm_details';
@@ -30,7 +30,7 @@ export const DETAILS = 'adk_session_wasm_details';
 export const TERMS = 'adk_session_wasm_terms';
 
 /** Our tables beside the sessions. */
-export const OUR_TABLES: readonly string[] = [OURS, DETAILS, TERMS];
+export const OUR_TABLES: readonly string[] = [SIDE_TABLE, DETAILS, TERMS];
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Keeps the longest name with this prefix within PostgreSQL's limit of 63 bytes. */

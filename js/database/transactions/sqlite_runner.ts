@@ -15,7 +15,7 @@ type PreparedStatement = SqliteStatement & {
 };
 
 /** A statement that the driver has prepared, and how its rows are made. */
-interface Runnable {
+interface DriverStatement {
   readonly prepared: PreparedStatement;
   readonly isReader: boolean;
   /** Makes a row from its columns; `undefined` if the driver makes the rows. */
@@ -27,7 +27,7 @@ interface Runnable {
  * commit, so no verb waits for the connection.
  */
 export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
-  const runnables = new Map<Statement, Runnable>();
+  const statements = new Map<Statement, DriverStatement>();
   const begins = {
     write: engine.begin.write.map((statement) => database.prepare(statement)),
     read: engine.begin.read.map((statement) => database.prepare(statement)),
@@ -38,12 +38,12 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
   const rowsOf = (query: Query | undefined): readonly unknown[] => {
     if (query === undefined) return NONE;
     const { statement, values } = query;
-    let runnable = runnables.get(statement);
-    if (runnable === undefined) {
-      runnable = runnableOf(statement, database.prepare(statement.query.sql));
-      runnables.set(statement, runnable);
+    let ofDriver = statements.get(statement);
+    if (ofDriver === undefined) {
+      ofDriver = driverStatement(statement, database.prepare(statement.query.sql));
+      statements.set(statement, ofDriver);
     }
-    const { prepared, isReader, rowOf } = runnable;
+    const { prepared, isReader, rowOf } = ofDriver;
     if (!isReader) {
       prepared.run(values);
       return NONE;
@@ -107,7 +107,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
 
 const NONE: readonly unknown[] = [];
 
-function runnableOf({ fromColumns }: Statement, prepared: PreparedStatement): Runnable {
+function driverStatement({ fromColumns }: Statement, prepared: PreparedStatement): DriverStatement {
   const isReader = prepared.reader;
   const rowOf = isReader && prepared.raw ? (fromColumns ?? rowMaker(prepared)) : undefined;
   if (rowOf !== undefined) prepared.raw?.(true);

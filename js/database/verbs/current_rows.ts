@@ -6,7 +6,7 @@ import {
   STORED_PREFIXES,
   type StoredScope,
 } from '../../state/scope.js';
-import type { EventRow, Found, SessionRow, SharedRow, StorageKey } from '../../storage/rows.js';
+import type { EventRow, Found, SessionRow, StorageKey } from '../../storage/rows.js';
 import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
 import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
@@ -15,7 +15,7 @@ import type { Layout } from '../tables/layout.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
 import type { QueryResults, Steps } from '../transactions/prepared.js';
 import type { Revisions } from '../tables/revisions.js';
-import { type EventColumns, eventRow, sharedRow, sessionRow } from '../tables/rows.js';
+import { type EventColumns, eventRow, joinedState, sessionRow } from '../tables/rows.js';
 import { type Key, keyOf, ownerName, type SessionStatements } from './session_statements.js';
 import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.js';
 
@@ -200,8 +200,9 @@ function currentRows(
 ): CurrentRows {
   const timed = has.session ? storedSession(request.key, row) : undefined;
   const session = timed && row && revisions.placed(timed, row);
-  const app = wants.app && has.app ? stateRow(row?.app_state, row?.app_time) : undefined;
-  const user = wants.user && has.user ? stateRow(row?.user_state, row?.user_time) : undefined;
+  const app = row && wants.app && has.app ? joinedState(row.app_state, row.app_time) : undefined;
+  const user =
+    row && wants.user && has.user ? joinedState(row.user_state, row.user_time) : undefined;
   // A history is cut by the times in its rows.
   const placed = memberOf(request, 'truncateAfter') === undefined ? session : timed;
   const stored: Record<StoredScope, unknown> = { session, app, user };
@@ -254,13 +255,6 @@ function storedEvent(row: CurrentColumns | undefined): EventRow[] {
   const { id, invocation_id, timestamp, event_data } = row;
   if (id === null || invocation_id === null || timestamp === null) return [];
   return [eventRow({ id, invocation_id, timestamp, event_data })];
-}
-
-function stateRow(
-  state: string | null = null,
-  time: StoredTime | null = null,
-): SharedRow | undefined {
-  return state === null ? undefined : sharedRow(state, time);
 }
 
 /** Reads the floor; 0 if its row is missing. */

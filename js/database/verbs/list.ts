@@ -1,10 +1,5 @@
-import { type ExpressionBuilder, sql } from 'kysely';
-import {
-  compareValues,
-  type ListTime,
-  sortList,
-  type TimedPlace,
-} from '../../storage/list_place.js';
+import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { compareValues, sortList, type TimedPlace } from '../../storage/list_place.js';
 import type { BuiltInListRequest } from '../../storage/built_in_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
@@ -22,7 +17,7 @@ import {
   stateColumns,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
-import { countTerms, selectWithTerms, type Wanted, wantedTerms } from './terms.js';
+import { countTerms, selectWithTerms, type TermRanges, rarestTerms } from './terms.js';
 
 /** The most users whose states one query reads. Engines limit the number of a query's parameters. */
 const MAX_USERS = 1024;
@@ -49,7 +44,7 @@ interface Times {
 }
 
 /** The times of a page, and the number of sessions that the list has before the first of these times. */
-interface Stretch extends Times {
+interface PageTimes extends Times {
   readonly before: number;
 }
 
@@ -65,25 +60,36 @@ const WITHIN = { asc: '<=', desc: '>=' } as const;
  */
 const MARGIN = 0.001;
 
+/** The times of a page that is wanted: how many, in which order, and whether they lie after a place or within a bound. */
+type TimesKey = readonly [
+  most: number,
+  order: 'asc' | 'desc',
+  isAfter: boolean,
+  isBounded?: boolean,
+];
+
 /** @param isOfUser whether the sessions of one user are listed; else those of all users of the app */
 function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   const { json, time } = engine;
-  type Value = <N extends keyof Owner>(name: N) => Owner[N];
-  const sessionsOf = (value: Value) => {
+  type Value<Values> = <N extends keyof Values>(name: N) => Values[N];
+  const sessionsOf = (value: Value<Owner>) => {
     const query = database.selectFrom('sessions as s').where('s.app_name', '=', value('app'));
     return isOfUser ? query.where('s.user_id', '=', value('user')) : query;
   };
   /** Joins the side table's row of each session, if its `update_time` is the session's. */
-  const withSideTable = (value: Value) =>
+  const withSideTable = (value: Value<Owner>) =>
     sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
       join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
     );
+  /** Selects only the sessions without such a row. */
+  const fromSessions = (value: Value<Owner>) =>
+    withSideTable(value).where('k.session_id', 'is', null);
   /**
    * Selects only the sessions with such a row. Starts at the side table, so that its index is used. An inner join
    * would let MariaDB read all sessions first. No engine knows that the `case` needs a session, so all keep to the
    * left join. PostgreSQL takes equal times for rare and would sort all rows, but expects half of them of a `case`.
    */
-  const fromSideTable = (value: Value) => {
+  const fromSideTable = (value: Value<Owner>) => {
     const query = database
       .selectFrom('adk_session_wasm_sessions as k')
       .leftJoin('sessions as s', (join) => join.on(IS_BESIDE))
@@ -91,6 +97,19 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       .where('k.app_name', '=', value('app'));
     return isOfUser ? query.where('k.user_id', '=', value('user')) : query;
   };
+  /** Selects the sessions with terms in so many ranges. */
+  const fromTerms = (ranges: number) => (value: Value<Owner & TermRanges>) =>
+    database
+      .selectFrom(selectWithTerms(database, value, isOfUser, ranges))
+      .innerJoin('sessions as s', (join) =>
+        join
+          .on('s.app_name', '=', value('app'))
+          .onRef('s.user_id', '=', 'm.user_id')
+          .onRef('s.id', '=', 'm.session_id'),
+      )
+      .leftJoin('adk_session_wasm_sessions as k', (join) =>
+        join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
+      );
   const columns = (of: ExpressionBuilder<Aliased, 's' | 'k'>) =>
     [
       of.ref('s.user_id').as('user_id'),
@@ -101,132 +120,64 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       time(of.ref('k.update_time')).as('side_time'),
       time(of.ref('k.last_update_time')).as('last_update_time'),
     ] as const;
-  const withDetails = (value: Value) =>
-    withSideTable(value)
-      .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
-      .select(columns)
-      .select(detailsColumns(engine));
-  // The limit is a part of the statement. PostgreSQL estimates an unknown limit at a tenth of all rows. A generic
-  // plan then looks dearer than one for the given values, so PostgreSQL would plan each page again.
-  type After = Owner & { place: StoredTime };
-  /** The sessions without a row in the side table. */
-  const sessionTimes =
-    (isBounded: boolean) => (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
-      new Prepared<After & { bound: StoredTime }, { time: StoredTime }>((value) => {
-        const all = withSideTable(value)
-          .where('k.session_id', 'is', null)
-          .select((of) => time(of.ref('s.update_time')).as('time'))
-          .orderBy('s.update_time', order)
-          .limit(sql.lit(most));
-        const query = isAfter ? all.where('s.update_time', BEYOND[order], value('place')) : all;
-        return isBounded ? query.where('s.update_time', WITHIN[order], value('bound')) : query;
-      });
-  const sideTableTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
-    new Prepared<After, { time: StoredTime }>((value) => {
-      const query = fromSideTable(value)
-        .select((of) => time(of.ref('k.last_update_time')).as('time'))
-        .orderBy('k.last_update_time', order)
-        .limit(sql.lit(most));
-      return isAfter ? query.where('k.last_update_time', BEYOND[order], value('place')) : query;
-    });
-  const creationTimes = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
-    new Prepared<After, { time: StoredTime }>((value) => {
-      const query = sessionsOf(value)
-        .select((of) => time(of.ref('s.create_time')).as('time'))
-        .orderBy('s.create_time', order)
-        .limit(sql.lit(most));
-      return isAfter ? query.where('s.create_time', BEYOND[order], value('place')) : query;
-    });
-  const times = (isAfter: boolean) =>
-    cached((most: number) => {
-      const inBoth = <Made>(
-        make: (most: number, order: 'asc' | 'desc', isAfter: boolean) => Made,
-      ) => ({
-        asc: make(most, 'asc', isAfter),
-        desc: make(most, 'desc', isAfter),
-      });
-      return {
-        creation: inBoth(creationTimes),
-        sessions: inBoth(sessionTimes(false)),
-        boundedSessions: inBoth(sessionTimes(true)),
-        sideTable: inBoth(sideTableTimes),
-      };
-    });
-  /** The sessions with terms in so many ranges, in the order of a list. */
-  const matching = (ranges: number, orderBy: ListTime) => {
-    type Wants = Owner & Wanted;
-    const from = (value: <N extends keyof Wants>(name: N) => Wants[N]) =>
-      database
-        .selectFrom(selectWithTerms(database, value, isOfUser, ranges))
-        .innerJoin('sessions as s', (join) =>
-          join
-            .on('s.app_name', '=', value('app'))
-            .onRef('s.user_id', '=', 'm.user_id')
-            .onRef('s.id', '=', 'm.session_id'),
-        )
-        .leftJoin('adk_session_wasm_sessions as k', (join) =>
-          join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
-        );
-    const at =
-      orderBy === 'createTime'
-        ? sql<StoredTime>`s.create_time`
-        : sql<StoredTime>`coalesce(k.last_update_time, s.update_time)`;
-    const rows = (value: <N extends keyof Wants>(name: N) => Wants[N]) =>
+  type Query = SelectQueryBuilder<Tables & Aliased, 's' | 'k', object>;
+  /**
+   * Makes the statements over some sessions.
+   *
+   * @param at the time by which they are listed
+   * @param fromTimes selects the same sessions, if their times alone need fewer tables
+   */
+  const sessionsBy = <Values extends Owner>(
+    at: RawBuilder<StoredTime>,
+    from: (value: Value<Values>) => Query,
+    fromTimes: (value: Value<Values>) => Query = from,
+  ) => {
+    const rows = (value: Value<Values>) =>
       from(value)
         .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
         .select(columns)
         .select(detailsColumns(engine));
-    const timesIn = (most: number, order: 'asc' | 'desc', isAfter: boolean) =>
-      new Prepared<After & Wanted, { time: StoredTime }>((value) => {
-        const query = from(value).select(time(at).as('time')).orderBy(at, order);
-        const page = query.limit(sql.lit(most));
-        return isAfter ? page.where(at, BEYOND[order], value('place')) : page;
-      });
-    const times = (isAfter: boolean) =>
-      cached((most: number) => ({
-        asc: timesIn(most, 'asc', isAfter),
-        desc: timesIn(most, 'desc', isAfter),
-      }));
     return {
-      all: new Prepared<Wants, ListedColumns>(rows),
-      between: new Prepared<Wants & Times, ListedColumns>((value) =>
+      all: new Prepared<Values, ListedColumns>(rows),
+      between: new Prepared<Values & Times, ListedColumns>((value) =>
         rows(value).where(at, '>=', value('from')).where(at, '<=', value('to')),
       ),
-      times: times(false),
-      timesAfter: times(true),
+      times: cached(
+        ([most, order, isAfter, isBounded = false]: TimesKey) =>
+          new Prepared<Values & { place: StoredTime; bound: StoredTime }, { time: StoredTime }>(
+            (value) => {
+              // The limit is a part of the statement. PostgreSQL estimates an unknown limit at a tenth of all rows.
+              // A generic plan then looks dearer than one for the given values, so PostgreSQL would plan each page
+              // again.
+              const all = fromTimes(value)
+                .select(time(at).as('time'))
+                .orderBy(at, order)
+                .limit(sql.lit(most));
+              const query = isAfter ? all.where(at, BEYOND[order], value('place')) : all;
+              return isBounded ? query.where(at, WITHIN[order], value('bound')) : query;
+            },
+          ),
+      ),
     };
   };
+  const created = sql.ref<StoredTime>('s.create_time');
+  const updated = sql<StoredTime>`coalesce(k.last_update_time, s.update_time)`;
   return {
-    matching: {
-      lastUpdateTime: cached((ranges: number) => matching(ranges, 'lastUpdateTime')),
-      createTime: cached((ranges: number) => matching(ranges, 'createTime')),
-    },
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
     countTerms: countTerms(database, isOfUser),
-    times: times(false),
-    timesAfter: times(true),
-    all: new Prepared<Owner, ListedColumns>(withDetails),
-    fromSessions: new Prepared<Owner & Times, ListedColumns>((value) =>
-      withDetails(value)
-        .where('k.session_id', 'is', null)
-        .where('s.update_time', '>=', value('from'))
-        .where('s.update_time', '<=', value('to')),
-    ),
-    byCreation: new Prepared<Owner & Times, ListedColumns>((value) =>
-      withDetails(value)
-        .where('s.create_time', '>=', value('from'))
-        .where('s.create_time', '<=', value('to')),
-    ),
-    fromSideTable: new Prepared<Owner & Times, ListedColumns>((value) =>
-      fromSideTable(value)
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
-        .select(columns)
-        .select(detailsColumns(engine))
-        .where('k.last_update_time', '>=', value('from'))
-        .where('k.last_update_time', '<=', value('to')),
-    ),
+    creation: sessionsBy<Owner>(created, withSideTable, sessionsOf),
+    sessions: sessionsBy<Owner>(sql.ref('s.update_time'), fromSessions),
+    sideTable: sessionsBy<Owner>(sql.ref('k.last_update_time'), fromSideTable),
+    matching: {
+      createTime: cached((ranges: number) =>
+        sessionsBy<Owner & TermRanges>(created, fromTerms(ranges)),
+      ),
+      lastUpdateTime: cached((ranges: number) =>
+        sessionsBy<Owner & TermRanges>(updated, fromTerms(ranges)),
+      ),
+    },
   };
 }
 
@@ -256,7 +207,14 @@ export function listStatements(database: Database, engine: Engine) {
   };
 }
 
-export type ListStatements = ReturnType<typeof listStatements>;
+type ListStatements = ReturnType<typeof listStatements>;
+
+interface ListContext {
+  readonly layout: Layout;
+  readonly statements: ListStatements & SessionStatements;
+  /** Whether all titles and labels have their terms. */
+  readonly hasTerms: boolean;
+}
 
 /**
  * Lists a page of sessions by `createTime` or `lastUpdateTime`. The latter is `update_time`, unless the side
@@ -266,66 +224,59 @@ export type ListStatements = ReturnType<typeof listStatements>;
  * Ties are ordered by id as JavaScript compares strings. No engine can do that: SQL orders astral characters
  * behind U+E000 to U+FFFF. So all sessions with the page's first and last time are read, and the page is cut
  * here.
- *
- * @param hasTerms whether all titles and labels have their terms
  */
 export function* list(
-  statements: ListStatements & SessionStatements,
-  { timeOf }: Layout,
-  hasTerms: boolean,
+  { statements, layout: { timeOf }, hasTerms }: ListContext,
   request: BuiltInListRequest,
 ): Steps<Listing> {
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
-  const byCreation = orderBy === 'createTime';
   const terms = hasTerms ? (request.terms ?? []) : [];
   const named = { app: appName, user: userId ?? '' };
   const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
-  const { wanted, ranges } = yield* wantedTerms(ofOwner.countTerms, named, terms);
+  const { wanted, ranges } = yield* rarestTerms(ofOwner.countTerms, named, terms);
   const owner = { ...named, ...wanted };
   const matching = ranges === 0 ? undefined : ofOwner.matching[orderBy](ranges);
+  // Absent if the list is merged from two.
+  const single = matching ?? (orderBy === 'createTime' ? ofOwner.creation : undefined);
   const timeBeside = (milliseconds: number, isBeyond: boolean) =>
     timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
-  const kind = after === undefined ? 'times' : 'timesAfter';
+  const isAfter = after !== undefined;
   const size = nextPowerOfTwo(offset + (limit ?? 0));
-  const times = ofOwner[kind](size);
   const place = after === undefined ? '' : timeBeside(after[orderBy] ?? 0, true);
-  const timesInOrder = matching?.[kind](size) ?? (byCreation ? times.creation : undefined);
-  const isMerged = timesInOrder === undefined;
-  const first = limit ? { ...owner, place } : undefined;
+  const first = { ...owner, place, bound: '' };
   const [[app], [user], all, counted, firstTimes] = yield* together([
     statements.app.of(named),
     userId === undefined ? undefined : statements.user.of(named),
-    limit === undefined ? (matching ?? ofOwner).all.of(owner) : undefined,
+    limit === undefined ? (matching ?? ofOwner.creation).all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
-    first && (timesInOrder ?? times.sideTable)[order].of(first),
+    limit ? (single ?? ofOwner.sideTable).times([size, order, isAfter]).of(first) : undefined,
   ]);
   let found = firstTimes;
-  if (isMerged && first) {
+  if (single === undefined && limit) {
     // The page has no time behind this one. Without the bound, the query would pass over all sessions that have
     // a row in the side table.
     const bound = firstTimes[size - 1]?.time;
-    const sessionTimes = bound === undefined ? times.sessions : times.boundedSessions;
-    const others = yield* sessionTimes[order].run({ bound: bound ?? '', ...first });
-    found = [...firstTimes, ...others];
+    const times = ofOwner.sessions.times([size, order, isAfter, bound !== undefined]);
+    found = [...firstTimes, ...(yield* times.run({ ...first, bound: bound ?? '' }))];
   }
-  const stretch = after
-    ? stretchAfter(found, request, after, timeBeside)
-    : stretchOf(found, request);
-  const between = stretch && { ...owner, ...stretch };
-  const sessionsBetween =
-    matching?.between ?? (byCreation ? ofOwner.byCreation : ofOwner.fromSessions);
-  const sideTableBetween = isMerged ? ofOwner.fromSideTable : undefined;
+  const times = after
+    ? timesAfterPlace(found, request, after, timeBeside)
+    : timesOfPage(found, request);
+  const between = times && { ...owner, ...times };
   const [ofSessions, ofSideTable] = between
     ? yield* together(
-        [sessionsBetween.of(between), sideTableBetween?.of(between)],
+        [
+          (single ?? ofOwner.sessions).between.of(between),
+          single ? undefined : ofOwner.sideTable.between.of(between),
+        ],
         user !== undefined,
       )
     : [all, []];
   const rows = [...ofSessions, ...ofSideTable].map((row) => {
     return sessionRow({ appName, userId: row.user_id, sessionId: row.id }, row);
   });
-  const start = offset - (stretch?.before ?? 0);
+  const start = offset - (times?.before ?? 0);
   const sessions = sortList(rows, request).slice(
     start,
     limit === undefined ? undefined : start + limit,
@@ -344,10 +295,10 @@ export function* list(
 }
 
 /** @returns `undefined` if the page is empty, or if all sessions are listed */
-function stretchOf(
+function timesOfPage(
   rows: readonly { time: StoredTime }[],
   { offset, limit = 0, order }: BuiltInListRequest,
-): Stretch | undefined {
+): PageTimes | undefined {
   const times = sortedTimes(rows, order);
   const first = times[offset];
   const last = times[offset + limit - 1] ?? times.at(-1);
@@ -357,12 +308,12 @@ function stretchOf(
 }
 
 /** Returns the times from a place, whose ties may lie after it, to the last of `limit` sessions beyond. */
-function stretchAfter(
+function timesAfterPlace(
   rows: readonly { time: StoredTime }[],
   { limit = 0, order, orderBy = 'lastUpdateTime' }: BuiltInListRequest,
   { [orderBy]: time = 0 }: TimedPlace,
   timeBeside: (milliseconds: number, isBeyond: boolean) => StoredTime,
-): Stretch {
+): PageTimes {
   const times = sortedTimes(rows, order);
   const last = parseMilliseconds(times[limit - 1] ?? times.at(-1)) ?? time;
   const near = timeBeside(time, false);

@@ -2,7 +2,7 @@ import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from '
 import type { Event } from '../../model/event/event.js';
 import { MAX_TIMESTAMP } from '../../model/event/snapshot.js';
 import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
-import type { PageRows, Rows, SharedRow, StorageKey } from '../../storage/rows.js';
+import type { PageRows, Rows, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS, type BuiltInRows } from '../../storage/built_in_adapter.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
@@ -14,14 +14,15 @@ import {
   type EventColumns,
   type EventDataColumns,
   eventRow,
+  joinedState,
   sharedRow,
   sessionRow,
 } from '../tables/rows.js';
 import {
   inOrder,
   type Key,
+  type KeyValue,
   type MergedColumns,
-  countEvents,
   isOfSession,
   selectPlace,
   selectEventData,
@@ -34,12 +35,10 @@ import type { Database, Tables } from '../tables/tables.js';
 
 /** Makes the statements of {@link read} and {@link readParsed}. */
 export function readStatements(database: Database, engine: Engine, { service }: Layout) {
-  type Select<Columns> = (
-    value: (name: keyof Key) => string,
-  ) => SelectQueryBuilder<Tables, 'events', Columns>;
+  type Select<Columns> = (value: KeyValue) => SelectQueryBuilder<Tables, 'events', Columns>;
   const windows = <Columns>(
     select: Select<Columns>,
-    all: (value: (name: keyof Key) => string) => Compilable<Columns> = (value) =>
+    all: (value: KeyValue) => Compilable<Columns> = (value) =>
       inOrder(engine, select(value), 'asc'),
   ): WindowStatements<Columns> => ({
     all: new Prepared<Key, Columns>(all),
@@ -74,7 +73,10 @@ export function readStatements(database: Database, engine: Engine, { service }: 
       selectPlace(database, engine, value),
     ),
     eventCount: new Prepared<Key, { count: number | string | bigint }>((value) =>
-      countEvents(database, value),
+      database
+        .selectFrom('events')
+        .where(isOfSession(value))
+        .select((of) => of.fn.countAll<number | string | bigint>().as('count')),
     ),
     eventRow: service === '@google/adk' ? adkEventRow : eventRow,
     rows: windows(selectRows),
@@ -111,7 +113,7 @@ const SESSION_KEY = Object.keys(SESSION_COLUMNS) as (keyof typeof SESSION_COLUMN
  * The condition that an event belongs to the session, without `=`. With `=` MariaDB reads the session from its
  * end, and skips all events up to the place of a page.
  */
-function isRangeOfSession(value: (name: keyof Key) => unknown): RawBuilder<boolean> {
+function isRangeOfSession(value: KeyValue): RawBuilder<boolean> {
   const conditions = SESSION_KEY.map((column) => {
     const part = value(SESSION_COLUMNS[column]);
     return sql`${sql.ref(column)} >= ${part} and ${sql.ref(column)} <= ${part}`;
@@ -230,8 +232,8 @@ function sessionRows(
 ): Omit<Rows, 'events'> {
   return {
     session: revisions.placed(sessionRow(key, row), row),
-    app: optionalState(row.app_state, row.app_time),
-    user: optionalState(row.user_state, row.user_time),
+    app: joinedState(row.app_state, row.app_time),
+    user: joinedState(row.user_state, row.user_time),
   };
 }
 
@@ -283,8 +285,4 @@ function* readStates(
     user: userRow && sharedRow(userRow.state, userRow.update_time),
     events: [],
   };
-}
-
-function optionalState(state: string | null, time: StoredTime | null): SharedRow | undefined {
-  return state === null ? undefined : sharedRow(state, time);
 }

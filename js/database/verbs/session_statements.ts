@@ -42,7 +42,7 @@ export interface MergedColumns extends SessionColumns, StandingColumns {
 }
 
 /** Stands in a statement for a part of a session's key. */
-type KeyValue = (name: keyof Key) => string;
+export type KeyValue = (name: keyof Key) => string;
 
 /** The condition that a row of `sessions` is the session. */
 export function isSession(value: KeyValue, alias?: 's'): RawBuilder<boolean> {
@@ -164,7 +164,10 @@ export function selectEventDataInOrder(
 ): Compilable<{ id: string; event_data: string }> {
   const select = selectEventData(database, engine, isOfSession(value));
   if (!engine.ordersBeforeText) return inOrder(engine, select, 'asc');
-  const columns = eventsOfSession(database, value).select(['id', 'event_data', 'timestamp']);
+  const columns = database
+    .selectFrom('events')
+    .where(isOfSession(value))
+    .select(['id', 'event_data', 'timestamp']);
   // `offset(0)` keeps the subquery separate. The second `order by` costs nothing, since the rows are in
   // order.
   const rows = inOrder(engine, columns, 'asc').offset(0).as('ordered');
@@ -174,13 +177,6 @@ export function selectEventDataInOrder(
     .select((of) => engine.json(of.ref('event_data')).as('event_data'))
     .orderBy('ordered.timestamp')
     .orderBy('id');
-}
-
-/** Counts the events of a session. */
-export function countEvents(database: Database, value: KeyValue) {
-  return eventsOfSession(database, value).select((of) =>
-    of.fn.countAll<number | string | bigint>().as('count'),
-  );
 }
 
 /** Selects the place of an event in the order of events, without its id. */
@@ -196,10 +192,6 @@ export function selectPlace(
     .where('id', '=', value('event'))
     .where(isAlsoOfSession(engine, value))
     .select(place.as('place'));
-}
-
-function eventsOfSession(database: Database, value: KeyValue) {
-  return database.selectFrom('events').where(isOfSession(value));
 }
 
 /** Makes the statements that reads and writes share. */

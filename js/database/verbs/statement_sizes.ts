@@ -3,10 +3,11 @@
  * only, so a few prepared statements serve every count.
  */
 
-/** Caches one statement per key, such as a count or a list of names. `make` builds it at its first use. */
-export function cached<Key extends number | readonly string[], Statement>(
-  make: (key: Key) => Statement,
-) {
+/** Caches one statement per key, such as a count or a list of values. `make` builds it at its first use. */
+export function cached<
+  Key extends number | readonly (string | number | boolean | undefined)[],
+  Statement,
+>(make: (key: Key) => Statement) {
   const made = new Map<string, Statement>();
   return (key: Key): Statement => {
     const name = String(key);

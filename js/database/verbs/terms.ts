@@ -5,7 +5,7 @@ import type { Engine, EngineKind } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { COMPLETE, type Database, METADATA } from '../tables/tables.js';
 import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
-import type { Key } from './session_statements.js';
+import { isOfSession, type Key } from './session_statements.js';
 import { cached, exactChunks } from './statement_sizes.js';
 
 /** The most terms in one statement. */
@@ -34,7 +34,7 @@ function skipsStored(kind: EngineKind, column: string): RawBuilder<unknown> {
 }
 
 /** The ranges of the terms that a list asks for. */
-export type Wanted = Record<`from${number}` | `to${number}`, string>;
+export type TermRanges = Record<`from${number}` | `to${number}`, string>;
 
 /** Makes the statements that store the terms of a session. */
 export function termStatements(database: Database, { kind }: Engine, layout: Layout) {
@@ -56,11 +56,7 @@ export function termStatements(database: Database, { kind }: Engine, layout: Lay
         ),
     ),
     deleteTerms: new Prepared<Key, never>((value) =>
-      database
-        .deleteFrom('adk_session_wasm_terms')
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session')),
+      database.deleteFrom('adk_session_wasm_terms').where(isOfSession(value)),
     ),
     /** Notes that all titles and labels have their terms. */
     noteTerms: new Prepared<object, never>(() =>
@@ -129,11 +125,11 @@ export function countTerms(database: Database, isOfUser: boolean) {
  * Returns the ranges of the terms by which a list finds its sessions, the rarest first. There are none if the
  * list has no terms, or if too many sessions have each of them.
  */
-export function* wantedTerms(
+export function* rarestTerms(
   count: ReturnType<typeof countTerms>,
   owner: Record<'app' | 'user', string>,
   terms: readonly string[],
-): Steps<{ wanted: Wanted; ranges: number }> {
+): Steps<{ wanted: TermRanges; ranges: number }> {
   if (terms.length === 0) return { wanted: {}, ranges: 0 };
   const ranges = terms.slice(0, MAX_WANTED).map((from) => ({ from, to: from + LAST }));
   const counts = yield* together(
@@ -160,7 +156,7 @@ function isIn(table: 't' | 'o' | 'c', from: string, to: string): RawBuilder<bool
 /** Selects the keys of the sessions that have terms in so many ranges, each once. */
 export function selectWithTerms(
   database: Database,
-  value: (name: 'app' | 'user' | keyof Wanted) => string,
+  value: (name: 'app' | 'user' | keyof TermRanges) => string,
   isOfUser: boolean,
   ranges: number,
 ): AliasedExpression<{ user_id: string; session_id: string }, 'm'> {

@@ -224,9 +224,7 @@ export function writeStatements(database: Database, engine: Engine) {
     deleteEventsAfter: new Prepared<Key & { after: StoredTime }, never>((value) =>
       database
         .deleteFrom('events')
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session'))
+        .where(isOfSession(value))
         .where('timestamp', '>', value('after')),
     ),
     /** Forgets the state that a session was created with. */
@@ -234,9 +232,7 @@ export function writeStatements(database: Database, engine: Engine) {
       database
         .updateTable('adk_session_wasm_details')
         .set({ initial_state: null })
-        .where('app_name', '=', value('app'))
-        .where('user_id', '=', value('user'))
-        .where('session_id', '=', value('session')),
+        .where(isOfSession(value)),
     ),
     replaceEvent: new Prepared<Omit<EventValues, 'time'>, never>((value) =>
       database
