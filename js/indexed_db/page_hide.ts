@@ -29,17 +29,18 @@ function handleTransition({ type, persisted }: PageTransitionEvent): void {
   }
 }
 
+// Workers never enter that cache.
+if ('onpagehide' in globalThis) {
+  addEventListener('pagehide', handleTransition);
+  addEventListener('pageshow', handleTransition);
+}
+
 /**
  * Calls back whenever the page enters that cache or is shown.
  *
  * @returns a function that stops this
  */
 export function followPageHide(follower: Follower): () => void {
-  // Workers never enter that cache.
-  if ('onpagehide' in globalThis) {
-    addEventListener('pagehide', handleTransition);
-    addEventListener('pageshow', handleTransition);
-  }
   followers.add(follower);
   return () => followers.delete(follower);
 }
@@ -53,7 +54,7 @@ export function suspendOnPageHide(core: SessionCore): () => void {
     if (live === undefined) stopFollowing();
     else live.set_page_hidden(isHidden);
   });
-  if (isHidden) core.set_page_hidden(true);
+  core.set_page_hidden(isHidden);
   return () => {
     stopFollowing();
     // Otherwise calls that wait for the page would never end.

@@ -68,7 +68,7 @@ export class MirrorDatabase {
   }
 
   current(): Promise<Current | undefined> {
-    const request = this.#raw.transaction(RECORDS).objectStore(RECORDS).get(CURRENT);
+    const request = this.#records().get(CURRENT);
     return resultOf(request as IDBRequest<Current | undefined>, this.#timeout);
   }
 
@@ -123,7 +123,7 @@ export class MirrorDatabase {
 
   /** Returns whether there is a part of another copy, which an attempt to copy the database left. */
   async hasOtherCopies(set: string): Promise<boolean> {
-    const store = this.#raw.transaction(RECORDS).objectStore(RECORDS);
+    const store = this.#records();
     const keys = otherCopies(set).map((range) => resultOf(store.getKey(range), this.#timeout));
     return (await Promise.all(keys)).some((key) => key !== undefined);
   }
@@ -154,12 +154,17 @@ export class MirrorDatabase {
       after === undefined
         ? IDBKeyRange.bound([set, store], last)
         : IDBKeyRange.bound([set, store, after], last, true);
-    const records = this.#raw.transaction(RECORDS).objectStore(RECORDS);
+    const records = this.#records();
     const [keys, values] = await Promise.all([
       resultOf(records.getAllKeys(range, count), this.#timeout),
       resultOf(records.getAll(range, count) as IDBRequest<unknown[]>, this.#timeout),
     ]);
     return { store, keys: keys.map((key) => (key as IDBValidKey[])[2]!), records: values };
+  }
+
+  /** Returns the store in a transaction that reads. */
+  #records(): IDBObjectStore {
+    return this.#raw.transaction(RECORDS).objectStore(RECORDS);
   }
 
   async #write(

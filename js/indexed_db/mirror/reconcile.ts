@@ -9,6 +9,7 @@ import {
   rangeOf,
 } from './mirror_position.js';
 import { type Batch, MirrorDatabase } from './mirror_database.js';
+import { whileShown } from '../page_hide.js';
 import { resultOf, completion, lost, withDatabase } from '../requests.js';
 
 /** Number of records that one transaction copies. */
@@ -48,14 +49,17 @@ export interface MirrorOptions extends Limits {
  * @returns the mark that both have reached; `undefined` if there is no mirror and none is wanted
  */
 export async function reconcile(name: string, options: MirrorOptions): Promise<Mark | undefined> {
-  return navigator.locks.request(lockOf(name), async () => {
-    const mirror = await MirrorDatabase.open(name, options.timeout);
-    try {
-      return await new Reconciliation(name, mirror, options).run();
-    } finally {
-      mirror.close();
-    }
-  });
+  // A page that is left must not take the lock: other tabs would wait for it until the browser gives the page up.
+  return whileShown(() =>
+    navigator.locks.request(lockOf(name), async () => {
+      const mirror = await MirrorDatabase.open(name, options.timeout);
+      try {
+        return await new Reconciliation(name, mirror, options).run();
+      } finally {
+        mirror.close();
+      }
+    }),
+  );
 }
 
 /** One attempt, under the lock. */

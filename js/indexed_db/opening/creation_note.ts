@@ -27,12 +27,15 @@ export class StoredNote {
    * @returns whether this call stored the loss
    */
   settle(loss: DataLoss | undefined): Promise<boolean> {
+    let put: DataLoss | undefined;
     return this.#write(async (store) => {
       const request = store.get(CREATION) as IDBRequest<CreationNote | undefined>;
       const note = await resultOf(request, this.#timeout);
-      if (note === undefined || note.loss !== undefined) return false;
+      if (note === undefined) return false;
+      // If the page was left during the commit, this runs again and may find what it has put itself.
+      if (note.loss !== undefined) return note.loss.when === put?.when;
       if (loss === undefined) store.delete(CREATION);
-      else store.put({ ...note, loss });
+      else store.put({ ...note, loss: (put = loss) });
       return loss !== undefined;
     });
   }

@@ -8,6 +8,7 @@ import type { CreationNote } from '../layout.js';
 import { turnLogOver } from '../log_turnover.js';
 import { Marker } from './marker.js';
 import { mirrorDatabase } from '../mirror/mirrored.js';
+import { whileShown } from '../page_hide.js';
 import type { Limits } from '../mirror/reconcile.js';
 
 /** Refills a database that was lost. */
@@ -33,6 +34,7 @@ export class Opening {
   /** The callbacks that have run: if one runs again, its connection was reopened. */
   readonly #wereOpen = new Set<OnOpen>();
   #loss: DataLoss | undefined;
+  #looking: Promise<boolean> | undefined;
   #filling: Promise<void> | undefined;
 
   constructor(name: string) {
@@ -89,9 +91,12 @@ export class Opening {
   async #open(onOpen: OnOpen, database: IDBDatabase): Promise<void> {
     const isReopened = this.#wereOpen.has(onOpen);
     if (isReopened) this.#feed.resync();
-    this.#wereOpen.add(onOpen);
     await this.#mirror(database, onOpen === this.onOpenWithMirror);
-    const looked = this.#lookForLoss();
+    // A page that was left during an opening opens again while the first look is under way. Only the first look
+    // knows that it has stored the loss.
+    const looked = (this.#looking ??= this.#lookForLoss().finally(() => {
+      this.#looking = undefined;
+    }));
     if (isReopened && this.#firstRefill() === undefined) {
       // Nothing is to be filled, so calls need not wait for the note: another tab may keep its store busy. If
       // this fails, the next opening looks again.
@@ -99,6 +104,7 @@ export class Opening {
     } else if (await looked) {
       await this.#refill();
     }
+    this.#wereOpen.add(onOpen);
   }
 
   /** Deletes the database by `remove`, so that its absence does not count as a loss. */
@@ -183,13 +189,16 @@ export class Opening {
 
   /** Refills the database, in one tab at a time. If that fails, the next opening repeats it. */
   #fill(refill: Refill): Promise<void> {
-    return exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
-      const loss = (await this.#note.read())?.loss;
-      if (loss === undefined) return;
-      this.#tell(loss);
-      await refill(loss);
-      await this.#note.delete();
-    });
+    // In WebKit a page that is left loses its locks, and their requests reject. Then it fills once more.
+    return whileShown(() =>
+      exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
+        const loss = (await this.#note.read())?.loss;
+        if (loss === undefined) return;
+        this.#tell(loss);
+        await refill(loss);
+        await this.#note.delete();
+      }),
+    );
   }
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn list(
     request: &ListRequest,
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.twice(caller, &|| Box::pin(list_once(access, request))).await
+    access.retried(caller, &|| Box::pin(list_once(access, request))).await
 }
 
 /// The list that [`list`] returned: the records of sessions, of the app, and of users with their ids;

@@ -26,7 +26,7 @@ pub(super) async fn read(
     window: &Window,
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.twice(caller, &|| Box::pin(read_once(access, target, window))).await
+    access.retried(caller, &|| Box::pin(read_once(access, target, window))).await
 }
 
 /// Converts the list that [`read`] returned.

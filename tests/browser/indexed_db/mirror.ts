@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { BrowserName } from '../browser.js';
 import { type Context, inTab, inTwoTabs, newName, type PageTab } from './context.js';
+import { leaving } from './history.js';
 
 /** Checks that database and mirror are equal, and returns their content. */
 async function assertMirrored(tab: PageTab, name: string): Promise<string[]> {
@@ -225,6 +226,19 @@ export function mirror(context: Context, browserName: BrowserName): void {
         lost: '',
       });
       await assertMirrored(one, name);
+    });
+  });
+
+  leaving(context, true);
+
+  // Other pages would wait for that lock, until the browser gives the page up.
+  it('a page that is left while its mirror is written requests no lock before the user returns', async () => {
+    const name = newName();
+    await inTab(context, async (tab) => {
+      const { locks, events } = await tab.call('leaveInMirroring', name);
+      assert.equal(locks, 0);
+      assert.deepEqual(events, ['appended']);
+      await assertMirrored(tab, name);
     });
   });
 

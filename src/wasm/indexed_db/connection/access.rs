@@ -98,18 +98,22 @@ impl Access {
         done
     }
 
-    /// Runs an attempt that is safe to repeat, and retries it once if the connection broke.
-    pub(crate) async fn twice<'a>(
+    /// Runs an attempt that is safe to repeat. Retries it whenever the page was left, and once if the
+    /// connection broke.
+    pub(crate) async fn retried<'a>(
         &self,
         caller: &Caller,
         attempt: &(dyn Fn() -> Attempt<'a> + '_),
     ) -> Result<JsValue, Failure> {
-        match self.once(attempt()).await {
-            Err(failure) if failure.is_loss() => {
-                caller.count_retry()?;
-                self.once(attempt()).await
+        let mut is_retry = false;
+        loop {
+            match self.once(attempt()).await {
+                Err(failure) if failure.is_left() || failure.is_loss() && !is_retry => {
+                    is_retry |= failure.is_loss();
+                    caller.count_retry()?;
+                }
+                done => return done,
             }
-            done => done,
         }
     }
 }

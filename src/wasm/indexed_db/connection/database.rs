@@ -34,8 +34,8 @@ pub(crate) struct Database {
     /// Called with each new connection before it is used. If it returns a promise, the opening
     /// waits for it.
     on_open: Option<Function>,
-    /// Whether that promise is pending: the time limit for the browser does not cover it.
-    is_preparing: Cell<bool>,
+    /// The connection whose promise is pending. The time limit for the browser does not cover it.
+    preparing: RefCell<Option<IdbDatabase>>,
     /// Whether the page is in the back/forward cache, or about to enter it.
     is_suspended: Cell<bool>,
 }
@@ -105,7 +105,7 @@ impl Database {
             patience: RefCell::default(),
             waiting: RefCell::default(),
             on_open,
-            is_preparing: Cell::default(),
+            preparing: RefCell::default(),
             is_suspended: Cell::default(),
         })
     }
@@ -128,7 +128,7 @@ impl Database {
         self.waiting.borrow_mut().push(opened.clone());
         let is_opening = self.opening.borrow().is_some();
         // The earlier callers may have timed out already, and their timer with them.
-        let is_waiting = self.patience.borrow().is_some() || self.is_preparing.get();
+        let is_waiting = self.patience.borrow().is_some() || self.preparing.borrow().is_some();
         if self.is_suspended.get() {
             return opened;
         }
@@ -148,15 +148,16 @@ impl Database {
         drop(connection);
     }
 
-    /// Closes the connection and abandons a pending opening. No other begins before
-    /// [`Self::resume`].
+    /// Closes the connection and abandons a pending opening, also one whose connection is prepared.
+    /// No other begins before [`Self::resume`].
     pub(crate) fn suspend(&self) {
         self.is_suspended.set(true);
         self.is_blocked.set(false);
         self.patience.take();
         self.disconnect();
-        if self.is_preparing.get() {
-            return;
+        let preparing = self.preparing.take();
+        if let Some(raw) = preparing {
+            raw.close();
         }
         if let Some(opening) = self.opening.take() {
             abort_upgrade(&opening.request);
@@ -172,7 +173,7 @@ impl Database {
     /// Opens the database if callers wait for it, each for `timeout` milliseconds.
     pub(crate) fn resume(self: &Rc<Self>, timeout: f64) {
         let was_suspended = self.is_suspended.replace(false);
-        if was_suspended && !self.is_preparing.get() && !self.waiting.borrow().is_empty() {
+        if was_suspended && !self.waiting.borrow().is_empty() {
             self.wait(timeout);
             self.open(true);
         }
@@ -323,12 +324,16 @@ impl Database {
             Ok(None) => self.give(connection, Ok(())),
             Ok(Some(prepared)) => {
                 let prepared = JsFuture::from(prepared);
-                self.is_preparing.set(true);
+                self.preparing.replace(Some(connection.raw.clone()));
                 self.patience.take();
                 let database = Rc::clone(self);
                 spawn_local(async move {
                     let prepared = prepared.await;
-                    database.is_preparing.set(false);
+                    let is_this = |preparing: &mut IdbDatabase| *preparing == connection.raw;
+                    if database.preparing.borrow_mut().take_if(is_this).is_none() {
+                        // Closes a mirror that was opened after the connection was abandoned.
+                        return;
+                    }
                     let done = prepared.map(drop).map_err(Failure::thrown);
                     let mut given = Some((connection, done));
                     let given = guard(&mut || {
@@ -355,9 +360,7 @@ impl Database {
     }
 
     fn give(&self, connection: Connection, done: Done) {
-        if self.is_suspended.get() {
-            drop(self.opening.take());
-        } else if done.is_ok() {
+        if done.is_ok() {
             let earlier = self.connection.replace(Some(connection));
             self.settle(done);
             drop(earlier);

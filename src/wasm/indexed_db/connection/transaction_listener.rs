@@ -133,11 +133,8 @@ impl TransactionListener {
         let Some(raw) = self.progress.raw() else {
             return;
         };
-        let failure = match raw.abort() {
-            Ok(()) => Failure::lost("the page was left"),
-            Err(_) => Failure::unknown("the page was left during the commit"),
-        };
-        self.progress.end(Err(failure));
+        let is_aborted = raw.abort().is_ok();
+        self.progress.end(Err(Failure::left(is_aborted)));
     }
 
     /// Stops listening. Returns whether this listener can be reused: events that the browser has

@@ -29,9 +29,12 @@ enum Kind {
     /// A storage problem. After `ConnectionLost` it is unknown whether the transaction was
     /// committed.
     Problem(StorageProblem),
+    /// The page was left, and the transaction was aborted. The user may leave a page any number of
+    /// times, so each time it is tried again.
+    Left,
     /// The page was left after the commit was sent, perhaps for hours. Only what changes nothing the
     /// second time is tried again.
-    Unknown,
+    LeftInCommit,
     /// A JavaScript exception, passed on unchanged.
     Thrown(JsValue),
 }
@@ -49,8 +52,10 @@ impl Failure {
         Self::of(StorageProblem::ConnectionLost, reason)
     }
 
-    pub(crate) fn unknown(reason: impl Into<String>) -> Self {
-        Self::new(Kind::Unknown, reason.into())
+    /// A transaction that ended because the page was left.
+    pub(crate) fn left(is_aborted: bool) -> Self {
+        let kind = if is_aborted { Kind::Left } else { Kind::LeftInCommit };
+        Self::new(kind, "the page was left".to_owned())
     }
 
     pub(crate) fn corrupt(record: String, reason: impl Into<String>) -> Self {
@@ -131,8 +136,12 @@ impl Failure {
         matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
     }
 
-    pub(crate) fn is_unknown(&self) -> bool {
-        matches!(self.0.kind, Kind::Unknown)
+    pub(crate) fn is_left(&self) -> bool {
+        matches!(self.0.kind, Kind::Left)
+    }
+
+    pub(crate) fn is_left_in_commit(&self) -> bool {
+        matches!(self.0.kind, Kind::LeftInCommit)
     }
 }
 
@@ -142,7 +151,9 @@ impl From<Failure> for JsValue {
         let error = match kind {
             Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
             Kind::Problem(problem) => Error::Storage { problem, reason },
-            Kind::Unknown => Error::Storage { problem: StorageProblem::ConnectionLost, reason },
+            Kind::Left | Kind::LeftInCommit => {
+                Error::Storage { problem: StorageProblem::ConnectionLost, reason }
+            }
             Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },
             Kind::Thrown(thrown) => return thrown,
         };

@@ -30,7 +30,7 @@ pub(crate) async fn delete(
     expected: Option<&Expected>,
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.twice(caller, &|| Box::pin(delete_once(access, deletion, expected, caller))).await
+    access.retried(caller, &|| Box::pin(delete_once(access, deletion, expected, caller))).await
 }
 
 async fn delete_once(

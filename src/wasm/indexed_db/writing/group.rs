@@ -36,13 +36,13 @@ pub(crate) async fn write(
         let may_be_stored = failure.is_constraint() && !checks.ids;
         // Before the puts a broken connection has stored nothing, so nothing counts twice.
         let is_safe = !has_put.get() || !member.write.counts_twice();
-        let is_lost = failure.is_loss() || failure.is_unknown() && member.write.is_recognized();
-        let may_be_restored = is_lost && !checks.is_retry && is_safe;
-        if !may_be_stored && !may_be_restored {
+        let is_lost = failure.is_loss() && !checks.is_retry && is_safe;
+        let is_left = failure.is_left_in_commit() && member.write.is_recognized();
+        if !(may_be_stored || is_lost || is_left || failure.is_left()) {
             return written.map_err(|failure| failure.of_session(&member.write.plan().target));
         }
         member.caller.count_retry()?;
-        checks.is_retry |= is_lost;
+        checks.is_retry |= is_lost || is_left;
         checks.ids = true;
     }
 }

@@ -36,6 +36,15 @@ export function openBare(
   return answer(request);
 }
 
+export function isOpen(database: IDBDatabase): boolean {
+  try {
+    database.transaction([...database.objectStoreNames]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Runs with a new connection, and closes it afterwards. */
 export async function withDatabase<T>(
   name: string,

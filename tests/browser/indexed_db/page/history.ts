@@ -1,8 +1,11 @@
 // A page to which the user returns: it is restored from the back/forward cache, or loaded again.
 
-import { IndexedDbSessionService } from 'adk-session-wasm';
+import { IndexedDbSessionService, type IndexedDbSessionServiceOptions } from 'adk-session-wasm';
+import { around } from './around.js';
+import { isOpen, withDatabase } from './bare.js';
 import { type Failure, failure, idsOf, keyOf, mark, say } from './events.js';
 import { Feed } from './feed.js';
+import { type AfterLoss, giveUp, make, open } from './loss.js';
 
 let state: { service: IndexedDbSessionService; feed: Feed } | undefined;
 let wasRestored = false;
@@ -54,8 +57,8 @@ interface Work {
 let work: Work | undefined;
 
 /** Reads, lists and appends without a pause, so that the page is left in the middle. */
-export async function keepBusy(name: string): Promise<void> {
-  const service = new IndexedDbSessionService({ name });
+export async function keepBusy(options: IndexedDbSessionServiceOptions): Promise<void> {
+  const service = new IndexedDbSessionService(options);
   const key = keyOf('busy');
   const session = await service.getOrCreateSession({ ...key, title: 'Busy' });
   const counts = { appends: 0, reads: 0, lists: 0 };
@@ -119,9 +122,43 @@ export async function beginUpgrade(name: string): Promise<void> {
   await isUpgrading;
 }
 
-/** Waits for the call of `beginUpgrade`, unless the page was loaded again. */
-export async function endUpgrade(): Promise<void> {
+let endFilling = (): void => undefined;
+
+/** Opens a database that was lost, and returns while `onDataLoss` fills it. */
+export async function beginFilling(name: string): Promise<void> {
+  await make(name);
+  await giveUp(name);
+  const mayEnd = new Promise<void>((resolve) => (endFilling = resolve));
+  await new Promise<void>((begin) => {
+    const service = new IndexedDbSessionService({
+      name,
+      onDataLoss() {
+        begin();
+        return mayEnd;
+      },
+    });
+    opened = service.getOrCreateSession(keyOf('one')).then(() => service.close());
+    opened.catch(() => undefined);
+  });
+}
+
+/** Waits for the call of `beginUpgrade` or `beginFilling`, unless the page was loaded again. */
+export async function endOpening(): Promise<{ wasRestored: boolean }> {
+  endFilling();
   await opened;
+  return { wasRestored };
+}
+
+/** Begins an upgrade, which waits until no page has the database open, and aborts it. */
+export async function upgradeInVain(name: string): Promise<void> {
+  const version = await withDatabase(name, (database) => Promise.resolve(database.version));
+  await new Promise<void>((resolve) => {
+    const request = indexedDB.open(name, version + 1);
+    request.onupgradeneeded = () => {
+      request.transaction?.abort();
+      resolve();
+    };
+  });
 }
 
 /** Appends to a session of another page, and returns the ids of all its events. */
@@ -134,36 +171,172 @@ export async function appendBeside(name: string, sessionId: string, id: string):
   return ids;
 }
 
-/** Leaves the page in the middle of the commit of an append, and of a deletion. Each time the user returns. */
+/** How often the page is left during one call. */
+const TIMES = 3;
+
+function leave(): void {
+  dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+}
+
+function comeBackTo(): void {
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+}
+
+/** Leaves the page in the middle of the commits of an append, and of a deletion. Each time the user returns. */
 export async function leaveInCommits(
-  name: string,
+  options: IndexedDbSessionServiceOptions,
 ): Promise<{ events: string[]; deletion: Failure; isDeleted: boolean }> {
-  const service = new IndexedDbSessionService({ name });
+  const service = new IndexedDbSessionService(options);
   const session = await service.createSession(keyOf('one'));
-  await returnedFrom(() => service.appendEvent({ session, event: say('appended') }));
+  await leftIn(IDBTransaction.prototype, 'commit', () =>
+    service.appendEvent({ session, event: say('appended') }),
+  );
   const events = idsOf(await service.getSession(keyOf('one')));
-  const deletion = await returnedFrom(() => failure(() => service.deleteSession(keyOf('one'))));
+  const deletion = await leftIn(IDBTransaction.prototype, 'commit', () =>
+    failure(() => service.deleteSession(keyOf('one'))),
+  );
   const isDeleted = (await service.getSession(keyOf('one'))) === undefined;
   await service.close();
   return { events, deletion, isDeleted };
 }
 
-/** Leaves the page right after the first commit of a call, and returns to it. */
-async function returnedFrom<T>(call: () => Promise<T>): Promise<T> {
-  const { prototype } = IDBTransaction;
-  const commit = Object.getOwnPropertyDescriptor(prototype, 'commit')!;
-  const hasLeft = new Promise<void>((resolve) => {
-    prototype.commit = function (this: IDBTransaction) {
-      Object.defineProperty(prototype, 'commit', commit);
-      this.commit();
+/** Leaves the page in the middle of the transactions of each kind of call. Returns what the calls that succeeded did. */
+export async function leaveInTransactions(name: string): Promise<string[]> {
+  const service = new IndexedDbSessionService({ name });
+  const { appName } = keyOf('');
+  const one = await service.createSession({ ...keyOf('one'), title: 'One' });
+  const two = await service.createSession(keyOf('two'));
+  const append = (session: typeof one, id: string) =>
+    service.appendEvent({ session, event: say(id) });
+  const calls: [call: string, run: () => Promise<unknown>][] = [
+    ['append', () => append(one, 'a')],
+    ['append to two', () => Promise.all([append(one, 'b'), append(two, 'b')])],
+    [
+      'count',
+      () =>
+        service.updateState({
+          appName,
+          stateDelta: ({ 'app:n': n = 0 }) => ({ 'app:n': Number(n) + 1 }),
+        }),
+    ],
+    ['create', () => service.createSession(keyOf('three'))],
+    ['read', () => service.getSession(keyOf('one'))],
+    ['list', () => service.listSessions({ appName })],
+    ['list by title', () => service.listSessions({ appName, title: 'one' })],
+    ['delete', () => service.deleteSession(keyOf('three'))],
+  ];
+  const done: string[] = [];
+  for (const [call, run] of calls) {
+    try {
+      await leftIn(IDBDatabase.prototype, 'transaction', run);
+      done.push(call);
+    } catch (error) {
+      done.push(`${call}: ${String(error)}`);
+    }
+  }
+  const { n } = await service.getAppState({ appName });
+  done.push(`counted ${String(n)}`, ...idsOf(await service.getSession(keyOf('one'))));
+  await service.close();
+  return done;
+}
+
+/** Leaves the page right after the first calls of a method, and returns to it each time. */
+async function leftIn<T extends object, R>(
+  prototype: T,
+  method: keyof T,
+  call: () => Promise<R>,
+): Promise<R> {
+  let count = 0;
+  const end = around(prototype, method, (_target, values, proceed) => {
+    const result = proceed(...values);
+    if ((count += 1) <= TIMES) {
       queueMicrotask(() => {
-        dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
-        resolve();
+        leave();
+        setTimeout(comeBackTo);
       });
-    };
+    }
+    return result;
   });
-  const called = call();
-  await hasLeft;
-  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
-  return called;
+  try {
+    return await call();
+  } finally {
+    end();
+  }
+}
+
+export interface LeftInNoting extends AfterLoss {
+  /** The number of connections that the package had opened, and of those that were open after the page was left. */
+  connections: number;
+  left: number;
+}
+
+/** Opens a database that was lost, and leaves the page while the commit that notes the loss is under way. */
+export async function leaveInNoting(name: string): Promise<LeftInNoting> {
+  const connections: IDBDatabase[] = [];
+  let counts = { connections: 0, left: 0 };
+  const ends = [
+    around(IDBFactory.prototype, 'open', (_factory, values, proceed) => {
+      const request = proceed(...values) as IDBOpenDBRequest;
+      request.addEventListener('success', () => connections.push(request.result));
+      return request;
+    }),
+    around(IDBObjectStore.prototype, 'put', (store, values, proceed) => {
+      const request = proceed(...values) as IDBRequest;
+      if ('loss' in (values[0] as object)) {
+        request.addEventListener('success', () => {
+          store.transaction.commit();
+          leave();
+          setTimeout(() => {
+            counts = { connections: connections.length, left: connections.filter(isOpen).length };
+            comeBackTo();
+          });
+        });
+      }
+      return request;
+    }),
+  ];
+  try {
+    return { ...(await open(name)), ...counts };
+  } finally {
+    for (const end of ends) end();
+  }
+}
+
+export interface LeftInMirroring {
+  /** The number of locks that the page requested while it was left. */
+  locks: number;
+  events: string[];
+}
+
+/** Leaves the page while an append is repeated in the mirror. */
+export async function leaveInMirroring(name: string): Promise<LeftInMirroring> {
+  const service = new IndexedDbSessionService({ name, mirror: true });
+  const session = await service.createSession(keyOf('one'));
+  let state: 'before' | 'left' | 'after' = 'before';
+  let locks = 0;
+  const ends = [
+    around(IDBDatabase.prototype, 'transaction', (database, values, proceed) => {
+      const transaction = proceed(...values);
+      if (state === 'before' && database.objectStoreNames.contains('records')) {
+        state = 'left';
+        queueMicrotask(() => {
+          leave();
+          setTimeout(() => {
+            state = 'after';
+            comeBackTo();
+          });
+        });
+      }
+      return transaction;
+    }),
+    around(LockManager.prototype, 'request', (_locks, values, proceed) => {
+      if (state === 'left') locks += 1;
+      return proceed(...values);
+    }),
+  ];
+  await service.appendEvent({ session, event: say('appended') });
+  for (const end of ends) end();
+  const events = idsOf(await service.getSession(keyOf('one')));
+  await service.close();
+  return { locks, events };
 }

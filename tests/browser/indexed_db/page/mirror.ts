@@ -6,7 +6,7 @@ import {
   openSessionService,
 } from 'adk-session-wasm';
 import { CREATION, MARK, META } from '../../../../js/indexed_db/layout.js';
-import { answer, completion, dump, openBare, type Row, withDatabase } from './bare.js';
+import { answer, completion, dump, isOpen, openBare, type Row, withDatabase } from './bare.js';
 import { around } from './around.js';
 import { APP, type Failure, failure, idsOf, keyOf, mark, persist, say, USER } from './events.js';
 import { giveUp } from './loss.js';
@@ -211,15 +211,6 @@ export async function openMirrorLate(name: string): Promise<LateMirror> {
   await new Promise((resolve) => setTimeout(resolve));
   await service.close();
   return { failed, late: late.length, open: late.filter(isOpen).length };
-}
-
-function isOpen(database: IDBDatabase): boolean {
-  try {
-    database.transaction([...database.objectStoreNames]);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Leaves a part of a copy in the mirror, as a tab does that ends while it copies the database. */
