@@ -2,9 +2,9 @@
  * Runs queries on MySQL and MariaDB through `mysql2` itself. Through Kysely the server would parse and plan
  * a query each time it runs.
  */
-import { Prepared, type Query } from '../transactions/prepared.js';
+import { Prepared } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
-import type { MysqlConnection, MysqlPromisePool } from './mysql_types.js';
+import type { MysqlPromisePool } from './mysql_types.js';
 import { sendKill } from './mysql_kill.js';
 import { Sockets } from './sockets.js';
 
@@ -39,26 +39,6 @@ export function mysqlPool(
     sockets.add(connection.stream);
   });
 
-  const rowsOf = async (
-    connection: MysqlConnection,
-    query: Query | string,
-  ): Promise<readonly unknown[]> => {
-    const { sql, values } =
-      typeof query === 'string'
-        ? { sql: query, values: undefined }
-        : { sql: query.statement.query.sql, values: query.values };
-    // The driver binds a number as a double, which MySQL does not accept as a limit.
-    const executes =
-      isPrepared &&
-      typeof query !== 'string' &&
-      query.statement instanceof Prepared &&
-      query.values.every((value) => typeof value !== 'number');
-    const [rows] = executes
-      ? await connection.execute(sql, query.values)
-      : await connection.query(sql, values);
-    return Array.isArray(rows) ? (rows as readonly unknown[]) : [];
-  };
-
   return {
     async connect(onQueue): Promise<ServerConnection> {
       const before = queued;
@@ -69,9 +49,19 @@ export function mysqlPool(
       let answered = 0;
       return {
         async query(query) {
-          const rows = await rowsOf(connection, query);
+          const [sql, values] =
+            typeof query === 'string' ? [query] : [query.statement.query.sql, query.values];
+          // The driver binds a number as a double, which MySQL does not accept as a limit.
+          const executes =
+            isPrepared &&
+            typeof query !== 'string' &&
+            query.statement instanceof Prepared &&
+            query.values.every((value) => typeof value !== 'number');
+          const [rows] = executes
+            ? await connection.execute(sql, query.values)
+            : await connection.query(sql, values);
           answered += 1;
-          return rows;
+          return Array.isArray(rows) ? (rows as readonly unknown[]) : [];
         },
         received: () => answered + (connection.connection.stream?.bytesRead ?? 0),
         cancel() {

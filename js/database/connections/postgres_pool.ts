@@ -3,7 +3,7 @@ import { memberOf, ownMembers } from '../../members/own.js';
 import { Prepared, type Query, type Statement } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
 import { sendCancel } from './postgres_cancel.js';
-import type { PgClient, PgPool, PgQuery, PgRowsClass } from './postgres_types.js';
+import type { PgPool, PgQuery, PgRowsClass } from './postgres_types.js';
 import { Sockets } from './sockets.js';
 import { textHash } from './text_hash.js';
 
@@ -54,29 +54,27 @@ export function postgresPool(
     return ownMembers({ name, text, values });
   };
 
-  const rowsOf = async (client: PgClient, query: Query | string): Promise<readonly unknown[]> => {
-    // Given a plain string, the driver would make an object of it, and look for an inherited name.
-    if (typeof query === 'string') {
-      return (await client.query(ownMembers({ text: query }))).rows ?? [];
-    }
-    const take = memberOf(query, 'take');
-    if (take === undefined) return (await client.query(pgQuery(query))).rows ?? [];
-    return new Promise((resolve, reject) => {
-      const rows = new Rows(pgQuery(query), (error) => (error ? reject(error) : resolve([])));
-      rows.on('row', (row, { rows: kept }) => {
-        take(row);
-        if (kept.length === KEPT_ROWS) kept.length = 0;
-      });
-      client.query(rows);
-    });
-  };
-
   return {
     async connect(): Promise<ServerConnection> {
       const client = await pool.connect();
       const wasNamed = isNamed;
       return {
-        query: (query) => rowsOf(client, query),
+        async query(query) {
+          // Given a plain string, the driver would make an object of it, and look for an inherited name.
+          if (typeof query === 'string') {
+            return (await client.query(ownMembers({ text: query }))).rows ?? [];
+          }
+          const take = memberOf(query, 'take');
+          if (take === undefined) return (await client.query(pgQuery(query))).rows ?? [];
+          return new Promise((resolve, reject) => {
+            const rows = new Rows(pgQuery(query), (error) => (error ? reject(error) : resolve([])));
+            rows.on('row', (row, { rows: kept }) => {
+              take(row);
+              if (kept.length === KEPT_ROWS) kept.length = 0;
+            });
+            client.query(rows);
+          });
+        },
         pipelines: client.pipeline === true,
         received: () => client.connection.stream.bytesRead ?? 0,
         cancel: () => sendCancel(client),

@@ -108,7 +108,7 @@ export class Lease {
     if (!this.#isUsable) throw new KnownFailure('the connection is broken', 'lost');
     try {
       return await this.#waits.until(
-        connection.pipelines === true ? this.#sendAll(statements) : this.#sendEach(statements),
+        this.#results(statements),
         (milliseconds) => new KnownFailure(`it sent no response for ${milliseconds} ms`, 'lost'),
         {
           ...options,
@@ -127,32 +127,29 @@ export class Lease {
     }
   }
 
-  async #sendAll(statements: readonly Sendable[]): Promise<QueryResults> {
-    // Awaits all answers, and throws the first error: that statement makes the others fail.
-    const settled = await Promise.allSettled(statements.map((statement) => this.#query(statement)));
-    return settled.map((result) => {
-      if (result.status === 'rejected') throw result.reason;
-      return result.value;
-    });
-  }
-
-  /**
-   * Stops at the first error, since it need not end the transaction: a later commit would keep the changes before
-   * it. Also stops once nobody waits for the results.
-   */
-  async #sendEach(statements: readonly Sendable[]): Promise<QueryResults> {
+  async #results(statements: readonly Sendable[]): Promise<QueryResults> {
+    const connection = this.#connection;
+    if (connection.pipelines === true) {
+      if (statements.includes('commit')) this.#isCommitSent = true;
+      const sent = statements.map((statement) =>
+        statement === undefined ? NO_ROWS : connection.query(statement),
+      );
+      // Awaits all answers, and throws the first error: that statement makes the others fail.
+      const settled = await Promise.allSettled(sent);
+      return settled.map((result) => {
+        if (result.status === 'rejected') throw result.reason;
+        return result.value;
+      });
+    }
     const results: (readonly unknown[])[] = [];
     for (const statement of statements) {
+      // Nobody waits for the results any more.
       if (!this.#isUsable) break;
-      results.push(await this.#query(statement));
+      if (statement === 'commit') this.#isCommitSent = true;
+      // Throws the first error. It need not end the transaction, so a later commit would keep the changes before it.
+      results.push(statement === undefined ? [] : await connection.query(statement));
     }
     return results;
-  }
-
-  #query(statement: Sendable): Promise<readonly unknown[]> {
-    if (statement === undefined) return NO_ROWS;
-    if (statement === 'commit') this.#isCommitSent = true;
-    return this.#connection.query(statement);
   }
 
   fallsBack(error: unknown): boolean {

@@ -75,7 +75,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
    */
   const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
 
-  const run: Runner = (mode, work, call, attempts = new Attempts(engine, waits, call)) => {
+  const run: Runner = (mode, work, call, earlier) => {
     for (let isAgain = false; ; isAgain = true) {
       try {
         for (const begin of begins[mode]) begin.run(NONE);
@@ -96,6 +96,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
         succeeds(() => rollback.run(NONE));
         const isFull = !isSessionError(error) && failureKind(engine, error) === 'full';
         if (isAgain || !isFull || !succeeds(checkpoint)) {
+          const attempts = earlier ?? new Attempts(engine, waits, call);
           return attempts.pause(error).then(() => run(mode, work, call, attempts));
         }
         call.onRetry?.();
