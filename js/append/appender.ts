@@ -1,5 +1,6 @@
 import { loadWasm } from '../wasm/core.js';
 import type { SessionError } from '../errors/errors.js';
+import { invalidValue } from '../errors/invalid.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { titleOf } from '../model/auto_title.js';
 import { optionalCount } from '../model/ids.js';
@@ -19,6 +20,7 @@ import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/sna
 import type { SessionReader } from '../read/session_reader.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
+import { KEEP_EVENTS } from '../wasm/appends.js';
 import { STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 import type { HandleAppend } from './waiting_calls.js';
@@ -75,6 +77,8 @@ export class Appender {
   ): MaybePromise<readonly EventToStore[]> {
     const session = snapshotHandle(given);
     const expected = optionalCount('expectedRevision', expectedRevision);
+    if (expected === KEEP_EVENTS)
+      throw invalidValue('expectedRevision', 'must be a revision', expected);
     // The snapshots set the missing members.
     const events = newEvents as readonly Event[];
     const { handles, reader, isInMemory, autoTitle } = this.#parts;

@@ -12,12 +12,15 @@ import type {
   Floor,
   SessionStore,
 } from '../storage/session_store.js';
+import { KEEP_EVENTS } from '../wasm/appends.js';
+import { isSameJson } from '../wasm/core.js';
 import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
 import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
 import { isSession, type Pending } from './records/pending.js';
 import {
   CLEAR,
   type Creation,
+  type EarlierWrites,
   nameOf,
   noted,
   SESSION,
@@ -113,11 +116,9 @@ export class CacheStore extends CopyReads implements SessionStore {
   async append(request: AppendRequest): Promise<Appended> {
     const { local, bounds } = this.#parts;
     const { key, events, position } = request;
-    const mapped = { ...request, key: local.keyOf(key) };
     const append = (): Promise<Appended> =>
-      bounds.write(() => local.call((store) => store.append(mapped)));
+      bounds.write(() => this.#appendOrReplace({ ...request, key: local.keyOf(key) }, key));
     await this.#refuseIfReadOnly(key, events.length);
-    await this.#noteEarlier(key, events);
     const appended = await append().catch(async (error: unknown) => {
       const isKnown = position.created >= 0;
       if (isKnown || !isSessionError(error, 'not_found')) throw error;
@@ -129,22 +130,64 @@ export class CacheStore extends CopyReads implements SessionStore {
     return appended;
   }
 
-  /** Notes what unsent events have written before they are written again: the copy keeps their last versions only. */
-  async #noteEarlier(key: CompositeSessionKey, events: AppendRequest['events']): Promise<void> {
-    const { local, records, pending } = this.#parts;
-    const ids = events.map(({ id }) => id);
-    const isAgain = ids.some((id) => pending.hasEvent(nameOf(key), id));
-    if (!isAgain && new Set(ids).size === ids.length) return;
-    const { copy, record } = await local.unsent(key);
-    // What was refused would be refused again.
-    const unsent = copy?.events.filter(({ id }) => id !== record.refused?.eventId) ?? [];
-    const writes = [...unsent, ...events];
-    const deltas = ids.map(
-      (id, index) => [id, lastWrittenBy(id, writes.slice(0, index - ids.length))] as const,
+  /**
+   * Appends to a copy. An event that is stored is replaced only at the revision for which it is noted what its earlier
+   * versions wrote, whatever other tabs write meanwhile.
+   */
+  async #appendOrReplace(mapped: AppendRequest, key: CompositeSessionKey): Promise<Appended> {
+    const { local } = this.#parts;
+    let { expectedRevision } = mapped;
+    if (expectedRevision !== undefined) await this.#noteEarlier(key, mapped.events);
+    for (;;) {
+      const expected = expectedRevision ?? KEEP_EVENTS;
+      try {
+        const request = { ...mapped, expectedRevision: expected };
+        return await local.call((store) => store.append(request));
+      } catch (error) {
+        const isCallers = mapped.expectedRevision !== undefined;
+        if (isCallers || !isSessionError(error, 'stale_session')) throw error;
+        // Otherwise the handle is stale, and its service refuses that.
+        if (error.expectedRevision !== expected) throw error;
+        expectedRevision = await this.#noteEarlier(key, mapped.events);
+      }
+    }
+  }
+
+  /**
+   * Notes what unsent events have written before they are written again: the copy keeps their last versions only.
+   *
+   * @returns the revision of the copy for which that is noted
+   */
+  async #noteEarlier(
+    key: CompositeSessionKey,
+    events: AppendRequest['events'],
+  ): Promise<number | undefined> {
+    const { local, records } = this.#parts;
+    const { copy, record, damage } = await local.unsent(key);
+    if (damage !== undefined) throw damage;
+    if (copy === undefined) return undefined;
+    const { revision } = copy;
+    // What was refused would be refused again. The state of the copy still has it.
+    const refusedId = record.refused?.eventId;
+    if (events.some(({ id }) => id === refusedId)) await records.markStale(key);
+    const unsent = copy.events.filter(
+      ({ id, isEarlier }) => isEarlier === true || id !== refusedId,
     );
-    await records.changeSession(key, ({ earlier }) => ({
-      earlier: noted([...(earlier?.value ?? []), ...deltas]),
-    }));
+    const notes = events.flatMap(({ id, text }, index): EarlierWrites[] => {
+      const delta = lastWrittenBy(id, [...unsent, ...events.slice(0, index)]);
+      return Object.keys(delta).length === 0 ? [] : [{ id, text, revision, delta }];
+    });
+    if (notes.length === 0) return revision;
+    const texts = new Map(copy.events.map(({ id, text }) => [id, text]));
+    await records.changeSession(key, ({ earlier }) => {
+      // Of another version than the present one counts only what may still be appended at this revision.
+      const others = earlier?.value.filter(({ id, text, revision: at }) => {
+        const present = texts.get(id);
+        return at >= revision || (present !== undefined && isSameJson(text, present));
+      });
+      return { earlier: noted([...(others ?? []), ...notes]) };
+    });
+    return revision;
   }
 
   /** Refuses events that the remote has no route for. Stored locally, they would wait for ever. */

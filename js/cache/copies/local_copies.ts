@@ -204,7 +204,7 @@ export class LocalCopies {
   ): Promise<UnsentEvent[]> {
     const rows = [...events.values()];
     // After the rows: a version is noted before it is replaced.
-    const deltas = new Map((await this.#records.session(key)).earlier?.value);
+    const notes = (await this.#records.session(key)).earlier?.value ?? [];
     const writes = rows.flatMap(([seq, place, text]): UnsentEvent[] => {
       const event = parseEventText(text);
       if (event === undefined)
@@ -217,8 +217,10 @@ export class LocalCopies {
       };
       // The remote has an event with an earlier place already.
       const versions = seq > since ? [write(seq, {})] : [];
-      const delta = deltas.get(event.id);
-      if (delta !== undefined) versions.push(write(place, delta));
+      const note = notes.findLast(
+        (note) => note.id === event.id && isSameJson(note.text, last.text),
+      );
+      if (note !== undefined) versions.push(write(place, note.delta));
       return [...versions, last];
     });
     return writes.sort((one, other) => one.place - other.place);

@@ -66,11 +66,6 @@ export class Pending {
     return this.#entries.get(name)?.version ?? 0;
   }
 
-  /** Whether this tab knows that an event waits. */
-  hasEvent(name: string, eventId: string): boolean | undefined {
-    return this.#entries.get(name)?.ids.has(eventId);
-  }
-
   /** Notes new changes. */
   add(key: CacheKey, events: readonly { id: string }[], keys: Iterable<string> = []): void {
     const entry = this.#entries.get(nameOf(key));

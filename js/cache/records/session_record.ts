@@ -51,8 +51,15 @@ export interface Refusal extends CacheFailure {
   readonly eventId?: string;
 }
 
-/** What earlier versions of unsent events have written: the events' ids and deltas. */
-export type EarlierDeltas = readonly (readonly [eventId: string, delta: StateShape])[];
+/** What the versions of an unsent event have written that came before one of its versions. */
+export interface EarlierWrites {
+  readonly id: string;
+  /** The JSON text of that version. The note counts only while the copy has it. */
+  readonly text: string;
+  /** The local revision at which that version was appended, or was not. */
+  readonly revision: number;
+  readonly delta: StateShape;
+}
 
 /** What is noted of one session. */
 export interface SessionRecord {
@@ -60,7 +67,7 @@ export interface SessionRecord {
   readonly create?: Noted<Creation> | undefined;
   readonly title?: Noted<string> | undefined;
   readonly labels?: Noted<string> | undefined;
-  readonly earlier?: Noted<EarlierDeltas> | undefined;
+  readonly earlier?: Noted<readonly EarlierWrites[]> | undefined;
   readonly delete?: Noted<true> | undefined;
   readonly refused?: Refusal | undefined;
   readonly size?: CopySize | undefined;

@@ -76,17 +76,14 @@ export class SessionSending {
   ): Promise<'all' | 'refused' | 'some'> {
     const { records, local, requests, fetch, unsent, autoTitle, clock } = this.#parts;
     let rest = copy.events;
-    if (!base.isStale && rest.some(({ isEarlier }) => isEarlier)) {
-      // Another tab may have written an event again without a note of what its earlier version wrote.
-      await records.markStale(key);
-      return 'some';
-    }
     for (let most = MAX_EVENTS; rest.length > 0;) {
       const events = batchOf(rest, most);
       const request = {
         key,
         position: { created: base.created ?? NaN, revision: base.revision, lastEventId: undefined },
         policy: STALE_POLICIES.merge,
+        // Sent again after a lost response, an earlier version would undo later writes.
+        expectedRevision: events.some(({ isEarlier }) => isEarlier) ? base.revision : undefined,
         events,
         firstTitle: autoTitle ? firstTitleOf(events) : undefined,
         now: clock(),

@@ -91,7 +91,7 @@ impl AppendFailure {
 pub(super) struct Append {
     progress: Progress,
     policy: StalePolicy,
-    /// The revision that the session must have; `None` if any will do.
+    /// The revision that the session must have; `None` if any will do, and [`NEVER`] unless an event is replaced.
     expected: Option<Revision>,
     /// The title for a session that has none.
     first_title: Option<String>,
@@ -229,7 +229,7 @@ impl Append {
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
         if is_written {
-            self.refuse_conflict(position, before, &found)?;
+            self.refuse_conflict(position, before, &found, &written)?;
         }
         let state = self.progress.sees_states.then(|| stored_state(&found)).transpose();
         let state = state.map_err(AppendFailure::Failed)?;
@@ -282,17 +282,21 @@ impl Append {
         self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
     }
 
-    /// Refuses a write if the session has changed since the revision that the caller knows.
+    /// Refuses a write if the session has changed since the revision that the caller knows, or if it would
+    /// replace an event that the caller does not know.
     fn refuse_conflict(
         &self,
         position: ResolvedPosition,
         before: SessionHead,
         found: &Found<'_>,
+        written: &WrittenEvents,
     ) -> Result<(), AppendFailure> {
         let actual = before.revision;
         let is_refused = self.policy == StalePolicy::Reject && position.is_stale(found, before);
         let known = is_refused.then(|| position.since());
-        match self.expected.filter(|expected| *expected != actual).or(known) {
+        let replaces = || written.changes.iter().any(|change| change.seq != change.revision);
+        let expected = self.expected.filter(|expected| *expected != actual);
+        match expected.filter(|expected| *expected != NEVER || replaces()).or(known) {
             Some(expected) => Err(AppendFailure::Stale { expected, actual }),
             None => Ok(()),
         }

@@ -117,7 +117,8 @@ impl Write {
         Self::new(plan, Rule::Append(append), events)
     }
 
-    /// Makes an append fail with `stale_session` if the session has another revision.
+    /// Makes an append fail with `stale_session` if the session has another revision. With
+    /// [`NEVER`](crate::core::session::NEVER) it fails only if it would replace an event.
     #[must_use]
     pub(crate) fn expecting(mut self, revision: Revision) -> Self {
         if let Rule::Append(append) = &mut self.rule {

@@ -66,12 +66,12 @@ export function openCache(
 
 /** Creates a session through a cache, and cuts the connection: when the remote has the session, or before. */
 export async function createOffline(server: Server, isCreated: boolean) {
-  const { cache } = openCache(server);
+  const { cache, local } = openCache(server);
   server.isOffline = !isCreated;
   const session = await cache.createSession({ ...KEY, state: { kept: 1 } });
   if (isCreated) await cache.sync();
   server.isOffline = true;
-  return { cache, session };
+  return { cache, session, local };
 }
 
 export function event(id: string, stateDelta: Record<string, unknown> = {}) {

@@ -18,7 +18,7 @@ import { Handles } from './handles.js';
 import { mayFail } from './failures.js';
 import { OtherPrograms } from './other_programs.js';
 import { markOf, Remote, UPDATE_KEY } from './remote.js';
-import { type CacheOperation, describeStep, type WrittenEvent } from './script.js';
+import { type CacheOperation, describeStep, type Version } from './script.js';
 import { Settlement } from './settlement.js';
 
 /** The most handles that are probed. */
@@ -220,8 +220,8 @@ export class CacheSimulation {
     this.#handles.forget(tab);
   }
 
-  #write(spec: EventSpec, session: string, device: number, isUpdate = false): WrittenEvent {
-    return this.#ledger.begin(spec, session, this.#step, device, isUpdate);
+  #write(spec: EventSpec, session: string, device: number, kind?: 'update' | 'change'): Version {
+    return this.#ledger.begin(spec, session, this.#step, device, kind);
   }
 
   #begin(tab: Tab, operation: CacheOperation): void {
@@ -293,14 +293,14 @@ export class CacheSimulation {
       }
       case 'change': {
         const { session, name } = this.#handles.get(operation.handle);
-        this.#write(operation.event, name, device.number);
+        const changed = this.#write(operation.event, name, device.number, 'change');
         const key = { ...USER, sessionId: session.id };
         await service.outbox.change(key, eventOf(operation.event));
-        return () => undefined;
+        return () => this.#ledger.acknowledge(changed, this.#step);
       }
       case 'update': {
         const { key, event } = operation;
-        const written = this.#write(event, sessionName(key), device.number, true);
+        const written = this.#write(event, sessionName(key), device.number, 'update');
         await service.updateState({
           ...key,
           stateDelta: { ...event.delta, [UPDATE_KEY]: event.id },
@@ -330,10 +330,10 @@ export class CacheSimulation {
     }
   }
 
-  #acknowledge(written: readonly WrittenEvent[], { isThrough }: Tab): void {
-    for (const event of written) {
-      event.acknowledgedAt ??= this.#step;
-      const { session, id } = event;
+  #acknowledge(versions: readonly Version[], { isThrough }: Tab): void {
+    for (const version of versions) {
+      this.#ledger.acknowledge(version, this.#step);
+      const { session, id } = version.event;
       if (!isThrough || this.#ledger.hasDeletion(session)) continue;
       const hasArrived = this.#remote.arrivals.has(markOf(session, id));
       if (!hasArrived) throw new Error(`${id} was acknowledged before the remote had it`);

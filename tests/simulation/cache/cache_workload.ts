@@ -59,6 +59,8 @@ export class CacheWorkload {
   readonly #steps = { ...STEPS };
   /** Whether the remote refuses some events for good. */
   readonly #hasRefusals: boolean;
+  /** Whether tabs mostly write the same few events and keys again. */
+  readonly #isRewriting: boolean;
   #count = 0;
 
   constructor(random: Random) {
@@ -72,6 +74,11 @@ export class CacheWorkload {
     }
     this.#steps.operation = STEPS.operation;
     if (random.isLikely(0.7)) this.#operations.delete = 0;
+    this.#isRewriting = random.isLikely(0.3);
+    if (this.#isRewriting) {
+      this.#operations.appendAgain = 20;
+      this.#operations.change = random.pick([0, 5]);
+    }
   }
 
   next({ tabs, devices }: Surface): Step {
@@ -118,7 +125,8 @@ export class CacheWorkload {
         const length = kind === 'change' ? 1 : random.pick([1, 1, 1, 2, 3]);
         const events = Array.from({ length }, () => this.#event(this.#hasRefusals));
         const [first, ...others] = events as [EventSpec, ...EventSpec[]];
-        const event = isAgain ? { ...first, id: random.pick(ids.slice(-4)) } : first;
+        const newest = ids.slice(this.#isRewriting ? -2 : -4);
+        const event = isAgain ? { ...first, id: random.pick(newest) } : first;
         return kind === 'change' && isAgain
           ? { kind, handle, event }
           : { kind: 'append', handle, events: [event, ...others] };
@@ -165,7 +173,7 @@ export class CacheWorkload {
       id: `e${this.#count}`,
       text: isRefused ? `${REFUSED} ${this.#count}` : `text ${this.#count} 日本`,
       timestamp: 1_700_000_000_000 + this.#random.pick([0, 0, -5000, 7000]),
-      delta: this.#delta(0.25),
+      delta: this.#delta(this.#isRewriting ? 0.5 : 0.25),
     };
   }
 

@@ -5,7 +5,7 @@ import { canonical, canonicalEvent } from '../model/canonical.js';
 import { storedText } from '../model/events.js';
 import type { EventSpec } from '../operation.js';
 import { markOf, UPDATE_KEY } from './remote.js';
-import type { WrittenEvent } from './script.js';
+import type { Version, WrittenEvent } from './script.js';
 
 /** The id of the event's {@link WrittenEvent}. */
 export function idOf({ id, actions }: Event): string {
@@ -31,15 +31,30 @@ export class Ledger {
     session: string,
     step: number,
     device: number | undefined,
-    isUpdate = false,
-  ): WrittenEvent {
+    kind: 'append' | 'update' | 'change' = 'append',
+  ): Version {
     const { id } = spec;
-    const writer = { session, device, isUpdate };
-    const first = { id, versions: [], ...writer, beganAt: step, acknowledgedAt: undefined };
-    const event: WrittenEvent = this.#written.get(id) ?? first;
-    event.versions.push(spec);
+    const writer = { session, device, isUpdate: kind === 'update' };
+    const times = { beganAt: step, acknowledgedAt: undefined };
+    const event: WrittenEvent = this.#written.get(id) ?? { id, versions: [], ...writer, ...times };
+    const version: Version = { spec, event, isChange: kind === 'change', ...times };
+    event.versions.push(version);
     this.#written.set(id, event);
-    return event;
+    return version;
+  }
+
+  /** Notes that a write was acknowledged. */
+  acknowledge(version: Version, step: number): void {
+    version.acknowledgedAt ??= step;
+    version.event.acknowledgedAt ??= step;
+  }
+
+  /** The versions of the events of a session, without those of dropped events. */
+  versionsOf(session: string): Version[] {
+    const events = [...this.#written.values()];
+    return events
+      .filter((event) => event.session === session && !this.isDropped(markOf(session, event.id)))
+      .flatMap(({ versions }) => versions);
   }
 
   /** The events that a device has tried to append to a session. */
@@ -127,7 +142,7 @@ export class Ledger {
     const { versions, isUpdate } = written;
     if (isUpdate) return;
     const text = canonicalEvent(event);
-    const texts = versions.map(storedText);
+    const texts = versions.map(({ spec }) => storedText(spec));
     const isPart = versions.length > 1 && !isFinal;
     if (isPart ? texts.map(contentOf).includes(contentOf(text)) : texts.includes(text)) return;
     throw new Error(`event ${id} is\n${text}\nand was written as\n${texts.join('\n')}`);

@@ -46,7 +46,7 @@ export class OtherPrograms {
         if (isSessionError(error, 'not_found') && this.#ledger.hasDeletion(name)) return;
         throw error;
       }
-      for (const event of written) event.acknowledgedAt = step;
+      for (const version of written) this.#ledger.acknowledge(version, step);
     }
   }
 }

@@ -35,10 +35,21 @@ export function describeStep({ what, ...rest }: Step): string {
   return `${what} ${JSON.stringify(rest)}`;
 }
 
+/** A version of an event that a tab or another program has tried to write. */
+export interface Version {
+  readonly spec: EventSpec;
+  readonly event: WrittenEvent;
+  /** Whether it takes the place of all versions before it, as `outbox.change` writes it. */
+  readonly isChange: boolean;
+  readonly beganAt: number;
+  /** The step of its acknowledgement. */
+  acknowledgedAt: number | undefined;
+}
+
 /** An event that a tab or another program has tried to write. The times are those of its first version. */
 export interface WrittenEvent {
   readonly id: string;
-  readonly versions: EventSpec[];
+  readonly versions: Version[];
   /** Whether `updateState` makes the event. */
   readonly isUpdate: boolean;
   readonly session: string;

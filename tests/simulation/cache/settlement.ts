@@ -7,6 +7,7 @@ import { NAMES, USER } from './cache_workload.js';
 import type { Tab } from './device.js';
 import { idOf, type Ledger } from './ledger.js';
 import { markOf, type Remote } from './remote.js';
+import { checkState } from './state_check.js';
 
 interface Parts {
   readonly remote: Remote;
@@ -26,8 +27,8 @@ export class Settlement {
   async becomeQuiet(tabs: readonly Tab[]): Promise<void> {
     const { wait } = this.#parts;
     const [first, ...others] = onePerDevice(tabs);
-    // The first device receives what the others have sent.
-    for (const tab of others.length === 0 ? [first!] : [first!, ...others, first!]) {
+    // The first device receives what the others have sent, and the titles of what it has sent itself.
+    for (const tab of [first!, ...others, first!]) {
       await wait(`sync of tab ${tab.number}`, tab.service.sync());
     }
   }
@@ -93,7 +94,10 @@ export class Settlement {
     for (const key of NAMES) {
       const name = sessionName(key);
       const session = await wait('a read', service.getSession(key));
-      if (session !== undefined) ledger.checkRead(name, device, session.events, Infinity);
+      if (session !== undefined) {
+        ledger.checkRead(name, device, session.events, Infinity);
+        if (!ledger.hasDeletion(name)) checkState(name, session.state, ledger.versionsOf(name));
+      }
       const content = session && canonical([session.title ?? null, session.state, session.events]);
       texts.set(name, content);
     }
