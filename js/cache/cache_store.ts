@@ -131,8 +131,8 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   /**
-   * Appends to a copy. An event that is stored is replaced only at the revision for which it is noted what its earlier
-   * versions wrote, whatever other tabs write meanwhile.
+   * Appends to a copy. Before an event is replaced, what its earlier versions wrote is noted for a revision of the copy.
+   * The event is replaced only at that revision, so no tab can write another version in between.
    */
   async #appendOrReplace(mapped: AppendRequest, key: CompositeSessionKey): Promise<Appended> {
     const { local } = this.#parts;
@@ -146,7 +146,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       } catch (error) {
         const isCallers = mapped.expectedRevision !== undefined;
         if (isCallers || !isSessionError(error, 'stale_session')) throw error;
-        // Otherwise the handle is stale, and its service refuses that.
+        // With another revision, the error is about the handle: it is stale, and the service refuses that.
         if (error.expectedRevision !== expected) throw error;
         expectedRevision = await this.#noteEarlier(key, mapped.events);
       }
@@ -167,7 +167,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     if (damage !== undefined) throw damage;
     if (copy === undefined) return undefined;
     const { revision } = copy;
-    // What was refused would be refused again. The state of the copy still has it.
+    // The remote would refuse a refused version again, so the version counts no longer. The copy's state still has what
+    // it wrote, and is therefore computed anew.
     const refusedId = record.refused?.eventId;
     if (events.some(({ id }) => id === refusedId)) await records.markStale(key);
     const unsent = copy.events.filter(
@@ -180,7 +181,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     if (notes.length === 0) return revision;
     const texts = new Map(copy.events.map(({ id, text }) => [id, text]));
     await records.changeSession(key, ({ earlier }) => {
-      // Of another version than the present one counts only what may still be appended at this revision.
+      // A note counts while the copy has its version. A tab may be about to append one of this revision or a later one.
       const others = earlier?.value.filter(({ id, text, revision: at }) => {
         const present = texts.get(id);
         return at >= revision || (present !== undefined && isSameJson(text, present));

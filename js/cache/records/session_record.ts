@@ -51,12 +51,12 @@ export interface Refusal extends CacheFailure {
   readonly eventId?: string;
 }
 
-/** What the versions of an unsent event have written that came before one of its versions. */
+/** What earlier versions of an unsent event have written. It is noted before the next version is appended. */
 export interface EarlierWrites {
   readonly id: string;
-  /** The JSON text of that version. The note counts only while the copy has it. */
+  /** The JSON text of the next version. The note counts only while the copy has that version. */
   readonly text: string;
-  /** The local revision at which that version was appended, or was not. */
+  /** The local revision at which the next version was to be appended. */
   readonly revision: number;
   readonly delta: StateShape;
 }

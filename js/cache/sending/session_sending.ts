@@ -82,7 +82,7 @@ export class SessionSending {
         key,
         position: { created: base.created ?? NaN, revision: base.revision, lastEventId: undefined },
         policy: STALE_POLICIES.merge,
-        // Sent again after a lost response, an earlier version would undo later writes.
+        // If the response is lost, the request is sent again. Earlier versions of events would then undo later writes.
         expectedRevision: events.some(({ isEarlier }) => isEarlier) ? base.revision : undefined,
         events,
         firstTitle: autoTitle ? firstTitleOf(events) : undefined,
