@@ -167,14 +167,18 @@ export class CacheStore extends CopyReads implements SessionStore {
     if (damage !== undefined) throw damage;
     if (copy === undefined) return undefined;
     const { revision } = copy;
-    // The remote would refuse a refused version again, so the version counts no longer. The copy's state still has what
-    // it wrote, and is therefore computed anew.
+    // The remote would refuse a refused version again, so the version counts no longer. But its values are still in the
+    // copy's state, so the cache must compute that state anew.
     const refusedId = record.refused?.eventId;
     if (events.some(({ id }) => id === refusedId)) await records.markStale(key);
     const unsent = copy.events.filter(
       ({ id, isEarlier }) => isEarlier === true || id !== refusedId,
     );
+    const ids = new Set(unsent.map(({ id }) => id));
     const notes = events.flatMap(({ id, text }, index): EarlierWrites[] => {
+      const isAgain = ids.has(id);
+      ids.add(id);
+      if (!isAgain) return [];
       const delta = lastWrittenBy(id, [...unsent, ...events.slice(0, index)]);
       return Object.keys(delta).length === 0 ? [] : [{ id, text, revision, delta }];
     });

@@ -34,9 +34,13 @@ export class StoredNote {
       if (note === undefined) return false;
       // If the page was left during the commit, this runs again and may find what it has put itself.
       if (note.loss !== undefined) return note.loss.when === put?.when;
-      if (loss === undefined) store.delete(CREATION);
-      else store.put({ ...note, loss: (put = loss) });
-      return loss !== undefined;
+      if (loss === undefined) {
+        store.delete(CREATION);
+        return false;
+      }
+      store.put({ ...note, loss });
+      put = loss;
+      return true;
     });
   }
 
