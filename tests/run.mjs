@@ -137,7 +137,7 @@ function setUp(chosen) {
   const needed = [];
   if (!packagesAreCurrent()) needed.push(preparation('install', 'npm ci'));
   if (chosen.some((step) => step.tools)) {
-    needed.push(preparation('set-up', 'bash tests/toolchain/setup.sh'));
+    needed.push(preparation('set-up', 'bash tests/toolchain/setup/setup.sh'));
   }
   return needed;
 }
@@ -158,7 +158,7 @@ function preparations(chosen) {
   if (chosen.includes(build)) needed.push(build);
   else if (chosen.some((step) => !rust.includes(step)) && !distIsCurrent()) needed.push(build);
   if (runsTests) {
-    needed.push(preparation('better-sqlite3', 'bash tests/toolchain/sqlite.sh'));
+    needed.push(preparation('better-sqlite3', 'bash tests/toolchain/setup/sqlite.sh'));
     needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));
   }
   return needed;

@@ -60,7 +60,7 @@ export async function openBrowser(
   const env = hostEnv();
   const { driver, capabilities } = webDrivers[name];
   const path = env[driver];
-  assert.ok(path, `no driver for ${name} was found: run tests/toolchain/setup.sh`);
+  assert.ok(path, `no driver for ${name} was found: run tests/toolchain/setup/setup.sh`);
   const port = await freePort();
   const service = spawn(path, [`--port=${port}`], { env, stdio: 'ignore', detached: true });
   try {

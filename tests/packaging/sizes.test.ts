@@ -61,7 +61,7 @@ it('a page with the slim entry loads at most 160 KB, including the wasm', async 
 /** Loaded on demand, by few pages: the store over `adk api_server`, and what a watch needs. */
 const CHUNKS_OF_REMOTE = ['./api_server_store.js', './subscription.js'];
 
-it('the remote client adds at most 6.2 KB to a page', async (t) => {
+it('the remote client adds at most 6.5 KB to a page', async (t) => {
   const core = main('adk-session-wasm');
   const remote = `${core}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const sizeOf = async (name: string, text: string): Promise<number> => {
@@ -70,7 +70,7 @@ it('the remote client adds at most 6.2 KB to a page', async (t) => {
   };
   const size = (await sizeOf('size-remote', remote)) - (await sizeOf('size-core', core));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 6.2, `${size} KB`);
+  assert.ok(size <= 6.5, `${size} KB`);
 });
 
 /**
@@ -97,10 +97,10 @@ async function sizeBeside(
 
 const LIVE = `export { liveSession, liveSessions } from 'adk-session-wasm/live';`;
 
-it('live stores add at most 4.2 KB to a page', async (t) => {
+it('live stores add at most 4.4 KB to a page', async (t) => {
   const size = await sizeBeside('live', '', LIVE);
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 4.2, `${size} KB`);
+  assert.ok(size <= 4.4, `${size} KB`);
 });
 
 it('the hooks for React add at most 2 KB to a page with live stores', async (t) => {
@@ -117,13 +117,13 @@ it('the composables for Vue add at most 2 KB to a page with live stores', async 
   assert.ok(size <= 2, `${size} KB`);
 });
 
-it('the adapters for assistant-ui add at most 2 KB to a page, and 2.5 KB with the first thread', async (t) => {
+it('the adapters for assistant-ui add at most 2 KB to a page, and 2.7 KB with the first thread', async (t) => {
   const adapters = `export { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';`;
   const size = await sizeBeside('assistant-ui', '', adapters, ['./conversion.js']);
   const chunk = (await sizeBeside('assistant-ui-all', '', adapters)) - size;
   t.diagnostic(`${size.toFixed(1)} KB and ${chunk.toFixed(1)} KB`);
   assert.ok(size <= 2, `${size} KB`);
-  assert.ok(chunk <= 2.5, `${chunk} KB`);
+  assert.ok(chunk <= 2.7, `${chunk} KB`);
 });
 
 it('the inspector adds at most 30 KB to a page with live stores', async (t) => {
@@ -133,7 +133,7 @@ it('the inspector adds at most 30 KB to a page with live stores', async (t) => {
   assert.ok(size <= 30, `${size} KB`);
 });
 
-it('the cache adds at most 15.5 KB to a page with the remote client', async (t) => {
+it('the cache adds at most 16 KB to a page with the remote client', async (t) => {
   const remote = `${main('adk-session-wasm')}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const cache = `${remote}\nexport { CachedSessionService } from 'adk-session-wasm/cache';`;
   const sizeOf = async (name: string, text: string): Promise<number> => {
@@ -142,5 +142,5 @@ it('the cache adds at most 15.5 KB to a page with the remote client', async (t) 
   };
   const size = (await sizeOf('size-cache', cache)) - (await sizeOf('size-cache-remote', remote));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 15.5, `${size} KB`);
+  assert.ok(size <= 16, `${size} KB`);
 });

@@ -1,7 +1,7 @@
 // Tests with kills that take too long for every run: `npm run soak`. SOAK_ROUNDS=2 runs fewer rounds.
 
 import { after, before, describe, it } from 'node:test';
-import { killAgainAndAgain, killWithMirror, newTally } from '../browser/indexed_db/kills.js';
+import { killAgainAndAgain, killWithMirror, newTally } from '../browser/indexed_db/loss/kills.js';
 import { serveSite, type Site } from '../browser/indexed_db/site.js';
 
 /** The number of kills per database: a database grows with each round of appends. */

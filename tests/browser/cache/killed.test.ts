@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startChromium } from '../indexed_db/chromium_process.js';
+import { startChromium } from '../indexed_db/loss/chromium_process.js';
 import { type ChatSite, serveChat } from './chat_site.js';
 
 const KILLS = Number(process.env.SOAK_CACHE_KILLS ?? 10);

@@ -3,32 +3,32 @@
 
 import { after, before, describe } from 'node:test';
 import { type Browser, type BrowserName, openBrowser } from '../browser.js';
-import { atomicity } from './atomicity.js';
-import { bursts } from './bursts.js';
-import { connections } from './connections.js';
-import { damage } from './damage.js';
-import { deletion } from './deletion.js';
-import { exceptions } from './exceptions.js';
-import { fallback } from './fallback.js';
-import { files } from './files.js';
-import { history } from './history.js';
-import { loss } from './loss.js';
-import { mirror } from './mirror.js';
-import { order } from './order.js';
-import { quota } from './quota.js';
-import { realms } from './realms.js';
-import { resuming } from './resuming.js';
-import { retries } from './retries.js';
-import { schema } from './schema.js';
-import { sequel } from './sequel.js';
-import { sequence } from './sequence.js';
+import { atomicity } from './writes/atomicity.js';
+import { bursts } from './loss/bursts.js';
+import { connections } from './pages/connections.js';
+import { damage } from './loss/damage.js';
+import { deletion } from './writes/deletion.js';
+import { exceptions } from './opening/exceptions.js';
+import { fallback } from './opening/fallback.js';
+import { files } from './reads/files.js';
+import { history } from './pages/history.js';
+import { loss } from './loss/loss.js';
+import { mirror } from './loss/mirror.js';
+import { order } from './writes/order.js';
+import { quota } from './writes/quota.js';
+import { realms } from './opening/realms.js';
+import { resuming } from './pages/resuming.js';
+import { retries } from './writes/retries.js';
+import { schema } from './opening/schema.js';
+import { sequel } from './pages/sequel.js';
+import { sequence } from './loss/sequence.js';
 import { serveSite, type Site } from './site.js';
-import { sizes } from './sizes.js';
-import { terms } from './terms.js';
-import { truncations } from './truncations.js';
-import { upgrade } from './upgrade.js';
-import { twoPages } from './two_pages.js';
-import { walks } from './walks.js';
+import { sizes } from './writes/sizes.js';
+import { terms } from './reads/terms.js';
+import { truncations } from './writes/truncations.js';
+import { upgrade } from './opening/upgrade.js';
+import { twoPages } from './pages/two_pages.js';
+import { walks } from './reads/walks.js';
 
 const GROUPS = {
   'two pages': twoPages,

@@ -26,7 +26,7 @@ export interface Server {
   remove(): Promise<void>;
 }
 
-const script = fileURLToPath(new URL('../../toolchain/databases.sh', import.meta.url));
+const script = fileURLToPath(new URL('../../toolchain/setup/databases.sh', import.meta.url));
 
 /** The path of a program. `npm test` passes it in the environment; a test that runs alone searches for it. */
 function program(name: string): string {

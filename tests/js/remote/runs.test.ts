@@ -1,5 +1,5 @@
 // Runs over a server that speaks the protocol of `adk api_server`, with refused, cut and garbled responses.
-// The bodies are those that the real server sends; tests/interop/remote_runs.ts has the real one.
+// The bodies are those that the real server sends; tests/interop/api_server/remote_runs.ts has the real one.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

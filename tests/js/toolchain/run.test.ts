@@ -40,7 +40,7 @@ const FILES = {
   'pkg/build.json': '',
   'src/conformance/cases.json': '[]',
   'tests/js/any.test.ts': `import { it } from 'node:test';\n${writesName('test')}it('runs', () => {});\n`,
-  'tests/toolchain/sqlite.sh': '',
+  'tests/toolchain/setup/sqlite.sh': '',
   'tests/toolchain/typedoc.mjs': writesName('typedoc'),
 };
 

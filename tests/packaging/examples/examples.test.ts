@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Browser, openBrowser } from '../../browser/browser.js';
 import { assertStreamed, click, record, say, shows, until } from '../../browser/chat_page.js';
 import { html, serve } from '../../browser/server.js';
-import { startApiServer } from '../../interop/api_server.js';
+import { startApiServer } from '../../interop/api_server/api_server.js';
 import { emptied, freePort, startPostgres } from '../../js/database/servers.js';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { installTools } from '../hosts/host.js';

@@ -1,34 +1,34 @@
 // The page with all scenarios.
 
 import { exposeScenarios } from '../../expose_scenarios.js';
-import { failInBatch, failInGroup } from './atomicity.js';
-import { burst, readStored } from './burst.js';
-import * as connections from './connections.js';
-import { appendAfterCollection, dropServices } from './collect.js';
-import { damageEvent, takeNumber } from './damage.js';
-import { deleteLong, retainAfterAnother } from './deletion.js';
-import { interrupt } from './exceptions.js';
-import * as openingExceptions from './opening_exceptions.js';
-import { openAuto, openExplicitly } from './fallback.js';
-import * as files from './files.js';
-import * as history from './history.js';
-import * as loss from './loss.js';
-import * as mirror from './mirror.js';
-import { callAtOnce } from './order.js';
-import * as quota from './quota.js';
-import { workIn } from './realms.js';
-import { changeByHand, takeTurns } from './resuming.js';
-import * as requests from './requests.js';
-import { retry } from './retries.js';
-import * as schema from './schema.js';
-import * as sequel from './sequel.js';
-import * as sequence from './sequence.js';
-import * as terms from './terms.js';
-import { replaceAnEnd } from './truncations.js';
-import * as upgrade from './upgrade.js';
-import * as sizes from './sizes.js';
-import { countBesideAnother, workBesideAnother } from './two_pages.js';
-import * as walks from './walks.js';
+import { failInBatch, failInGroup } from './writes/atomicity.js';
+import { burst, readStored } from './loss/burst.js';
+import * as connections from './pages/connections.js';
+import { appendAfterCollection, dropServices } from './pages/collect.js';
+import { damageEvent, takeNumber } from './loss/damage.js';
+import { deleteLong, retainAfterAnother } from './writes/deletion.js';
+import { interrupt } from './opening/exceptions.js';
+import * as openingExceptions from './opening/opening_exceptions.js';
+import { openAuto, openExplicitly } from './opening/fallback.js';
+import * as files from './reads/files.js';
+import * as history from './pages/history.js';
+import * as loss from './loss/loss.js';
+import * as mirror from './loss/mirror.js';
+import { callAtOnce } from './writes/order.js';
+import * as quota from './writes/quota.js';
+import { workIn } from './opening/realms.js';
+import { changeByHand, takeTurns } from './pages/resuming.js';
+import * as requests from './writes/requests.js';
+import { retry } from './writes/retries.js';
+import * as schema from './opening/schema.js';
+import * as sequel from './pages/sequel.js';
+import * as sequence from './loss/sequence.js';
+import * as terms from './reads/terms.js';
+import { replaceAnEnd } from './writes/truncations.js';
+import * as upgrade from './opening/upgrade.js';
+import * as sizes from './writes/sizes.js';
+import { countBesideAnother, workBesideAnother } from './pages/two_pages.js';
+import * as walks from './reads/walks.js';
 
 const scenarios = {
   appendAfterCollection,

@@ -1,0 +1,24 @@
+import { after, before, describe, it } from 'node:test';
+import { killAgainAndAgain, killCreations, killDeletions, killWithMirror } from './kills.js';
+import { serveSite, type Site } from '../site.js';
+
+describe('A Chromium that is killed during many appends', () => {
+  let site: Site;
+  before(async () => (site = await serveSite()));
+  after(() => site.close());
+
+  it('loses no event acknowledged as strict, ten times', () =>
+    killAgainAndAgain(site, 'strict', 10));
+
+  it('loses no event acknowledged as relaxed, three times', () =>
+    killAgainAndAgain(site, 'relaxed', 3));
+
+  it('loses nothing with a mirror, four times, although its files are damaged twice', () =>
+    killWithMirror(site, 'relaxed', 4, Date.now()));
+
+  it('has each session that it created with events whole or not at all, six times', () =>
+    killCreations(site, 6));
+
+  it('has each session that it deleted by a request or a retention whole or not at all, six times', () =>
+    killDeletions(site, 6));
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChromium } from './chromium_process.js';
+import { Random } from '../../../simulation/run/random.js';
+import { cutLog, flipBytes } from './leveldb_files.js';
+import type { Stored } from '../page/loss/burst.js';
+import { CREATED_EVENTS } from '../page/loss/creations.js';
+import type { Site } from '../site.js';
+import { assertWhole } from './whole.js';
+
+/** How often Chromium itself may abandon a database before the test fails. */
+const MAX_GIVEN_UP = 1;
+
+/**
+ * Kills Chromium several times during appends. Each start must find the events that were acknowledged before
+ * the last kill, and continues from there.
+ *
+ * A kill may leave half a record at the end of Chromium's log. The package makes Chromium (156) begin a new log
+ * when it opens the database. After a second kill before the new log, Chromium abandons the database. The test then
+ * starts again with a new profile.
+ */
+export async function killAgainAndAgain(
+  site: Site,
+  durability: 'strict' | 'relaxed',
+  kills: number,
+): Promise<void> {
+  const givenUp: string[] = [];
+  for (;;) {
+    const reason = await killOneProfile(site, durability, kills);
+    if (reason === undefined) return;
+    givenUp.push(reason);
+    assert.ok(givenUp.length <= MAX_GIVEN_UP, `Chromium gave up: ${givenUp.join(', ')}`);
+    console.log(`# Chromium abandoned its database: ${reason}; starting again`);
+  }
+}
+
+/** @returns why Chromium has given the database up, if it has */
+async function killOneProfile(
+  site: Site,
+  durability: 'strict' | 'relaxed',
+  kills: number,
+): Promise<string | undefined> {
+  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
+  const told: string[] = [];
+  try {
+    for (let run = 0; run <= kills; run += 1) {
+      const browser = startChromium(
+        profile,
+        `${site.origin}/killed?durability=${durability}&run=run-${run}`,
+      );
+      try {
+        await site.found.atLeast(1);
+        const { stored, givenUp, error } = JSON.parse(site.found.take()[0]!) as Found;
+        assert.equal(error, undefined);
+        if (givenUp !== undefined) return givenUp;
+        assertWhole(stored!, told);
+        // Each time at another moment.
+        if (run < kills) await site.acknowledged.atLeast(1 + ((run * 17) % 60));
+      } finally {
+        await browser.kill();
+      }
+      told.push(...site.acknowledged.take());
+    }
+    return undefined;
+  } finally {
+    await rm(profile, { recursive: true, force: true });
+    site.acknowledged.take();
+  }
+}
+
+/** The outcomes of the databases of {@link killWithMirror}. */
+export interface Tally {
+  kills: number;
+  /** Databases whose files the test damaged, and whose log it cut. */
+  damaged: number;
+  cut: number;
+  /** Databases and mirrors that Chromium gave up by itself. */
+  givenUp: number;
+  mirrorsGivenUp: number;
+}
+
+export function newTally(): Tally {
+  return { kills: 0, damaged: 0, cut: 0, givenUp: 0, mirrorsGivenUp: 0 };
+}
+
+/** The damage that the test does to the files of the database after a kill. */
+const HARMS = ['none', 'damage', 'cut', 'none'] as const;
+
+/** {@link killAgainAndAgain} with a mirror. After 6 of every 10 kills the database has to be restored. */
+export async function killWithMirror(
+  site: Site,
+  durability: 'strict' | 'relaxed',
+  kills: number,
+  seed: number,
+  tally = newTally(),
+): Promise<void> {
+  console.log(`# seed ${seed}`);
+  const random = new Random(seed);
+  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
+  const told: string[] = [];
+  let harm: (typeof HARMS)[number] = 'none';
+  try {
+    for (let run = 0; run <= kills; run += 1) {
+      const query = `durability=${durability}&mirror=true&run=run-${run}`;
+      const browser = startChromium(profile, `${site.origin}/killed?${query}`);
+      try {
+        await site.found.atLeast(1);
+        const { stored, givenUp, mirrorGivenUp, error } = JSON.parse(
+          site.found.take()[0]!,
+        ) as Found;
+        assert.equal(error, undefined);
+        if (harm === 'damage') assert.ok(givenUp !== undefined, 'Chromium noticed the damage');
+        else if (givenUp !== undefined) tally.givenUp += 1;
+        if (mirrorGivenUp !== undefined) tally.mirrorsGivenUp += 1;
+        assertWhole(stored!, told);
+        if (run < kills) await site.acknowledged.atLeast(1 + random.below(60));
+      } finally {
+        await browser.kill();
+      }
+      told.push(...site.acknowledged.take());
+      if (run === kills) break;
+      tally.kills += 1;
+      harm = HARMS[(run + 1) % HARMS.length]!;
+      if (harm === 'damage') {
+        await flipBytes(profile);
+        tally.damaged += 1;
+      } else if (harm === 'cut') {
+        await cutLog(profile, random.next());
+        tally.cut += 1;
+      }
+    }
+  } finally {
+    await rm(profile, { recursive: true, force: true });
+    site.acknowledged.take();
+  }
+}
+
+/** Kills Chromium several times while it creates sessions with events. Each session must be whole or absent. */
+export async function killCreations(site: Site, kills: number): Promise<void> {
+  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
+  let told: string[] = [];
+  try {
+    for (let run = 0; run <= kills; run += 1) {
+      const browser = startChromium(profile, `${site.origin}/killed?creates=true&run=run-${run}`);
+      try {
+        await site.found.atLeast(1);
+        const { created = {}, givenUp, error } = JSON.parse(site.found.take()[0]!) as Found;
+        assert.equal(error, undefined);
+        // Chromium itself abandoned the database.
+        if (givenUp !== undefined) told = [];
+        assert.deepEqual(
+          told.filter((id) => !Object.hasOwn(created, id)),
+          [],
+          'acknowledged sessions are stored',
+        );
+        const whole = [CREATED_EVENTS, CREATED_EVENTS - 1];
+        for (const found of Object.values(created)) assert.deepEqual(found, whole);
+        if (run < kills) await site.acknowledged.atLeast(1 + (run % 3));
+        // Each time at another moment of the next creation.
+        await new Promise((resolve) => setTimeout(resolve, 7 * run));
+      } finally {
+        await browser.kill();
+      }
+      told.push(...site.acknowledged.take());
+    }
+  } finally {
+    await rm(profile, { recursive: true, force: true });
+    site.acknowledged.take();
+  }
+}
+
+/** Kills Chromium several times while it deletes sessions. Each session must be whole or absent. */
+export async function killDeletions(site: Site, kills: number): Promise<void> {
+  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
+  const deleted: string[] = [];
+  try {
+    for (let run = 0; run <= kills; run += 1) {
+      const query = new URLSearchParams({ creates: 'and deletes', run: `run-${run}` });
+      const browser = startChromium(profile, `${site.origin}/killed?${query}`);
+      try {
+        await site.found.atLeast(1);
+        const { created = {}, error } = JSON.parse(site.found.take()[0]!) as Found;
+        assert.equal(error, undefined);
+        assert.deepEqual(
+          deleted.filter((id) => Object.hasOwn(created, id)),
+          [],
+          'sessions whose deletion was acknowledged are gone',
+        );
+        const whole = [CREATED_EVENTS, CREATED_EVENTS - 1];
+        for (const found of Object.values(created)) assert.deepEqual(found, whole);
+        // The sixth deletion ends the request, and the next ones are of a retention.
+        if (run < kills) await site.acknowledged.atLeast(1 + 2 * run);
+        await new Promise((resolve) => setTimeout(resolve, run));
+      } finally {
+        await browser.kill();
+      }
+      deleted.push(...site.acknowledged.take());
+    }
+  } finally {
+    await rm(profile, { recursive: true, force: true });
+    site.acknowledged.take();
+  }
+}
+
+interface Found {
+  /** Of each session that was created with events. */
+  created?: Record<string, [events: number, last: unknown]>;
+  stored?: Stored;
+  /** The reason why Chromium has recreated the database. */
+  givenUp?: string;
+  /** The reason why Chromium has recreated the mirror. */
+  mirrorGivenUp?: string;
+  error?: string;
+}

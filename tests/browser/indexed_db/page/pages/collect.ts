@@ -1,0 +1,94 @@
+// Session services that are unreachable and were not closed.
+
+import { IndexedDbSessionService, type IndexedDbSessionServiceOptions } from 'adk-session-wasm';
+import { around } from '../around.js';
+import { keyOf, mark, persist } from '../events.js';
+
+/** Rounds of garbage collection, after which whatever is left counts as held. */
+const ROUNDS = 100;
+
+/** The objects that must be collected: the services, and the objects with a part in the wasm. */
+export interface CollectionResult {
+  made: { services: number; cores: number };
+  left: { services: number; cores: number };
+}
+
+/** Opens so many, uses each and drops it; `few` may be left, as what the last call still had on its stack. */
+export async function dropServices(
+  options: IndexedDbSessionServiceOptions,
+  count: number,
+  few: number,
+): Promise<CollectionResult> {
+  const services: WeakRef<object>[] = [];
+  const cores: WeakRef<object>[] = [];
+  const end = around(FinalizationRegistry.prototype, 'register', (registry, args, proceed) => {
+    cores.push(new WeakRef(args[0] as object));
+    return proceed(...args);
+  });
+  for (let number = 0; number < count; number += 1) {
+    services.push(await useAndDrop(options, `event ${number}`));
+  }
+  end();
+  const left = () => ({ services: alive(services), cores: alive(cores) });
+  await collectUntil(() => left().services <= few && left().cores <= few);
+  return { made: { services: services.length, cores: cores.length }, left: left() };
+}
+
+async function collectUntil(isDone: () => boolean): Promise<void> {
+  for (let round = 0; round < ROUNDS && !isDone(); round += 1) {
+    // In a separate task: an object that was read through a WeakRef lives until the end of its task.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    (globalThis as unknown as { gc(): void }).gc();
+  }
+}
+
+/**
+ * Appends before and after garbage collections. Returns the names of the databases that the second append opened: a
+ * connection that was lost is opened again.
+ */
+export async function appendAfterCollection(name: string): Promise<unknown[]> {
+  const buckets: WeakRef<object>[] = [];
+  const { storageBuckets } = navigator as unknown as { storageBuckets: object };
+  const prototype = Object.getPrototypeOf(storageBuckets) as { open: unknown };
+  const endSearch = around(prototype, 'open', async (_, values, proceed) => {
+    const bucket = (await proceed(...values)) as object;
+    buckets.push(new WeakRef(bucket));
+    return bucket;
+  });
+  const service = new IndexedDbSessionService({ name, mirror: true, timeoutMs: 5_000 });
+  const session = await service.getOrCreateSession(keyOf('one'));
+  await service.appendEvent({ session, event: mark('before') });
+  endSearch();
+  // What the package does not hold itself goes with its buckets, or in the collections after that.
+  await collectUntil(() => alive(buckets) === 0);
+  let rounds = 0;
+  await collectUntil(() => (rounds += 1) > 10);
+  const opened: unknown[] = [];
+  const end = around(IDBFactory.prototype, 'open', (_, values, proceed) => {
+    opened.push(values[0]);
+    return proceed(...values);
+  });
+  await persist(() => service.appendEvent({ session, event: mark('after') }));
+  end();
+  await service.close();
+  if (buckets.length === 0) throw new Error('no bucket was opened');
+  return opened;
+}
+
+async function useAndDrop(
+  options: IndexedDbSessionServiceOptions,
+  id: string,
+): Promise<WeakRef<object>> {
+  // It refers to its own service, as an application's does.
+  const onDataLoss = async () => {
+    await service.getSession(keyOf('one'));
+  };
+  const service = new IndexedDbSessionService({ ...options, onDataLoss });
+  const session = await service.getOrCreateSession(keyOf('one'));
+  await service.appendEvent({ session, event: mark(id) });
+  return new WeakRef(service);
+}
+
+function alive(refs: readonly WeakRef<object>[]): number {
+  return refs.filter((ref) => ref.deref() !== undefined).length;
+}

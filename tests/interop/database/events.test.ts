@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import fc from 'fast-check';
+
+import {
+  type EventColumns,
+  fromEventData,
+  toEventData,
+} from '../../../js/database/tables/event_data.js';
+import { type Accepted, PYTHON_EVENT } from '../../../js/python/python_models.js';
+import { writeNames } from '../../../js/python/casing.js';
+import { EVENT } from '../../../js/python/fields.js';
+import { toSeconds, convertTimes } from '../../../js/python/time.js';
+import { hostileEvents, pythonEvents } from '../../js/database/tables/arbitrary_events.js';
+import { forPython } from '../for_python.js';
+import { linesOfPython } from '../python.js';
+
+type JsonObject = Record<string, unknown>;
+
+const COUNT = 3000;
+/** Each run draws other events. A failure shows the event. */
+const seed = Date.now() % 2 ** 31;
+const samples = (events: fc.Arbitrary<JsonObject>): JsonObject[] =>
+  fc.sample(events, { numRuns: COUNT, seed });
+
+const event = (more: string): string => `{"id":"e","timestamp":253402300799999,${more}}`;
+/** Events with the maximum depth, and with numbers that JavaScript cannot represent. */
+const EXTREMES = [
+  event(`"output":${'['.repeat(249)}${']'.repeat(249)}`),
+  event(`"actions":{"stateDelta":{"a":${'{"a":'.repeat(197)}1${'}'.repeat(197)}}}`),
+  event(`"actions":{"stateDelta":{"a":${'{"a":'.repeat(198)}1${'}'.repeat(198)}}}`),
+  event(`"avgLogprobs":1${'0'.repeat(400)}`),
+  event(`"usageMetadata":{"totalTokenCount":1${'0'.repeat(400)}},"author":12345678901234567890`),
+];
+
+/** The same in the terms that Python has for it: without what only its validators know. */
+function declared(accepted: Accepted): unknown {
+  if (typeof accepted === 'string') {
+    if (accepted === 'record' || accepted === 'delta') return { values: 'data' };
+    if (accepted === 'time') return 'float';
+    return accepted === 'auth config' ? 'data' : accepted;
+  }
+  if ('list' in accepted) return { list: declared(accepted.list) };
+  if ('values' in accepted) return { values: declared(accepted.values) };
+  const members = [...accepted.members.values()].map((field) => [
+    field.snakeName,
+    declared(field.accepted),
+  ]);
+  return {
+    members: Object.fromEntries(members) as unknown,
+    required: [...accepted.required].sort(),
+  };
+}
+
+describe('Python', () => {
+  it('has the models of js/python/python_models.ts', () => {
+    assert.deepEqual(linesOfPython('models.py'), [declared(PYTHON_EVENT)]);
+  });
+
+  describe('with any event of the package', () => {
+    let rows: EventColumns[] = [];
+    let answers: { event?: JsonObject; error?: string }[] = [];
+
+    before(() => {
+      const texts = samples(hostileEvents).map((event) => JSON.stringify(event));
+      rows = [...texts, ...EXTREMES].map((text) => toEventData(text));
+      const lines = rows.map(({ id, invocationId, eventData }) => [id, invocationId, eventData]);
+      answers = linesOfPython('read_events.py', { lines }) as typeof answers;
+    });
+
+    it('reads the part that is meant for it', () => {
+      assert.equal(answers.length, rows.length);
+      answers.forEach(({ error }, at) => assert.equal(error, undefined, rows[at]?.eventData));
+    });
+
+    it('would write the same row', () => {
+      rows.forEach(({ eventData }, at) => {
+        const data = JSON.parse(eventData) as JsonObject;
+        delete data.adk_session_wasm;
+        assert.deepEqual(forPython(answers[at]?.event), forPython(data), eventData);
+      });
+    });
+  });
+});
+
+describe('The package', () => {
+  it('reads every event of Python', () => {
+    // Neither program stores partial events.
+    const events = samples(pythonEvents.filter(({ partial }) => partial !== true)).slice(0, 300);
+    const folder = mkdtempSync(join(tmpdir(), 'adk-events-'));
+    const given = events.map((event) =>
+      writeNames(
+        convertTimes(event, (time) => toSeconds(time as number)),
+        EVENT,
+        'snake',
+      ),
+    );
+    const rows = linesOfPython('store_events.py', {
+      args: [join(folder, 'python.db')],
+      lines: given,
+    }) as { id: string; invocationId: string; eventData: string }[];
+    rmSync(folder, { recursive: true });
+    assert.equal(rows.length, events.length);
+    rows.forEach((row, at) => {
+      const { text, timestamp } = fromEventData({ ...row, timeMicros: 0 });
+      const event = events[at]!;
+      assert.equal(timestamp, event.timestamp);
+      assert.deepEqual(forPython(JSON.parse(text)), forPython(event));
+    });
+  });
+});

@@ -1,0 +1,63 @@
+// Databases that we share with google-adk for Python.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+
+import { emptied, type Server, startPostgres } from '../../js/database/servers.js';
+import { newSqliteServiceFile } from '../../js/database/tables/sqlite_service_tables.js';
+
+/** One database by the names that each side has for it. */
+export interface SharedDatabase {
+  readonly ours: string;
+  readonly python: string;
+}
+
+/** Gives a database without tables. On a server it is the same one each time. */
+type NewDatabase = () => Promise<SharedDatabase>;
+
+/** SQLite files, for as long as the suite runs that calls it. */
+export function sqliteFiles(): NewDatabase {
+  const newFile = newFiles();
+  return () => {
+    const file = newFile();
+    return Promise.resolve({ ours: `sqlite:${file}`, python: `sqlite+aiosqlite:///${file}` });
+  };
+}
+
+/** The same with the tables of Python's SqliteSessionService, which is what the URL without driver means. */
+export function sqliteServiceFiles(): NewDatabase {
+  const newFile = newFiles();
+  return () => {
+    const file = newFile();
+    const ours = newSqliteServiceFile(file);
+    return Promise.resolve({ ours, python: `sqlite:///${file}` });
+  };
+}
+
+/** Names of files that are not there yet, for as long as the suite runs that calls it. */
+export function newFiles(): () => string {
+  const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-python-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  let files = 0;
+  return () => join(folder, `${++files}.db`);
+}
+
+/** PostgreSQL, for as long as the suite runs that calls it. */
+export function postgres(): NewDatabase {
+  let server: Server;
+  before(async () => (server = await startPostgres()));
+  after(() => server.remove());
+  return async () => {
+    const ours = await emptied('postgresql', server);
+    return { ours, python: ours.replace('postgresql:', 'postgresql+asyncpg:') };
+  };
+}
+
+/** The engines that both sides write: what to call them, and what starts them. */
+export const SHARED_ENGINES: readonly (readonly [title: string, start: () => NewDatabase])[] = [
+  ['one SQLite file', sqliteFiles],
+  ["one file of Python's SqliteSessionService", sqliteServiceFiles],
+  ['one PostgreSQL database', postgres],
+];
