@@ -5,24 +5,17 @@ import { requireNotAborted } from '../call/call.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Connection } from './connections/connect.js';
-import { addTerms, describeStatements } from './verbs/describe.js';
-import { deleteStatements } from './verbs/delete.js';
+import { addTerms } from './verbs/describe.js';
 import type { Engine } from './engines/engine.js';
 import { databaseError, KnownFailure } from './engines/failure.js';
 import { readFloor } from './verbs/current_rows.js';
-import { currentRowsStatements } from './verbs/current_rows_statements.js';
-import type { Layout } from './tables/layout.js';
-import { listStatements } from './verbs/list.js';
 import type { OpenedTables } from './tables/opening.js';
-import { readStatements } from './verbs/read.js';
 import { Revisions } from './tables/revisions.js';
 import type { Waits } from './transactions/waits.js';
-import { type Key, sessionStatements } from './verbs/session_statements.js';
-import { termStatements } from './verbs/terms.js';
+import type { Key } from './verbs/session_statements.js';
 import type { Database } from './tables/tables.js';
 import type { Runner } from './transactions/transaction.js';
-import type { WriteContext } from './verbs/write_context.js';
-import { writeStatements } from './verbs/write_statements.js';
+import { type VerbContext, verbStatements } from './verbs/verb_context.js';
 
 /** The parts that a database is opened with. */
 export interface DatabaseParts {
@@ -38,35 +31,8 @@ export interface DatabaseParts {
   readonly waits: Waits;
 }
 
-/** A connected database whose tables were accepted. The verbs work with it. */
-interface OpenedDatabase extends WriteContext {
-  readonly statements: AllStatements;
-  /** Whether all titles and labels have their terms. */
-  hasTerms: boolean;
-}
-
 /** The sessions that get their terms in one transaction, so that writers wait for few. */
 const TERMS_AT_ONCE = 50;
-
-type AllStatements = WriteContext['statements'] &
-  ReturnType<typeof readStatements> &
-  ReturnType<typeof deleteStatements> &
-  ReturnType<typeof listStatements> &
-  ReturnType<typeof describeStatements>;
-
-function allStatements(database: Database, usual: Engine, layout: Layout): AllStatements {
-  const engine = layout.engineOf(usual);
-  return {
-    ...sessionStatements(database, engine, layout),
-    ...currentRowsStatements(database, engine, layout),
-    ...readStatements(database, engine, layout),
-    ...writeStatements(database, engine),
-    ...deleteStatements(database, engine, layout),
-    ...listStatements(database, engine),
-    ...describeStatements(database, engine),
-    ...termStatements(database, engine, layout),
-  };
-}
 
 /** A database that is opened when it is needed. */
 export class LazyDatabase {
@@ -77,7 +43,7 @@ export class LazyDatabase {
   /** Pending while the database is opened. */
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;
-  #opened: OpenedDatabase | undefined;
+  #opened: VerbContext | undefined;
   /** The reason why the database can only be read; `undefined` if it can be written. */
   #refusal: SessionError | undefined;
   #isClosing = false;
@@ -93,7 +59,7 @@ export class LazyDatabase {
     this.#untilOpened(call.signal).then(() => this.run(mode, work, call));
 
   /** What the verbs work with. Only for the work of {@link LazyDatabase.run}. */
-  get opened(): OpenedDatabase {
+  get opened(): VerbContext {
     return this.#opened!;
   }
 
@@ -169,7 +135,7 @@ export class LazyDatabase {
     const tables = await this.#parts.openTables(database, engine);
     const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
-    const statements = allStatements(tables.database, engine, layout);
+    const statements = verbStatements(tables.database, engine, layout);
     const { revisions } = this;
     this.#opened = { engine, clock, layout, revisions, statements, hasTerms };
     this.#refusal = refusal;
@@ -189,7 +155,7 @@ export class LazyDatabase {
    * described. Never rejects: until that succeeds, lists are correct but slower.
    */
   async #complete(
-    opened: OpenedDatabase,
+    opened: VerbContext,
     run: Runner,
     buildIndices: OpenedTables['buildIndices'],
   ): Promise<void> {
@@ -202,14 +168,14 @@ export class LazyDatabase {
     }
   }
 
-  async #completeTerms(opened: OpenedDatabase, run: Runner): Promise<void> {
-    const { engine, statements } = opened;
+  async #completeTerms(opened: VerbContext, run: Runner): Promise<void> {
+    const { statements } = opened;
     let last: Key | undefined = { app: '', user: '', session: '' };
     while (last !== undefined) {
       if (this.#isClosing) return;
       const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
       const keys: readonly Key[] = await run('read', () => statements.described.run(next), {});
-      await run('write', () => addTerms(engine, statements, keys), {});
+      await run('write', () => addTerms(opened, keys), {});
       last = keys.at(-1);
     }
     await run('write', () => statements.noteTerms.run({}), {});

@@ -11,13 +11,12 @@ import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapte
 import { filledChunks } from './statement_sizes.js';
 import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
-import type { Layout } from '../tables/layout.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
 import type { QueryResults, Steps } from '../transactions/prepared.js';
-import type { Revisions } from '../tables/revisions.js';
 import { type EventColumns, eventRow, joinedState, sessionRow } from '../tables/rows.js';
 import { type Key, keyOf, ownerName, type SessionStatements } from './session_statements.js';
 import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.js';
+import type { VerbContext } from './verb_context.js';
 
 /** The most ids in one query. Engines limit the number of a query's parameters. */
 const MAX_IDS = 1024;
@@ -28,14 +27,6 @@ export interface CurrentRows {
   readonly found: Found;
   /** Our row beside the session, if there is one, with the time at which an event was last replaced. */
   readonly sideTableRow?: { readonly replacedAt: StoredTime | null } | undefined;
-}
-
-/** What {@link readCurrentRows} needs. */
-export interface ReadContext {
-  readonly engine: Engine;
-  readonly layout: Layout;
-  readonly statements: SessionStatements & CurrentRowsStatements;
-  readonly revisions: Revisions;
 }
 
 /** The rows that a request needs, and those of them that have to be locked. */
@@ -73,7 +64,7 @@ const NO_READ: Read<readonly unknown[]> = { queries: [], result: () => [] };
  *   session is missing or held by another transaction
  */
 export function* readCurrentRows(
-  context: ReadContext,
+  context: VerbContext,
   requests: readonly BuiltInWriteRequest[],
   isCreate: boolean,
   locksApp: boolean,
@@ -142,7 +133,7 @@ function planOf(
 
 /** Locks the rows of an app or a user that the plans name, in the order of their names. */
 function lockShared(
-  { statements }: ReadContext,
+  { statements }: VerbContext,
   plans: readonly Plan[],
   scope: SharedScope,
 ): Read<ReadonlySet<string>> {
@@ -178,7 +169,7 @@ function eventKey({ key: { app, user, session }, request: { eventIds } }: Plan) 
 }
 
 function eventsByIds(
-  { statements }: ReadContext,
+  { statements }: VerbContext,
   { key, request: { eventIds } }: Plan,
 ): Read<EventRow[]> {
   if (eventIds.length <= 1) return { queries: [], result: () => [] };
@@ -192,7 +183,7 @@ function eventsByIds(
 
 /** @param several the events of a request with more than one event */
 function currentRows(
-  { engine, revisions }: ReadContext,
+  { engine, revisions }: VerbContext,
   { key, request, wants }: Plan,
   row: CurrentColumns | undefined,
   several: EventRow[],
@@ -264,7 +255,7 @@ export function* readFloor(statements: SessionStatements): Steps<number> {
 
 /** Adds to each request's rows the events that its handle lacks. */
 function* withChanged(
-  context: ReadContext,
+  context: VerbContext,
   plans: readonly Plan[],
   rows: readonly (CurrentColumns | undefined)[],
   current: readonly (CurrentRows | undefined)[],
@@ -304,7 +295,7 @@ interface ChangedRequest {
  * handle has.
  */
 function readChanged(
-  { layout, statements }: ReadContext,
+  { layout, statements }: VerbContext,
   { key, session, updated, replacedAt, since, limit }: ChangedRequest,
 ): Read<EventRow[]> {
   const queries = replacedAt > since ? statements.changedOrReplaced : statements.changed;

@@ -3,14 +3,13 @@ import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../../
 import type { Deleted } from '../../storage/rows.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { readFloor } from './current_rows.js';
-import type { describeStatements } from './describe.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { revisionOf } from '../tables/rows.js';
 import { type Key, keyOf, standingColumns, isUser } from './session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
 import { millisecondsToMicros, parseTime } from '../../python/micros.js';
-import type { Statements, WriteContext } from './write_context.js';
+import type { VerbContext } from './verb_context.js';
 
 /** The scopes of the states that a request deletes alone. */
 const SCOPES_OF_STATES: Readonly<
@@ -87,10 +86,6 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
   };
 }
 
-interface DeleteContext extends WriteContext {
-  readonly statements: Statements & ReturnType<typeof deleteStatements>;
-}
-
 /**
  * Deletes a session, a user with all sessions, or a state. Deleting sessions raises the floor to their highest
  * revision, so that no revision is given twice.
@@ -98,7 +93,7 @@ interface DeleteContext extends WriteContext {
  * A deleted state is replaced by an empty one with a higher revision, because Python cannot append if the row
  * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
  */
-export function* remove(context: DeleteContext, request: StorageDeleteRequest): Steps<Deleted> {
+export function* remove(context: VerbContext, request: StorageDeleteRequest): Steps<Deleted> {
   const { layout, statements } = context;
   const deleted: number[] = [];
   const key = keyOf(request.key);
@@ -127,7 +122,7 @@ export function* remove(context: DeleteContext, request: StorageDeleteRequest): 
  * the time, Python's too.
  */
 export function* removeUnchanged(
-  context: DeleteContext & { readonly statements: ReturnType<typeof describeStatements> },
+  context: VerbContext,
   { key, revision, labels }: StorageDeleteUnchangedRequest,
 ): Steps<Deleted | false> {
   const { statements } = context;
@@ -145,12 +140,12 @@ export function* removeUnchanged(
   return { floor: yield* raiseFloor(context, revisionsOf(rows)) };
 }
 
-function nextRevision({ clock }: WriteContext, updateTime: StoredTime): number {
+function nextRevision({ clock }: VerbContext, updateTime: StoredTime): number {
   return Math.max(revisionOf(updateTime, 'a state') + 1, millisecondsToMicros(clock()));
 }
 
 /** Deletes a session. Returns the times that may have been its revision; none if there is no such session. */
-function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]> {
+function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> {
   const rows = yield* statements.deleteOne.times.run(key);
   if (rows.length > 0) yield* deleteRows(statements.deleteOne, key);
   return revisionsOf(rows);
@@ -170,7 +165,7 @@ function* removeSession({ statements }: DeleteContext, key: Key): Steps<number[]
  * A session that appears between the two reads is locked after the user's row. The server may then detect a
  * deadlock with an append, and the transaction runs again.
  */
-function* removeUser({ statements }: DeleteContext, key: Key): Steps<number[]> {
+function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
   let rows = yield* statements.deleteAll.times.run(key);
   for (;;) {
     const { length: before } = rows;
@@ -198,7 +193,7 @@ function revisionsOf(rows: readonly TimeColumns[]): number[] {
   });
 }
 
-function* raiseFloor({ statements }: DeleteContext, revisions: readonly number[]): Steps<number> {
+function* raiseFloor({ statements }: VerbContext, revisions: readonly number[]): Steps<number> {
   if (revisions.length > 0) {
     const floor = floorText(revisions.reduce((one, other) => Math.max(one, other)));
     yield* statements.raiseFloor.run({ floor });

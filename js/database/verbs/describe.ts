@@ -4,7 +4,7 @@ import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
 import { termInserts } from './terms.js';
 import { detailsColumns, IS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
-import type { Statements, WriteContext } from './write_context.js';
+import type { VerbContext } from './verb_context.js';
 
 /** The details of a session. Their key is `null` if the session has none. */
 interface DetailsColumns {
@@ -27,15 +27,9 @@ export function describeStatements(database: Database, engine: Engine) {
   };
 }
 
-type DescribeStatements = Statements & ReturnType<typeof describeStatements>;
-
-interface DescribeContext extends WriteContext {
-  readonly statements: DescribeStatements;
-}
-
 /** Changes the title and the labels of a session, in our own tables alone. Returns whether the session exists. */
 export function* describe(
-  { engine, statements }: DescribeContext,
+  { engine, statements }: VerbContext,
   { key, title, labels }: StorageDescribeRequest,
 ): Steps<boolean> {
   const session = keyOf(key);
@@ -61,12 +55,11 @@ export function* describe(
 
 /** Stores the terms of sessions that an earlier version of this package has described. */
 export function* addTerms(
-  { locksRows }: Engine,
-  statements: DescribeStatements,
+  { engine, statements }: VerbContext,
   keys: readonly Key[],
 ): Steps<void> {
   for (const key of keys) {
-    if (locksRows) yield* statements.locks.session.one.run(key);
+    if (engine.locksRows) yield* statements.locks.session.one.run(key);
     const [stored] = yield* statements.details.run(key);
     if (stored) yield* together(termInserts(statements, key, stored.title, stored.labels));
   }

@@ -8,7 +8,7 @@ import { lookUp } from '../transactions/lookup.js';
 import type { Query } from '../transactions/prepared.js';
 import { type Key, ownerName } from './session_statements.js';
 import { termInserts } from './terms.js';
-import type { WriteContext } from './write_context.js';
+import type { VerbContext } from './verb_context.js';
 import type { EventValues, SessionValues } from './write_statements.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 
@@ -25,7 +25,7 @@ interface SharedChange {
 
 /** Collects the changes of a group of writes, and makes the queries that write them. */
 export class GroupChanges {
-  readonly #context: WriteContext;
+  readonly #context: VerbContext;
   /** The state of a user or an app that a creation finds absent: Python cannot append without its row. */
   readonly #absent: SharedRow | undefined;
   /** By the owner's name. */
@@ -43,7 +43,7 @@ export class GroupChanges {
   readonly #others: Query[] = [];
 
   /** @param createdAt the time of a creation, in milliseconds */
-  constructor(context: WriteContext, createdAt: number | undefined) {
+  constructor(context: VerbContext, createdAt: number | undefined) {
     this.#context = context;
     this.#absent =
       createdAt === undefined

@@ -3,7 +3,6 @@ import { compareValues, sortList, type TimedPlace } from '../../storage/list_pla
 import type { BuiltInListRequest } from '../../storage/built_in_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
-import type { Layout } from '../tables/layout.js';
 import { cached, filledChunks, nextPowerOfTwo } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
@@ -12,12 +11,12 @@ import {
   detailsColumns,
   IS_BESIDE,
   IS_DETAILS,
-  type SessionStatements,
   type StateColumns,
   stateColumns,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
 import { countTerms, selectWithTerms, type TermRanges, rarestTerms } from './terms.js';
+import type { VerbContext } from './verb_context.js';
 
 /** The most users whose states one query reads. Engines limit the number of a query's parameters. */
 const MAX_USERS = 1024;
@@ -209,13 +208,6 @@ export function listStatements(database: Database, engine: Engine) {
 
 type ListStatements = ReturnType<typeof listStatements>;
 
-interface ListContext {
-  readonly layout: Layout;
-  readonly statements: ListStatements & SessionStatements;
-  /** Whether all titles and labels have their terms. */
-  readonly hasTerms: boolean;
-}
-
 /**
  * Lists a page of sessions by `createTime` or `lastUpdateTime`. The latter is `update_time`, unless the side
  * table has another time for the session. Each column has an index, and a page by `lastUpdateTime` is merged from
@@ -226,7 +218,7 @@ interface ListContext {
  * here.
  */
 export function* list(
-  { statements, layout: { timeOf }, hasTerms }: ListContext,
+  { statements, layout: { timeOf }, hasTerms }: VerbContext,
   request: BuiltInListRequest,
 ): Steps<Listing> {
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;

@@ -32,6 +32,7 @@ import {
   keyOf,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
+import type { VerbContext } from './verb_context.js';
 
 /** Makes the statements of {@link read} and {@link readParsed}. */
 export function readStatements(database: Database, engine: Engine, { service }: Layout) {
@@ -139,14 +140,9 @@ interface WindowStatements<Columns> {
   since: Prepared<Key & { seconds: number }, Columns>;
 }
 
-interface ReadingContext {
-  readonly revisions: Revisions;
-  readonly statements: SessionStatements & ReturnType<typeof readStatements>;
-}
-
 /** Reads a session with a window of its events, or the states of a user and an app. */
 export function* read(
-  { revisions, statements }: ReadingContext,
+  { revisions, statements }: VerbContext,
   { key, window }: StorageReadRequest,
 ): Steps<Rows> {
   const { appName, userId = '', sessionId } = key;
@@ -163,7 +159,7 @@ export function* read(
 
 /** Reads a page of a session's events. */
 export function* readPage(
-  { revisions, statements }: ReadingContext,
+  { revisions, statements }: VerbContext,
   { key, direction, eventId, limit, withCount }: StoragePageRequest,
 ): Steps<PageRows> {
   const values = keyOf(key);
@@ -199,7 +195,7 @@ export function* readPage(
  * @returns `undefined` if an event cannot be parsed; {@link read} then reports why
  */
 export function* readParsed(
-  { revisions, statements }: ReadingContext,
+  { revisions, statements }: VerbContext,
   { key, window }: StorageReadRequest,
 ): Steps<BuiltInRows | undefined> {
   const { appName, userId = '', sessionId } = key;

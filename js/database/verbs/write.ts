@@ -7,7 +7,7 @@ import { readCurrentRows } from './current_rows.js';
 import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
 import type { Steps } from '../transactions/prepared.js';
-import type { WriteContext } from './write_context.js';
+import type { VerbContext } from './verb_context.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 
 /**
@@ -17,7 +17,7 @@ import { millisecondsToMicros } from '../../python/micros.js';
  * A member whose `decide` returns `undefined` writes nothing. The others are not affected.
  */
 export function* write(
-  context: WriteContext,
+  context: VerbContext,
   writes: readonly BuiltInWrite[],
   isCreate: boolean,
 ): Steps<void> {
