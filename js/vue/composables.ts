@@ -174,16 +174,16 @@ export function useSessionState<Value>(
   names: MaybeRefOrGetter<SessionNames> = {},
 ): WritableComputedRef<Value> {
   const { session, store } = useSession(names);
-  const assigned = shallowRef<{ readonly value: Value }>();
+  const assigned = shallowRef<{ readonly store: LiveSession; readonly value: Value }>();
   return computed({
     get() {
-      if (assigned.value !== undefined) return assigned.value.value;
+      if (assigned.value?.store === store.value) return assigned.value.value;
       const { state } = session.value;
       const value = Object.hasOwn(state, key) ? (state[key] as Value | undefined) : undefined;
       return value === undefined ? fallback : value;
     },
     set(value) {
-      const mine = (assigned.value = { value });
+      const mine = (assigned.value = { store: store.value, value });
       const settle = (): void => {
         if (assigned.value === mine) assigned.value = undefined;
       };
@@ -204,22 +204,30 @@ function injected<S extends object>(): () => ProvidedSessions<S> {
   );
 }
 
-/** Follows a store while the component is mounted, or while the effect scope lives. On a server it follows none. */
+/**
+ * Follows a store while the component is mounted, or while the effect scope lives. On a server it follows none.
+ *
+ * @param storeOf returns another store when the names change: its snapshot is shown at once, before Vue calls watchers
+ */
 function follow<Snapshot>(
   storeOf: () => LiveStore<Snapshot>,
   loading: Snapshot,
 ): Readonly<ShallowRef<Snapshot>> {
-  const snapshot = shallowRef(loading) as ShallowRef<Snapshot>;
+  const followed = shallowRef<{ store: LiveStore<Snapshot>; snapshot: Snapshot }>();
   const start = (): void => {
     watch(
       storeOf,
       (store, _, onCleanup) => {
-        onCleanup(store.subscribe((current) => (snapshot.value = current)));
+        onCleanup(store.subscribe((snapshot) => (followed.value = { store, snapshot })));
       },
       { immediate: true },
     );
   };
   if (getCurrentInstance() === null) start();
   else onMounted(start);
-  return snapshot;
+  return computed(() => {
+    if (followed.value === undefined) return loading;
+    const store = storeOf();
+    return followed.value.store === store ? followed.value.snapshot : store.getSnapshot();
+  });
 }

@@ -112,6 +112,32 @@ describe('The composables for Vue', () => {
     assert.ok(!isWatched(service));
   });
 
+  it('never give what another session had, from the moment that the id changes', async () => {
+    const { service } = await sessionOf(2);
+    await service.createSession({ ...KEY, sessionId: 's2' });
+    const sessionId = ref('s1');
+    let read: (() => unknown[]) | undefined;
+    let assign: ((value: unknown) => void) | undefined;
+    const Chat = defineComponent(() => {
+      const names = () => ({ sessionId: sessionId.value });
+      const { session, store } = useSession(names);
+      const topic = useSessionState<unknown>('topic', 'none', names);
+      assign = (value) => (topic.value = value);
+      read = () => [store.value.key.sessionId, session.value.events.length, topic.value];
+      return () => h('p', JSON.stringify(read?.()));
+    });
+    const { text, unmount } = mount(service, Chat);
+    await until(() => text() === '["s1",2,"none"]');
+    assign?.('tea');
+    assert.deepEqual(read?.(), ['s1', 2, 'tea']);
+    sessionId.value = 's2';
+    assert.deepEqual(read?.(), ['s2', 0, 'none']);
+    await until(() => text() === '["s2",0,"none"]');
+    sessionId.value = 's1';
+    await until(() => text() === '["s1",3,"tea"]');
+    unmount();
+  });
+
   it('take what is provided for names that are undefined', async () => {
     const { service } = await sessionOf(1);
     await service.createSession({ ...KEY, userId: 'bob' });
