@@ -5,14 +5,26 @@ import type { ListenOptions, Notice, WatchRequest } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type { LiveStore } from './live_store.js';
+import { keepMembers } from './snapshot/keep_equal.js';
 
 const METHODS = ['watch', 'listChanges', 'loadOlder'] as const;
 
+interface Subscription<Snapshot> {
+  readonly listener: (snapshot: Snapshot) => void;
+  /** The snapshot that the listener has. */
+  told?: Snapshot;
+}
+
 /** The subscriptions and the reads of a store. Its subclass knows what is read. */
-export abstract class ReadingStore<S extends object, Snapshot> implements LiveStore<Snapshot> {
-  readonly #listeners = new Set<{ listener: (snapshot: Snapshot) => void }>();
+export abstract class ReadingStore<
+  S extends object,
+  Snapshot extends object,
+> implements LiveStore<Snapshot> {
+  readonly #subscriptions = new Set<Subscription<Snapshot>>();
   readonly #service: GivenService<S>;
   #snapshot: Snapshot | undefined;
+  /** Whether the snapshot may be out of date. */
+  #isChanged = true;
   #cancelFrame: (() => void) | undefined;
   /** Present while there are subscribers. Ends the watch and the reads. */
   #watching: AbortController | undefined;
@@ -21,6 +33,11 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
   /** Whether anything is to be read. */
   #isStale = true;
   #hasLoaded = false;
+  /** Whether the last read ended because the last subscriber left. */
+  #wasAborted = false;
+  /** The call of `load` under way. */
+  #loading: Promise<void> | undefined;
+  #isAwaited = false;
   /** The last read's error. */
   protected error: unknown;
 
@@ -45,6 +62,11 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
   /** Forgets what serves only a watched session. */
   protected release?(): void;
 
+  /** Whether `load` was called since the last subscription: its caller may be about to subscribe. */
+  get isAwaited(): boolean {
+    return this.#isAwaited;
+  }
+
   /** Whether anyone subscribes. */
   get isActive(): boolean {
     return this.#watching !== undefined;
@@ -52,19 +74,29 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
 
   readonly subscribe = (listener: (snapshot: Snapshot) => void): (() => void) => {
     // The same function may subscribe twice.
-    const entry = { listener };
-    this.#listeners.add(entry);
+    const subscription: Subscription<Snapshot> = { listener };
+    this.#subscriptions.add(subscription);
+    this.#isAwaited = false;
     if (this.#watching === undefined) this.#start();
-    this.#tell(entry);
+    this.#tell(subscription);
     return () => {
-      if (this.#listeners.delete(entry) && this.#listeners.size === 0) this.#stop();
+      const isEnded = this.#subscriptions.delete(subscription);
+      if (isEnded && this.#subscriptions.size === 0) this.#stop();
     };
   };
 
-  readonly getSnapshot = (): Snapshot => (this.#snapshot ??= this.makeSnapshot());
+  readonly getSnapshot = (): Snapshot => {
+    if (this.#isChanged || this.#snapshot === undefined) {
+      this.#isChanged = false;
+      this.#snapshot = keepMembers(this.#snapshot, this.makeSnapshot());
+    }
+    return this.#snapshot;
+  };
 
-  readonly load = (): Promise<void> =>
-    this.#hasLoaded ? Promise.resolve() : (this.reading ?? this.refresh());
+  readonly load = (): Promise<void> => {
+    this.#isAwaited = true;
+    return (this.#loading ??= this.#load().finally(() => (this.#loading = undefined)));
+  };
 
   readonly reload = (): Promise<void> => {
     this.noteAll?.();
@@ -84,12 +116,14 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
 
   /** Tells the subscribers of a change, in the next frame. */
   protected changed(): void {
-    this.#snapshot = undefined;
+    this.#isChanged = true;
     if (this.#watching === undefined) return;
     this.#cancelFrame ??= onNextFrame(() => {
       this.#cancelFrame = undefined;
       // A listener may subscribe others, which are told at once, and end the subscriptions of others.
-      for (const entry of [...this.#listeners]) if (this.#listeners.has(entry)) this.#tell(entry);
+      for (const subscription of [...this.#subscriptions]) {
+        if (this.#subscriptions.has(subscription)) this.#tell(subscription);
+      }
     });
   }
 
@@ -97,10 +131,16 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     return this.#service;
   }
 
-  /** What a listener throws must not keep the next one, or the end of its own subscription, from being called. */
-  #tell({ listener }: { listener: (snapshot: Snapshot) => void }): void {
+  /**
+   * Calls a listener, unless it has the snapshot. If it throws, the next one must still be called, and its own
+   * subscription must still have an end.
+   */
+  #tell(subscription: Subscription<Snapshot>): void {
+    const snapshot = this.getSnapshot();
+    if (subscription.told === snapshot) return;
+    subscription.told = snapshot;
     try {
-      listener(this.getSnapshot());
+      subscription.listener(snapshot);
     } catch (error) {
       reportUncaught(error);
     }
@@ -138,17 +178,26 @@ export abstract class ReadingStore<S extends object, Snapshot> implements LiveSt
     this.release?.();
   }
 
+  async #load(): Promise<void> {
+    if (this.#hasLoaded) return;
+    // A subscriber that leaves ends the read under way, for which this call waits as well.
+    do await (this.reading ?? this.refresh());
+    while (this.#wasAborted);
+  }
+
   async #readAll(): Promise<void> {
     while (this.#isStale) {
       this.#isStale = false;
+      this.#wasAborted = false;
       const signal = this.#watching?.signal;
       try {
         await this.read(await this.service(), signal);
         this.#hasLoaded = true;
         if (this.error !== undefined) this.#setError(undefined);
       } catch (error) {
-        // Without subscribers nobody misses what was aborted. The next one reads it again.
-        if (signal?.aborted !== true) this.#setError(error);
+        // Only the next subscriber, or a call of `load`, needs what was aborted, and reads it again.
+        this.#wasAborted = signal?.aborted === true;
+        if (!this.#wasAborted) this.#setError(error);
       }
     }
     this.reading = undefined;

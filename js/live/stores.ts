@@ -3,6 +3,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { GivenService } from './live_service.js';
 import type { LiveSession, LiveSessionOptions } from './live_session.js';
 import type { LiveSessions, LiveSessionsRequest } from './live_sessions.js';
+import type { ReadingStore } from './reading_store.js';
 import { WatchedSession } from './watched_session.js';
 import { WatchedSessions } from './watched_sessions.js';
 
@@ -59,12 +60,22 @@ export function liveSessions<S extends object = StateShape>(
 /** The most stores without subscribers that are kept for each service. */
 const MAX_IDLE = 20;
 
+/**
+ * Milliseconds for which an awaited store is kept in any case, from its last render on. A boundary that suspends renders
+ * all of its components again after each load, and subscribes to no store until the last one is loaded.
+ */
+const AWAITED_MS = 10_000;
+
 /** A store of any session or list. */
-interface AnyStore {
-  readonly isActive: boolean;
+type AnyStore = Pick<ReadingStore<never, object>, 'isActive' | 'isAwaited'>;
+
+interface SharedStore {
+  readonly store: AnyStore;
+  /** When a component rendered it last, by `performance.now`. */
+  readonly lastUse: number;
 }
 
-const storesOfServices = new WeakMap<object, Map<string, AnyStore>>();
+const storesOfServices = new WeakMap<object, Map<string, SharedStore>>();
 
 /**
  * Returns the store of a session that all components share. Between the render of a component and its subscription the
@@ -91,15 +102,18 @@ export function sharedSessions<S extends object>(
 
 /** @param name names one kind of store only */
 function shared<Store extends AnyStore>(service: object, name: string, make: () => Store): Store {
-  const stores = storesOfServices.get(service) ?? new Map<string, AnyStore>();
+  const stores = storesOfServices.get(service) ?? new Map<string, SharedStore>();
   storesOfServices.set(service, stores);
-  const known = stores.get(name);
+  const known = stores.get(name)?.store;
   const store = known ?? make();
+  const now = performance.now();
   // The last used stands last.
   stores.delete(name);
-  stores.set(name, store);
+  stores.set(name, { store, lastUse: now });
   if (known === undefined) {
-    const idle = [...stores].filter(([, { isActive }]) => !isActive);
+    const isIdle = ({ store, lastUse }: SharedStore): boolean =>
+      !store.isActive && !(store.isAwaited && now - lastUse < AWAITED_MS);
+    const idle = [...stores].filter(([, shared]) => isIdle(shared));
     for (const [unused] of idle.slice(0, -MAX_IDLE)) stores.delete(unused);
   }
   return store as Store;

@@ -7,7 +7,7 @@ import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { Notice } from '../watch/notice.js';
 import { AppendHandle } from './append_handle.js';
-import { withoutReplaced, withPiece } from './snapshot/drafts.js';
+import { ofInvocation, withoutReplaced, withPiece } from './snapshot/drafts.js';
 import { EventList } from './snapshot/event_list.js';
 import { keepEqual } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
@@ -54,7 +54,7 @@ export class WatchedSession<S extends object>
   #list = new EventList();
   #hasOlder = false;
   #loadingOlder: Promise<boolean> | undefined;
-  #drafts: readonly Event[] = [];
+  #drafts = NO_DRAFTS;
   readonly #unsent = new UnsentEvents();
   #shown = new ShownEvents();
   #head: Head<S> = NO_HEAD;
@@ -84,9 +84,11 @@ export class WatchedSession<S extends object>
 
   async send(given: SentEvent): Promise<Event> {
     const event = copyEvent(given);
-    this.#drafts = this.#drafts.filter(({ invocationId }) => invocationId === event.invocationId);
+    // An invocation that did not end its drafts was given up.
+    this.#drafts = ofInvocation(this.#drafts, event);
     if (event.partial === true) {
-      this.#drafts = withPiece(this.#drafts, event);
+      // The whole event may be here before its last piece, by a notice.
+      if (!this.#isShown(event.id)) this.#drafts = withPiece(this.#drafts, event);
       this.changed();
       return event;
     }
@@ -103,8 +105,9 @@ export class WatchedSession<S extends object>
         () => this.#revision,
       );
       await this.#reach(service.revisionOf(session));
-      // Without subscribers nothing was read. The next read puts the event in its place.
-      if (!this.isActive && this.#status !== 'deleted' && !this.#list.get(event.id)) {
+      // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
+      const wasRead = this.isActive && this.error === undefined;
+      if (!wasRead && this.#status !== 'deleted' && !this.#list.get(event.id)) {
         this.#list.append(sent.event);
       }
       if (this.#unsent.sendOf(event.id) === sent) this.#setSend(event.id, undefined);
@@ -133,7 +136,7 @@ export class WatchedSession<S extends object>
   }
 
   discardDrafts(): void {
-    this.#drafts = [];
+    this.#drafts = NO_DRAFTS;
     this.changed();
   }
 
@@ -210,13 +213,12 @@ export class WatchedSession<S extends object>
     const config = { numRecentEvents: limit + 1 };
     const session = await service.getSession({ ...this.key, config, signal });
     if (session === undefined) return this.#setGone();
+    // `loadOlder` has put events before the first one meanwhile. They stay.
+    if (this.#list.length > limit) return this.#readWindow(service, signal);
     const { events } = session;
-    const last = this.#list;
-    this.#list = last.withEvents(events.slice(-limit));
+    if (this.#drafts.length > 0) for (const event of events) this.#endDrafts(event);
+    this.#list = this.#list.withEvents(events.slice(-limit));
     this.#hasOlder = events.length > limit;
-    if (this.#drafts.length > 0) {
-      for (const event of events) if (!last.get(event.id)) this.#endDrafts(event);
-    }
     // Otherwise it may be of a session that was deleted since.
     if (this.isActive || this.#handle.opening !== undefined) {
       void this.#handle.keep(Promise.resolve({ ...session, events: [] }));
@@ -264,9 +266,9 @@ export class WatchedSession<S extends object>
     const isKnown = this.#list.get(event.id) !== undefined;
     // A cache may append an event again, after others. A clock may be behind, so that an event comes late.
     if (isKnown === isAppended && this.#list.last?.id !== event.id) return false;
+    this.#endDrafts(event);
     if (isKnown) this.#list.replace(event);
     else this.#list.append(event);
-    this.#endDrafts(event);
     return true;
   }
 
@@ -290,9 +292,10 @@ export class WatchedSession<S extends object>
   #setGone(status: 'deleted' | 'missing' = this.#wasThere ? 'deleted' : 'missing'): void {
     this.#status = status;
     this.#revision = undefined;
-    this.#list = new EventList();
+    this.#list = this.#list.withEvents([]);
     this.#hasOlder = false;
-    this.#drafts = [];
+    // An answer may be streamed before the session exists.
+    if (status === 'deleted') this.#drafts = NO_DRAFTS;
     this.#head = NO_HEAD;
     this.#scopes = splitState<S>({}, this.#scopes);
     this.changed();
@@ -301,29 +304,44 @@ export class WatchedSession<S extends object>
   async #readOlder(limit: number): Promise<boolean> {
     this.changed();
     await this.load();
-    const { first } = this.#list;
-    if (first === undefined || !this.#hasOlder) return false;
     const service = await this.service();
-    const session = await this.#handle.open(service);
-    if (session === undefined) return false;
-    const events = [first];
-    const hasOlder = await this.#handle.unlessGone(
-      service.loadOlder({ ...session, events }, limit),
-    );
-    // The session may have been deleted meanwhile.
-    if (this.#list.first?.id === first.id) {
-      this.#list.prepend(events);
-      this.#hasOlder = hasOlder;
+    while (this.#hasOlder) {
+      const session = await this.#handle.open(service);
+      const list = this.#list;
+      const { first } = list;
+      if (session === undefined || first === undefined) return false;
+      const events = [first];
+      try {
+        const older = service.loadOlder({ ...session, events }, limit);
+        const hasOlder = await this.#handle.unlessGone(older);
+        if (this.#list === list) {
+          list.prepend(events);
+          this.#hasOlder = hasOlder;
+          return hasOlder;
+        }
+      } catch (error) {
+        if (this.#list === list) throw error;
+      }
+      // The session was read again meanwhile: the events that were read may not be those before its first one.
     }
-    return this.#hasOlder;
+    return false;
   }
 
   #noteStale(stale: Stale): void {
     this.#stale = { ...this.#stale, ...stale };
   }
 
+  /**
+   * Ends the draft that an event which was read replaces. An event that is shown already has ended its own: the draft is
+   * of a later answer.
+   */
   #endDrafts(event: Event): void {
-    this.#drafts = withoutReplaced(this.#drafts, event);
+    if (!this.#isShown(event.id)) this.#drafts = withoutReplaced(this.#drafts, event);
+  }
+
+  /** Whether an event is stored, as far as it was read, or sent. */
+  #isShown(eventId: string): boolean {
+    return this.#list.get(eventId) !== undefined || this.#unsent.sendOf(eventId) !== undefined;
   }
 
   #setSend(eventId: string, send: Send | undefined): void {
@@ -381,5 +399,7 @@ export class WatchedSession<S extends object>
 function noneIfUnsupported(error: unknown): undefined {
   if (!isSessionError(error, 'unsupported')) throw error;
 }
+
+const NO_DRAFTS: readonly Event[] = [];
 
 const NO_HEAD = { state: {}, lastUpdateTime: 0 };

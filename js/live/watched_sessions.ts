@@ -32,6 +32,7 @@ export class WatchedSessions<S extends object>
   /** Absent until the first read. */
   #sessions: readonly Session<S>[] | undefined;
   #hasMore = false;
+  #loadingMore: Promise<void> | undefined;
 
   constructor(service: GivenService<S>, given: LiveSessionsRequest<keyof S & string>) {
     super(service);
@@ -50,11 +51,8 @@ export class WatchedSessions<S extends object>
     return { appName, userId };
   }
 
-  async loadMore(): Promise<void> {
-    await this.load();
-    if (!this.#hasMore) return;
-    this.#count += this.#limit;
-    await this.refresh();
+  loadMore(): Promise<void> {
+    return (this.#loadingMore ??= this.#readMore().finally(() => (this.#loadingMore = undefined)));
   }
 
   async create(
@@ -98,15 +96,24 @@ export class WatchedSessions<S extends object>
     return {
       status: isRead ? 'ready' : this.error === undefined ? 'loading' : 'failed',
       error: this.error,
-      sessions: this.#sessions ?? [],
+      sessions: this.#sessions ?? NO_SESSIONS,
       hasMore: this.#hasMore,
     };
+  }
+
+  async #readMore(): Promise<void> {
+    await this.load();
+    if (!this.#hasMore) return;
+    this.#count += this.#limit;
+    await this.refresh();
   }
 
   #keyOf({ id, userId }: Pick<Session, 'id' | 'userId'>): CompositeSessionKey {
     return { appName: this.#request.appName, userId, sessionId: id };
   }
 }
+
+const NO_SESSIONS: readonly never[] = [];
 
 function nameOf({ userId, id }: Pick<Session, 'id' | 'userId'>): string {
   return JSON.stringify([userId, id]);

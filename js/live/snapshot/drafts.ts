@@ -1,26 +1,29 @@
 import type { Event } from '../../model/event/event.js';
 import type { Part } from '../../model/event/content.js';
 
-/**
- * Returns the drafts with a piece of a streamed answer. The pieces of an author in an invocation grow one draft. Drafts
- * of other invocations end.
- */
+/** Returns the drafts with a piece of a streamed answer. The pieces of an author in an invocation grow one draft. */
 export function withPiece(drafts: readonly Event[], piece: Event): readonly Event[] {
-  const current = drafts.filter(({ invocationId }) => invocationId === piece.invocationId);
-  const position = current.findIndex((draft) => isOfSameAnswer(draft, piece));
-  const draft = current[position];
-  if (draft === undefined) return [...current, piece];
+  const draft = drafts.find((draft) => isOfSameAnswer(draft, piece));
+  if (draft === undefined) return [...drafts, piece];
   const parts = joinParts(partsOf(draft), partsOf(piece));
   const content = { ...draft.content, ...piece.content, parts };
   // The id stays, so that a view keeps its element.
-  current[position] = { ...draft, ...piece, id: draft.id, content };
-  return current;
+  const grown = { ...draft, ...piece, id: draft.id, content };
+  return drafts.map((other) => (other === draft ? grown : other));
+}
+
+/** Returns the drafts of the event's invocation; the same array if there are no others. */
+export function ofInvocation(drafts: readonly Event[], { invocationId }: Event): readonly Event[] {
+  return keepSome(drafts, (draft) => draft.invocationId === invocationId);
 }
 
 /** Returns the drafts without the one that a whole event replaces; the same array if it replaces none. */
 export function withoutReplaced(drafts: readonly Event[], event: Event): readonly Event[] {
-  const remaining = drafts.filter((draft) => !isOfSameAnswer(draft, event));
-  return remaining.length === drafts.length ? drafts : remaining;
+  return keepSome(drafts, (draft) => !isOfSameAnswer(draft, event));
+}
+
+function keepSome(drafts: readonly Event[], stays: (draft: Event) => boolean): readonly Event[] {
+  return drafts.every(stays) ? drafts : drafts.filter(stays);
 }
 
 function isOfSameAnswer(draft: Event, event: Event): boolean {

@@ -38,3 +38,17 @@ export function keepElements<T>(
   const isSame = kept.length === last.length && kept.every((element, at) => element === last[at]);
   return isSame ? last : kept;
 }
+
+/**
+ * Returns `last` if all members of `next` are the same as its own. A getter has no value to compare: it follows from the
+ * other members.
+ */
+export function keepMembers<T extends object>(last: T | undefined, next: T): T {
+  if (last === undefined) return next;
+  const [before, after] = [last, next].map(Object.getOwnPropertyDescriptors);
+  const keys = Object.keys(after!);
+  const isSame =
+    keys.length === Object.keys(before!).length &&
+    keys.every((key) => Object.is(before![key]?.value, after![key]?.value));
+  return isSame ? last : next;
+}

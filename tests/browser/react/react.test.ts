@@ -87,6 +87,10 @@ for (const [version, modulesOf] of Object.entries(VERSIONS)) {
         assert.deepEqual(await tab.call('suspend'), ['wait', 'ready 2', 'ready 3']);
       });
 
+      it('suspends until more sessions have been read than are kept without subscribers', async () => {
+        assert.equal(await tab.call('suspendMany', 50), 50);
+      });
+
       it('takes over what the server rendered', async () => {
         assert.deepEqual(await tab.call('hydrate'), []);
       });

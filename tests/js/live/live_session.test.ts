@@ -113,6 +113,46 @@ describe('A live session', () => {
     stop();
   });
 
+  it('keeps older events that come while the session is read again', async () => {
+    const { service } = await sessionOf(10);
+    const store = liveSession(service, KEY, { window: 4 });
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    const read = service.getSession.bind(service);
+    let older: Promise<boolean> | undefined;
+    service.getSession = async (request) => {
+      const session = await read(request);
+      await (older ??= store.loadOlder());
+      return session;
+    };
+    await store.reload();
+    stop();
+    assert.equal(store.getSnapshot().hasOlder, true);
+    assert.deepEqual(idsOf(store.getSnapshot().events), ['e3', 'e4', 'e5', 'e6', 'e7', 'e8', 'e9', 'e10']); // prettier-ignore
+  });
+
+  it('loads the older events of a session that is created again meanwhile', async () => {
+    const { service } = await sessionOf(10);
+    const store = liveSession(service, KEY, { window: 2 });
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    const loadOlder = service.loadOlder.bind(service);
+    let isAgain = false;
+    service.loadOlder = async (session, ...rest) => {
+      if (isAgain) return loadOlder(session, ...rest);
+      isAgain = true;
+      await service.deleteSession(KEY);
+      const created = await service.createSession(KEY);
+      const ids = ['n1', 'n2', 'n3', 'n4', 'n5'];
+      await service.appendEvents({ session: created, events: ids.map((id) => message(id)) });
+      await snapshotOf(store, ({ events }) => idsOf(events).includes('n5'));
+      return loadOlder(session, ...rest);
+    };
+    assert.equal(await store.loadOlder(), true);
+    stop();
+    assert.deepEqual(idsOf(store.getSnapshot().events), ['n2', 'n3', 'n4', 'n5']);
+  });
+
   it('follows a session that is deleted and created again', async () => {
     const { service } = await sessionOf(2);
     const store = liveSession(service, KEY);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type LiveSessionSnapshot, liveSession } from '../../../js/live/index.js';
+import { type LiveSessionSnapshot, liveSession, liveSessions } from '../../../js/live/index.js';
+import { onNextFrame } from '../../../js/live/frame.js';
 import { isReady, isWatched, KEY, message, sessionOf, snapshotOf } from './stores.js';
 
 describe('Subscribers of a live session', () => {
@@ -83,4 +84,54 @@ describe('Subscribers of a live session', () => {
     assert.equal(after.events[0], before.events[0]);
     assert.equal(after.state['app:motd'], 'hi');
   });
+
+  it('are not told of a read that finds nothing new, and the snapshot stays the same', async () => {
+    const { service } = await sessionOf(3);
+    const stores = [
+      liveSession(service, KEY),
+      liveSession(service, { ...KEY, sessionId: 'none' }),
+      liveSessions(service, { appName: KEY.appName }),
+    ] as const;
+    for (const store of stores) {
+      await store.load();
+      const before = store.getSnapshot();
+      const told: unknown[] = [];
+      const stop = store.subscribe((snapshot: object) => told.push(snapshot));
+      await store.reload();
+      assert.equal(store.getSnapshot(), before);
+      if ('discardDrafts' in store) store.discardDrafts();
+      // Frames come in the order in which they were asked for.
+      await new Promise<void>((done) => onNextFrame(done));
+      assert.equal(store.getSnapshot(), before);
+      assert.deepEqual(told, [before]);
+      stop();
+    }
+  });
+
+  it('may leave while another caller waits for the first read, which then goes on', async () => {
+    const { service } = await sessionOf(3);
+    for (const store of [liveSession(service, KEY), liveSessions(service, KEY_OF_LIST)]) {
+      const stop = store.subscribe(() => undefined);
+      const loading = store.load();
+      stop();
+      await loading;
+      assert.equal(store.getSnapshot().status, 'ready');
+      assert.ok(!isWatched(service));
+    }
+  });
+
+  it('get a fresh read after one that was left', async () => {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    const loading = store.load();
+    stop();
+    await service.appendEvent({ session, event: message('e2') });
+    const { events } = await snapshotOf(store, isReady);
+    assert.equal(events.length, 2);
+    await loading;
+    assert.ok(!isWatched(service));
+  });
 });
+
+const KEY_OF_LIST = { appName: KEY.appName, userId: KEY.userId };

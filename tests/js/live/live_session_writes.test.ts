@@ -65,6 +65,22 @@ describe('A live session that is written to', () => {
     assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'e2']);
   });
 
+  it('shows a sent event also if it cannot be read', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    const read = service.listChanges.bind(service);
+    service.listChanges = () => Promise.reject(new Error('offline'));
+    await store.send(message('e2'));
+    const { events, unsent, error } = store.getSnapshot();
+    assert.deepEqual([idsOf(events), { ...unsent }, String(error)], [['e1', 'e2'], {}, 'Error: offline']); // prettier-ignore
+    service.listChanges = read;
+    await store.reload();
+    stop();
+    assert.deepEqual(store.getSnapshot().events, (await service.getSession(KEY))?.events);
+  });
+
   it('does not show an event of a session that was deleted meanwhile', async () => {
     const { service } = await sessionOf(1);
     const store = liveSession(service, KEY);

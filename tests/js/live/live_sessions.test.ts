@@ -39,6 +39,14 @@ describe('A live list of sessions', () => {
     assert.ok(!isWatched(service));
   });
 
+  it('adds the next sessions once for concurrent calls', async () => {
+    const service = serviceOf();
+    for (let number = 1; number <= 9; number += 1) await service.createSession(USER);
+    const list = liveSessions(service, { ...USER, limit: 2 });
+    await Promise.all([list.loadMore(), list.loadMore(), list.loadMore()]);
+    assert.equal(list.getSnapshot().sessions.length, 4);
+  });
+
   it('follows what others create, append, rename and delete', async () => {
     const service = serviceOf();
     const session = await service.createSession({ ...USER, sessionId: 's1' });

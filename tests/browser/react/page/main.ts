@@ -191,6 +191,25 @@ async function suspend(): Promise<string[]> {
   return seen;
 }
 
+/** One boundary waits for many sessions. Returns how many it shows in the end. */
+async function suspendMany(count: number): Promise<number> {
+  const service = await serviceOf(1);
+  function Chat({ sessionId }: { sessionId: string }): ReactElement {
+    const [{ status }] = useSession({ sessionId, suspense: true });
+    return createElement('i', null, `${status} `);
+  }
+  const chats = Array.from({ length: count }, (_, key) =>
+    createElement(Chat, { key, sessionId: `none${key}` }),
+  );
+  const boundary = createElement(Suspense, { fallback: 'wait' }, chats);
+  const { root, text } = mount(provide(service, boundary));
+  await until(() => text() === 'missing '.repeat(count));
+  const shown = text().split(' ').length - 1;
+  root.unmount();
+  await until(() => !isWatched(service));
+  return shown;
+}
+
 /** Takes over the text that a server rendered. */
 async function hydrate(): Promise<string[]> {
   const service = await serviceOf(2);
@@ -268,6 +287,6 @@ async function switchSessions(
   return { shown, isWatched: service[CORE].feed.hasReceivers, kept, growth };
 }
 
-const scenarios = { converse, tear, leaveEarly, suspend, hydrate, switchSessions };
+const scenarios = { converse, tear, leaveEarly, suspend, suspendMany, hydrate, switchSessions };
 export type ReactScenarios = typeof scenarios;
 exposeScenarios(scenarios);

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { liveSession } from '../../../js/live/index.js';
+import { idsOf, isReady, KEY, sessionOf, snapshotOf } from './stores.js';
+
+const answer = { invocationId: 'i2', author: 'guide' };
+const contentOf = (text: string) => ({ role: 'model', parts: [{ text }] });
+const piece = (text: string) => ({ ...answer, partial: true, content: contentOf(text) });
+const whole = (id: string, text: string) => ({ ...answer, id, content: contentOf(text) });
+
+const textsOf = (drafts: readonly { content?: { parts?: { text?: string }[] } }[]) =>
+  drafts.map(({ content }) => content?.parts?.[0]?.text);
+
+describe('A draft of a live session', () => {
+  it('stays while the event of the answer before it is read', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    await store.send(piece('Let me look.'));
+    const sending = store.send(whole('e2', 'Let me look.'));
+    assert.deepEqual(store.getSnapshot().drafts, []);
+    await store.send(piece('Green'));
+    await sending;
+    await store.send(piece(' tea'));
+    await store.reload();
+    stop();
+    const { events, drafts } = store.getSnapshot();
+    assert.deepEqual(idsOf(events), ['e1', 'e2']);
+    assert.deepEqual(textsOf(drafts), ['Green tea']);
+  });
+
+  it('stays when an earlier event of its author is replaced', async () => {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    await store.send(whole('e2', 'Let me look.'));
+    await store.send(piece('Green'));
+    await service.appendEvent({ session, event: whole('e2', 'Let me see.') });
+    const { drafts } = await snapshotOf(store, ({ events }) =>
+      textsOf(events).includes('Let me see.'),
+    );
+    stop();
+    assert.deepEqual(textsOf(drafts), ['Green']);
+  });
+
+  it('does not begin with a piece that comes after its whole event', async () => {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    await store.send({ ...piece('Green'), id: 'e2' });
+    await service.appendEvent({ session, event: whole('e2', 'Green tea') });
+    await snapshotOf(store, ({ events }) => events.length === 2);
+    await store.send({ ...piece(' tea'), id: 'e2' });
+    stop();
+    assert.deepEqual(store.getSnapshot().drafts, []);
+  });
+
+  it('stays while a read finds that the session does not exist yet', async () => {
+    const store = liveSession(new InMemorySessionService(), KEY);
+    const stop = store.subscribe(() => undefined);
+    await store.send(piece('Green'));
+    await snapshotOf(store, ({ status }) => status === 'missing');
+    await store.send(piece(' tea'));
+    assert.deepEqual(textsOf(store.getSnapshot().drafts), ['Green tea']);
+    await store.send(whole('e1', 'Green tea'));
+    assert.deepEqual(store.getSnapshot().drafts, []);
+    await store.send(piece('More'));
+    await store.remove();
+    stop();
+    assert.deepEqual(store.getSnapshot().drafts, []);
+  });
+});
