@@ -1,9 +1,9 @@
 // Appends: awaited one by one, many concurrent ones, and to a long session.
 
 import { median, medianAndMean, shown, timeOf, timesInTurns } from '../measure.mjs';
-import { Bare } from './bare.mjs';
-import { Ours } from './ours.mjs';
-import { eventsNow, filled, withStores } from './stores.mjs';
+import { Bare } from './stores/bare.mjs';
+import { Ours } from './stores/ours.mjs';
+import { eventsNow, filled, withStores } from './stores/stores.mjs';
 
 const MANY = 64;
 const bareCode = { than: 'the bare code', unit: 'ms' };
@@ -11,7 +11,7 @@ const bareCode = { than: 'the bare code', unit: 'ms' };
 /**
  * Times of single awaited appends. Each event is made right before its append, as by an agent.
  *
- * @param {import('./stores.mjs').Store} store
+ * @param {import('./stores/stores.mjs').Store} store
  * @param {any} handle
  * @param {number} count
  * @param {number} first

@@ -7,8 +7,8 @@ import { RemoteSessionService } from 'adk-session-wasm/remote';
 import { sessionHandler } from 'adk-session-wasm/server';
 
 import { atMost, median, timeOf, timeOfMany, timesInTurns } from '../measure.mjs';
-import { eventsNow } from './stores.mjs';
-import { user } from './user.mjs';
+import { eventsNow } from './stores/stores.mjs';
+import { user } from './stores/user.mjs';
 
 const LATENCY_MS = 20;
 const EVENTS = 100;

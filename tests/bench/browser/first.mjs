@@ -1,13 +1,13 @@
 // The first call of a page: each side runs in a new page.
 
-import { user } from './user.mjs';
+import { user } from './stores/user.mjs';
 
 const name = `bench-${crypto.randomUUID()}`;
 
 /** Times loading the script, and the first call: open and put. */
 export async function bare() {
   const start = performance.now();
-  const { Bare } = await import('./bare.mjs');
+  const { Bare } = await import('./stores/bare.mjs');
   const loaded = performance.now();
   const store = await Bare.open(name, user);
   await store.create(['session'], Date.now());

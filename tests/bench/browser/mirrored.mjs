@@ -2,8 +2,8 @@
 
 import { median, shown, timeOf, timesInTurns } from '../measure.mjs';
 import { numbers } from './appends.mjs';
-import { Ours } from './ours.mjs';
-import { eventsNow, filled, withStores } from './stores.mjs';
+import { Ours } from './stores/ours.mjs';
+import { eventsNow, filled, withStores } from './stores/stores.mjs';
 
 const [STORED, APPENDS, MANY] = [1000, 20, 64];
 

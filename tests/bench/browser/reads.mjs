@@ -3,10 +3,10 @@
 import { IndexedDbSessionService } from 'adk-session-wasm';
 
 import { atMost, median, medianAndMean, timeOf, timeOfMany, timesInTurns } from '../measure.mjs';
-import { Bare } from './bare.mjs';
-import { Ours } from './ours.mjs';
-import { eventsNow, filled, withStores } from './stores.mjs';
-import { user } from './user.mjs';
+import { Bare } from './stores/bare.mjs';
+import { Ours } from './stores/ours.mjs';
+import { eventsNow, filled, withStores } from './stores/stores.mjs';
+import { user } from './stores/user.mjs';
 
 const EVENTS = 10_000;
 const SESSIONS = 5000;

@@ -4,7 +4,7 @@ import { createEvent, IndexedDbSessionService } from 'adk-session-wasm';
 import { liveSession } from 'adk-session-wasm/live';
 import { makeEvents } from '../events.mjs';
 import { limited, median, percentile } from '../measure.mjs';
-import { user } from './user.mjs';
+import { user } from './stores/user.mjs';
 
 const NAME = 'bench-screen';
 const key = { ...user, sessionId: 'screen' };

@@ -3,7 +3,7 @@
 import { createEvent, InMemorySessionService } from 'adk-session-wasm';
 import 'adk-session-wasm/inspector';
 import { makeEvents } from '../events.mjs';
-import { user } from './user.mjs';
+import { user } from './stores/user.mjs';
 
 const COUNT = 100_000;
 const BATCH = 1000;

@@ -7,7 +7,7 @@ import { openSessionService } from '../../../js/adk/index.js';
 import { isSessionError } from '../../../js/errors/errors.js';
 import type { Decide, StorageWriteRequest } from '../../../js/index.js';
 import { MapStorage } from '../service/map_storage.js';
-import { set, setState } from './scenarios/llm_agent.js';
+import { set, setState } from './scenarios/agents/llm_agent.js';
 import { textOf } from './scenarios/scenario.js';
 import { Stage } from './scenarios/stage.js';
 

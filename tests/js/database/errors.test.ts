@@ -186,7 +186,7 @@ describe('A file that may not grow', () => {
   function limited(name: string): unknown {
     // Without the trap, the signal would end the program instead of an error.
     const limit = 'trap "" XFSZ; ulimit -f 800; exec "$@"';
-    const file = fileURLToPath(import.meta.resolve(`./cases/${name}.js`));
+    const file = fileURLToPath(import.meta.resolve(`./programs/${name}.js`));
     const command = [process.execPath, ...LOADER, file, join(folder, `${name}.db`)];
     const { stdout, stderr } = spawnSync('bash', ['-c', limit, 'bash', ...command], {
       encoding: 'utf8',

@@ -61,7 +61,8 @@ it('The tests of types use every public function and method', () => {
     ),
   );
   assert.ok(names.size > 80, String(names.size));
-  const tests = readdirSync(folder)
+  const tests = readdirSync(folder, { encoding: 'utf8', recursive: true })
+    .filter((file) => file.endsWith('.ts'))
     .map((file) => readFileSync(join(folder, file), 'utf8'))
     .join('\n');
   const missing = [...names].filter((name) => !new RegExp(`\\b${name}\\b *[(<:=]`).test(tests));

@@ -14,7 +14,7 @@ import { startApiServer } from '../../interop/api_server/api_server.js';
 import { emptied, freePort, startPostgres } from '../../js/database/servers.js';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { installTools } from '../hosts/host.js';
-import { SESSION_HANDLER_TOOLS } from '../hosts/session_handlers.js';
+import { SESSION_HANDLER_TOOLS } from '../hosts/servers/session_handlers.js';
 import { install } from '../installed.js';
 import { assertManifest, buildWithVite, checkTypes, copyExample, EXAMPLE_NAMES, linesOfCode, linkPackages } from './example.js'; // prettier-ignore
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { wasmCopies } from '../bundles.js';
 import { assertOutcome, type Outcome, page, program } from '../consumer.js';
 import { type Host, type Pages, type Project, projectWith, slow } from './host.js';
-import { assertServes, HANDLER } from './handler.js';
-import { withServer } from './host_server.js';
+import { assertServes, HANDLER } from './servers/handler.js';
+import { withServer } from './servers/host_server.js';
 
 const ONE_WASM = { files: 0, inlined: 1 };
 

@@ -13,7 +13,7 @@ import { NEXT_EXAMPLE } from './next_example.js';
 import { NODES } from './node_versions.js';
 import { PAGES } from './pages.js';
 import { RUNTIMES } from './runtimes.js';
-import { SESSION_HANDLERS } from './session_handlers.js';
+import { SESSION_HANDLERS } from './servers/session_handlers.js';
 import { TEST_RUNNERS } from './test_runners.js';
 import { TYPESCRIPT } from './typescript.js';
 

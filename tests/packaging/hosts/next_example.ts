@@ -8,7 +8,7 @@ import { assertStreamed, record, say, shows, until } from '../../browser/chat_pa
 import { assertManifest, copyExample } from '../examples/example.js';
 import { NEXT, NEXT_ENV } from './frameworks.js';
 import { type Host, projectWith, runQuietly, slow } from './host.js';
-import { withServer } from './host_server.js';
+import { withServer } from './servers/host_server.js';
 
 async function check(): Promise<string> {
   const project = projectWith('next', NEXT);

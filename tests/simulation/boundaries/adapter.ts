@@ -14,7 +14,7 @@ import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { CrashedCalls } from '../run/crashed_calls.js';
 import { Random } from '../run/random.js';
-import { VirtualPace } from '../run/virtual_pace.js';
+import { VirtualPace } from '../run/pace/virtual_pace.js';
 
 const FAULTS = {
   /** The verb throws before it begins. */

@@ -7,7 +7,7 @@ import type { SessionName } from '../operation.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { Random } from '../run/random.js';
-import { RealPace } from '../run/real_pace.js';
+import { RealPace } from '../run/pace/real_pace.js';
 import { NEVER_MS, TimeLimits } from '../run/time_limits.js';
 import { namesOf } from '../run/workload.js';
 import { FaultyProxy, SERVER_FAULTS, type ServerFault } from './faulty_proxy.js';

@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { Pace } from '../run/pace.js';
-import type { RealPace } from '../run/real_pace.js';
+import type { Pace } from '../run/pace/pace.js';
+import type { RealPace } from '../run/pace/real_pace.js';
 
 export const SERVER_FAULTS = {
   /** The server gets the request late. */

@@ -4,7 +4,7 @@ import { IndexedDbSessionService, type SessionServiceOptions } from '../../../js
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { Random } from '../run/random.js';
-import { RealPace } from '../run/real_pace.js';
+import { RealPace } from '../run/pace/real_pace.js';
 
 const FAULTS = {
   /** The method throws. */

@@ -8,7 +8,7 @@ import { createMemoryCore } from '../../../js/wasm/core.js';
 import { Feed } from '../../../js/watch/feed.js';
 import type { CrashedCalls } from '../run/crashed_calls.js';
 import type { Faults } from '../run/faults.js';
-import type { VirtualPace } from '../run/virtual_pace.js';
+import type { VirtualPace } from '../run/pace/virtual_pace.js';
 import { linkedStore, type Pass, serviceOver } from './linked_service.js';
 import type { Remote } from './remote.js';
 

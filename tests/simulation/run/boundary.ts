@@ -4,7 +4,7 @@ import type { BaseSessionService, SessionServiceOptions } from '../../../js/inde
 import type { Rules } from '../model/apply.js';
 import type { SessionName } from '../operation.js';
 import type { Faults } from './faults.js';
-import type { Pace } from './pace.js';
+import type { Pace } from './pace/pace.js';
 import type { Random } from './random.js';
 
 /** A kind of storage, and the faults of its requests. */

@@ -14,7 +14,7 @@ import { describeOperation } from '../operation.js';
 import type { Boundary, Client, SimulatedStorage } from './boundary.js';
 import { judge } from './judge.js';
 import { observe } from './observe.js';
-import { StuckError, until } from './pace.js';
+import { StuckError, until } from './pace/pace.js';
 import { perform, shownBy } from './perform.js';
 import { Random } from './random.js';
 import { Workload } from './workload.js';

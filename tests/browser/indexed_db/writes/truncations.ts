@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { TRUNCATIONS } from '../../../js/service/truncations.js';
+import { TRUNCATIONS } from '../../../js/service/verbs/truncations.js';
 import type { BrowserName } from '../../browser.js';
 import { type Context, inTab, newName } from '../context.js';
 

@@ -2,7 +2,7 @@
 
 import { toolCall } from '../../../../js/examples/demo/model_script.js';
 import { whatItSaw } from './differences.js';
-import { set, setState } from './llm_agent.js';
+import { set, setState } from './agents/llm_agent.js';
 import { key, outcome, type Scenario, textOf } from './scenario.js';
 import { all } from './stage.js';
 

@@ -314,10 +314,10 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
   });
 }
 
-const burst = fileURLToPath(import.meta.resolve('./burst.js'));
-const counts = fileURLToPath(import.meta.resolve('./counts.js'));
-const creations = fileURLToPath(import.meta.resolve('./creations.js'));
-const deletions = fileURLToPath(import.meta.resolve('./deletions.js'));
+const burst = fileURLToPath(import.meta.resolve('../programs/burst.js'));
+const counts = fileURLToPath(import.meta.resolve('../programs/counts.js'));
+const creations = fileURLToPath(import.meta.resolve('../programs/creations.js'));
+const deletions = fileURLToPath(import.meta.resolve('../programs/deletions.js'));
 
 /**
  * Starts creations.ts, and kills it in the middle of a creation.

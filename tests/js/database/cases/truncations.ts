@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 
 import type { DatabaseSessionService } from '../../../../js/database/index.js';
 import { replaceEnd } from '../../../../js/service/replace_end.js';
-import { REPLACE, TRUNCATIONS } from '../../service/truncations.js';
+import { REPLACE, TRUNCATIONS } from '../../service/verbs/truncations.js';
 
 /** Tests appends that first remove the end of a history, each in a database of its own. */
 export function replacesEnds(

@@ -2,7 +2,7 @@
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { replaceEnd } from '../../../../../js/service/replace_end.js';
-import { REPLACE, TRUNCATIONS } from '../../../../js/service/truncations.js';
+import { REPLACE, TRUNCATIONS } from '../../../../js/service/verbs/truncations.js';
 
 REPLACE.end = replaceEnd;
 

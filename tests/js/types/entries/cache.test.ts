@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { createEvent, InMemorySessionService, type Session } from '../../../../js/index.js';
+import {
+  type CachedSessionOptions,
+  CachedSessionService,
+  type CacheStatus,
+  type OutboxEntry,
+} from '../../../../js/cache/index.js';
+import { compiled, is } from '../expect.js';
+import { key, type Shop } from '../shop.js';
+
+const owner = 'ada';
+
+describe('The types of the cache', () => {
+  it('are those of every service, with the shape of the state', async () => {
+    const remote = new InMemorySessionService<Shop>();
+    const local = new InMemorySessionService<Shop>();
+    const service = new CachedSessionService<Shop>({ remote, local, owner });
+    compiled(async () => {
+      const session = await service.getSession({ ...key, config: { reads: 'cache-only' } });
+      is<Session<Shop> | undefined>()(session);
+      await service.appendEvent({ session: session!, event: createEvent({ author: 'user' }) });
+      is<CacheStatus>()(service.status);
+      is<OutboxEntry[]>()(await service.outbox.list());
+      is<void>()(await service.outbox.retry(key));
+      is<void>()(await service.outbox.drop(key, 'e1'));
+      is<void>()(await service.outbox.change(key, createEvent({ author: 'user' })));
+      is<void>()(await service.sync({ appName: 'shop', userId: 'ada' }));
+      is<void>()(await service.forget());
+      for await (const status of service.watchStatus()) is<CacheStatus>()(status);
+      is<() => void>()(service.watchStatus((status) => is<CacheStatus>()(status)));
+      // @ts-expect-error an outbox has an entry for each session, not for an event
+      await service.outbox.retry('e1');
+      // @ts-expect-error no such policy
+      await service.getSession({ ...key, config: { reads: 'never' } });
+      // @ts-expect-error no such key
+      await service.updateState({ ...key, stateDelta: { topic: 'tea', wrong: 1 } });
+    });
+    assert.equal(service.storage.kind, 'cache');
+    await service.close();
+  });
+
+  it('tell which options there are', () => {
+    const remote = new InMemorySessionService();
+    compiled(() => {
+      const options: CachedSessionOptions = { remote, owner, write: 'through', maxSessions: 5 };
+      // @ts-expect-error the owner is needed
+      const empty: CachedSessionOptions = { remote };
+      // @ts-expect-error the bounds are those of the cache
+      const retention: CachedSessionOptions = { remote, owner, retention: { maxSessions: 1 } };
+      return [options, empty, retention];
+    });
+    assert.throws(() => new CachedSessionService({ remote, owner: '' }), {
+      code: 'invalid_argument',
+    });
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, it } from 'node:test';
+
+import {
+  createEvent,
+  type Event,
+  InMemorySessionService,
+  type Session,
+} from '../../../../js/index.js';
+import { liveSession, liveSessions, type UnsentEvent } from '../../../../js/live/index.js';
+import {
+  createSessionHooks,
+  SessionProvider,
+  useSession,
+  useSessions,
+  useSessionState,
+} from '../../../../js/react/index.js';
+import * as vue from '../../../../js/vue/index.js';
+import { compiled, is } from '../expect.js';
+import { key, service, type Shop } from '../shop.js';
+
+const { appName, userId } = key;
+
+describe('The types of live stores', () => {
+  it('are typed by the state of the service', () => {
+    compiled(async () => {
+      const chat = liveSession(service, key, { window: 20 });
+      const { state, events, unsent } = chat.getSnapshot();
+      is<string | undefined>()(state.topic);
+      is<readonly Event[]>()(events);
+      is<Readonly<Record<string, UnsentEvent>>>()(unsent);
+      is<Event>()(await chat.send({ author: 'user' }));
+      is<Event | undefined>()(await chat.retry('e1'));
+      is<void>()(await chat.discard('e1'));
+      is<void>()(chat.discardDrafts());
+      is<boolean>()(await chat.loadOlder(10));
+      await chat.updateState({ topic: 'tea' });
+      await chat.rename('Tea');
+      // @ts-expect-error no such key
+      await chat.updateState({ wrong: 1 });
+      // @ts-expect-error a snapshot is not changed
+      chat.getSnapshot().status = 'ready';
+      // @ts-expect-error no such option
+      liveSession(service, key, { windows: 20 });
+    });
+  });
+
+  it('of lists have the sessions of the service', () => {
+    compiled(async () => {
+      const list = liveSessions(service, { appName, userId, limit: 20 });
+      is<readonly Readonly<Session<Shop>>[]>()(list.getSnapshot().sessions);
+      is<void>()(await list.loadMore());
+      is<Session<Shop>>()(await list.create({ state: { topic: 'tea' } }));
+      await list.rename({ id: 's1', userId }, null);
+      // @ts-expect-error without the user
+      await list.remove({ id: 's1' });
+    });
+  });
+});
+
+describe('The types of the hooks for React', () => {
+  it('are those of the stores', () => {
+    compiled(() => {
+      SessionProvider({ service: new InMemorySessionService(), appName, userId });
+      const [{ status }, store] = useSession({ sessionId: 's1' });
+      is<'loading' | 'ready' | 'missing' | 'deleted' | 'failed'>()(status);
+      void store.send(createEvent({ author: 'user' }));
+      const [{ hasMore }] = useSessions({ limit: 5 });
+      is<boolean>()(hasMore);
+      const [theme, setTheme] = useSessionState('user:theme', 'light');
+      is<string>()(theme);
+      void setTheme('dark');
+      // @ts-expect-error another type than the default
+      void setTheme(1);
+    });
+  });
+
+  it('have the shape of a state that is given to createSessionHooks', () => {
+    compiled(() => {
+      const hooks = createSessionHooks<Shop>();
+      const [topic] = hooks.useSessionState('topic', 'tea');
+      is<string>()(topic);
+      // @ts-expect-error no such key
+      hooks.useSessionState('wrong', 'tea');
+    });
+  });
+});
+
+describe('The types of the composables for Vue', () => {
+  it('are refs of what the stores have', () => {
+    compiled(() => {
+      vue.provideSessions({ service, appName, userId, sessionId: 's1' });
+      const { session, store } = vue.useSession<Shop>();
+      is<string | undefined>()(session.value.state.topic);
+      void store.value.send({ author: 'user' });
+      const theme = vue.useSessionState('user:theme', 'light');
+      is<string>()(theme.value);
+      vue.useSessions();
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, it } from 'node:test';
+
+import * as adk from '../../../../js/adk/index.js';
+import { InMemorySessionService } from '../../../../js/index.js';
+import {
+  type Authorize,
+  type NodeRequest,
+  type NodeResponse,
+  nodeListener,
+  type Permission,
+  type ServedService,
+  type SessionAction,
+  sessionHandler,
+} from '../../../../js/server/index.js';
+import { compiled, is } from '../expect.js';
+
+const authorize: Authorize = (request, { userId }) => userId === request.headers.get('x-user');
+
+describe('The types of the session handler', () => {
+  it('are those of a function from a request to a response', () => {
+    const service: ServedService = new InMemorySessionService();
+    const handler = sessionHandler(service, { authorize });
+    compiled(async () => {
+      const response: Response = await handler(new Request('http://localhost/'));
+      is<number>()(response.status);
+      sessionHandler(service, { authorize, allowedOrigins: ['https://shop.example'] });
+      // @ts-expect-error somebody has to decide
+      sessionHandler(service, {});
+      // @ts-expect-error no such option
+      sessionHandler(service, { authorize, maxBytes: 5 });
+      // @ts-expect-error the framework's services have no pages of events
+      sessionHandler(new adk.InMemorySessionService(), { authorize });
+      // @ts-expect-error a request has more than a path
+      await handler('/apps');
+    });
+    assert.equal(handler.length, 1);
+  });
+
+  it('tell what a request wants to do', () => {
+    compiled(() => {
+      const careful: Authorize = async (_, access) => {
+        is<SessionAction>()(access.action);
+        is<string>()(access.appName);
+        is<string | undefined>()(access.sessionId);
+        // @ts-expect-error no such action
+        if (access.action === 'drop') return false;
+        return Promise.resolve('unauthenticated');
+      };
+      // @ts-expect-error a text that is no permission
+      const wrong: Permission = 'forbidden';
+      // @ts-expect-error it has to say so
+      const empty: Permission = {};
+      return [careful, wrong, empty];
+    });
+  });
+
+  it("fit Node's requests and responses", () => {
+    compiled((request: IncomingMessage, response: ServerResponse) => {
+      const listener = nodeListener(sessionHandler(new InMemorySessionService(), { authorize }));
+      is<(request: NodeRequest, response: NodeResponse) => Promise<void>>()(listener);
+      const own: NodeResponse = {
+        writeHead: (status) => is<number>()(status),
+        write: () => true,
+        end: () => undefined,
+        once: (event) => is<'close' | 'drain'>()(event),
+      };
+      // @ts-expect-error a service is no handler
+      nodeListener(new InMemorySessionService());
+      return [listener(request, response), own];
+    });
+  });
+});
