@@ -1,7 +1,7 @@
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import { isShared, REMOVED } from '../state/scope.js';
+import { REMOVED } from '../state/scope.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
 import type {
@@ -15,6 +15,7 @@ import type {
 import { KEEP_EVENTS } from '../wasm/appends.js';
 import { isSameJson } from '../wasm/core.js';
 import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
+import { stateWrites } from './copies/created_with.js';
 import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
 import { isSession, type Pending } from './records/pending.js';
 import {
@@ -83,8 +84,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     await records.changeSession(key, ({ base }) =>
       base?.copy === created[0] ? {} : { create: bound },
     );
-    const keys = [...sharedKeysOf(events), ...sharedIn(state), ...sharedIn(delta)];
-    await this.#written(key, events, sharesState ? keys : sharedIn(delta));
+    await this.#written(key, events, sharedKeysOf(stateWrites(events, operation.value)));
     return created;
   }
 
@@ -93,17 +93,16 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { key, title, labels } = request;
     await this.#require(key);
     const mapped = { ...request, key: local.keyOf(key) };
-    const write = (): Promise<boolean> => local.call((store) => store.describe(mapped));
-    if (!(await write())) return false;
     const changes = {
       ...(title !== undefined && { title: noted(title) }),
       ...(labels !== undefined && { labels: noted(labels) }),
     };
+    // Noted before it is shown: after a crash, what is shown is sent.
     await records.changeSession(key, () => changes);
-    // Another tab may have fetched the remote's title before this one was noted.
-    await write();
-    await this.#written(key);
-    return true;
+    const isThere = await local.call((store) => store.describe(mapped));
+    if (!isThere) await records.removeSent(key, changes);
+    else await this.#written(key);
+    return isThere;
   }
 
   /** Fetches a session for a write, if there is no copy. */
@@ -288,10 +287,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { copy, record } = await local.unsent(key);
     const { base, create } = record;
     if (copy === undefined || (base === undefined && create === undefined)) return;
-    const keys = sharedKeysOf(copy.events);
-    for (const text of create === undefined ? [] : [create.value.state, create.value.delta]) {
-      for (const name of sharedIn(text)) keys.add(name);
-    }
+    const keys = sharedKeysOf(stateWrites(copy.events, create?.value));
     if (keys.size === 0) return;
     const { appName, userId } = key;
     const sets = Object.fromEntries(
@@ -324,8 +320,4 @@ export class CacheStore extends CopyReads implements SessionStore {
       // A call of the outbox may have released it meanwhile.
     } while (pending.has(nameOf(key)));
   }
-}
-
-function sharedIn(text: string): string[] {
-  return Object.keys(JSON.parse(text) as object).filter(isShared);
 }

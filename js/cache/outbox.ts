@@ -3,18 +3,20 @@ import { newEventId } from '../model/event/create_event.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import { isShared } from '../state/scope.js';
-import type { StateShape } from '../state/state_shape.js';
-import { confirmedIn, type Fetch } from './copies/fetch.js';
+import { splitByCreation, stateWrites } from './copies/created_with.js';
+import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
-import type { LocalCopies } from './copies/local_copies.js';
-import { rebase } from './copies/rebase.js';
+import type { CopyChanges, LocalCopies } from './copies/local_copies.js';
+import { difference, sharedKeysOf, stateAfterEdit } from './copies/rebase.js';
 import { isSession, type Pending, takeCacheKey } from './records/pending.js';
 import type { Records } from './records/records.js';
 import {
+  type Base,
+  type Creation,
   hasOperations,
   isUnsentState,
   nameOf,
+  type Noted,
   type Refusal,
   STATE_REFUSED,
   UNSENT_NOTHING,
@@ -92,6 +94,18 @@ export interface OutboxParts {
   readonly report: (error: unknown) => void;
   readonly tell: (key: CacheKey) => void;
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** A change of unsent events. */
+interface Edit {
+  /** The copy as it was read. */
+  readonly copy: CopyChanges;
+  /** The event that is changed or dropped. Absent: all. */
+  readonly eventId: string | undefined;
+  /** The unsent events after the change. */
+  readonly events: readonly EventSnapshot[];
+  /** The shared keys that the change writes. */
+  readonly changed: ReadonlySet<string>;
 }
 
 /** The outbox of a cache. It holds nothing: what is unsent stands in the copies and their records. */
@@ -202,22 +216,74 @@ export class Outbox implements CacheOutbox {
       if (copy !== undefined) await local.deleteMade(key, copy.created);
       return records.changeSession(key, () => UNSENT_NOTHING);
     }
-    const { state, revision: expectedRevision } = copy;
-    const unsent = copy.events.flatMap((event) => (isChosen(event) ? others : [event]));
-    // With a base, the state still has what only the old events wrote, until the copy is fetched as a whole.
-    const remoteState =
-      base === undefined ? (JSON.parse(create?.value.state ?? '{}') as StateShape) : state;
-    const pinned = new Set(Object.keys({ ...remoteState, ...state }).filter(isShared));
-    const states = { remoteState, localState: state, pinned };
-    const { events, delta } = rebase({ remote: [], ...states, unsent, isSame: Object.is });
-    const truncateAfter = base?.local ?? copy.created;
-    const appended = await local.replace(key, { truncateAfter, expectedRevision, events, delta });
-    if (appended === undefined) return this.#edit(key, eventId, others);
-    if (base === undefined) return;
-    const confirmed = confirmedIn(appended, events.length, events.length);
-    await records.changeSession(key, () => ({
-      base: { ...base, id: newEventId(), local: confirmed, isStale: true },
-      ...(eventId === undefined && UNSENT_NOTHING),
-    }));
+    const events = copy.events.flatMap((event) => (isChosen(event) ? others : [event]));
+    const edit = { copy, eventId, events, changed: sharedKeysOf(others) };
+    const isReplaced =
+      base === undefined
+        ? await this.#replaceInNew(key, edit, create)
+        : await this.#replaceUnsent(key, edit, base);
+    if (!isReplaced) return this.#edit(key, eventId, others);
+    if (eventId === undefined) await records.changeSession(key, () => UNSENT_NOTHING);
+  }
+
+  /** @returns whether it is done; else another tab has changed the copy or its base meanwhile */
+  async #replaceUnsent(
+    key: CompositeSessionKey,
+    { copy: { state, revision }, events, changed }: Edit,
+    base: Base,
+  ): Promise<boolean> {
+    // The state still has what only the old events wrote, until the copy is fetched as a whole.
+    const target = stateAfterEdit(state, state, events, changed);
+    const replacement = {
+      truncateAfter: base.local,
+      expectedRevision: revision,
+      events,
+      delta: JSON.stringify(difference(state, target)),
+    };
+    const next = { ...base, id: newEventId(), isStale: true };
+    const bases = { present: base, next };
+    const isNoted = await this.#parts.local.replaceAndNote(key, replacement, bases, events.length);
+    return isNoted !== undefined;
+  }
+
+  /** The same for a session whose creation waits. No remote has its state, so the cache computes it anew. */
+  async #replaceInNew(
+    key: CompositeSessionKey,
+    edit: Edit,
+    create: Noted<Creation> | undefined,
+  ): Promise<boolean> {
+    const { copy, events, changed } = edit;
+    const creation = create && (await this.#noteDrop(key, edit, create));
+    const target = stateAfterEdit(copy.state, {}, stateWrites(events, creation), changed);
+    const replaced = await this.#parts.local.replace(key, {
+      truncateAfter: copy.created,
+      expectedRevision: copy.revision,
+      events,
+      delta: JSON.stringify(difference(copy.state, target)),
+    });
+    return replaced !== undefined;
+  }
+
+  /**
+   * Notes that an event will be dropped, if the session was created with it. Else the creation would take a later event
+   * for one of its own after a crash.
+   *
+   * @returns the creation without the event
+   */
+  async #noteDrop(
+    key: CompositeSessionKey,
+    { copy, eventId, events }: Edit,
+    create: Noted<Creation>,
+  ): Promise<Creation> {
+    const isIn = (list: readonly EventSnapshot[]): boolean => list.some(({ id }) => id === eventId);
+    const { first } = splitByCreation(copy.events, create.value);
+    if (eventId === undefined || isIn(events) || !isIn(first)) return create.value;
+    const without = ({ dropped = [], ...creation }: Creation): Creation => {
+      return { ...creation, dropped: [...new Set([...dropped, eventId])] };
+    };
+    await this.#parts.records.changeSession(key, ({ create: present }) =>
+      present?.id === create.id ? { create: { ...present, value: without(present.value) } } : {},
+    );
+    return without(create.value);
   }
 }

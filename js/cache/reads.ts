@@ -20,6 +20,7 @@ import type { Lists } from './copies/lists.js';
 import type { LocalCopies } from './copies/local_copies.js';
 import { isRefusal, type RemoteEnd } from './copies/remote_end.js';
 import type { ReadPolicy } from './options.js';
+import { isFirstBase } from './records/first_base.js';
 import type { Records } from './records/records.js';
 import { LISTED, nameOf } from './records/session_record.js';
 
@@ -84,7 +85,10 @@ export class CopyReads {
     const need = isNewest ? (limit ?? Infinity) : Infinity;
     return this.#readSession(key, need, call, async (store, stored, call) => {
       const read = await store.page(stored, page, call);
-      if (read?.[1] !== undefined) this.#sources.set(read[1], { key, isCopy: stored !== key });
+      if (read === undefined) return undefined;
+      if (read[1] !== undefined) this.#sources.set(read[1], { key, isCopy: stored !== key });
+      // The initial state of a fetched session is not known.
+      if (isFirstBase(read[8])) read[8] = undefined;
       return read;
     });
   }

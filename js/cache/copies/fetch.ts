@@ -3,13 +3,17 @@ import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
-import type { CreatedSession } from '../../storage/session_store.js';
-import type { Appended } from '../../wasm/protocol.js';
-import { APPENDED } from '../../wasm/protocol.js';
 import { isSameJson } from '../../wasm/core.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { Bounds } from './bounds.js';
-import { type CopyHead, isDescribed, type LocalCopies, type NewCopy } from './local_copies.js';
+import {
+  confirmedUntil,
+  type CopyHead,
+  isDescribed,
+  type LocalCopies,
+  type MadeCopy,
+  type NewCopy,
+} from './local_copies.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference, rebase } from './rebase.js';
 import { prefixOf, type Records } from '../records/records.js';
@@ -112,13 +116,13 @@ export class Fetch {
     key: CompositeSessionKey,
     copy: NewCopy,
     pinned: PinnedKeys,
-  ): Promise<CreatedSession | undefined> {
+  ): Promise<MadeCopy | undefined> {
     const { local, records } = this.#parts;
     if ((await records.session(key)).delete !== undefined) return undefined;
     await records.register(key);
-    const created = await local.create(key, copy);
-    if (created === undefined || !pinned.deleted.has(nameOf(key))) return created;
-    await local.deleteMade(key, created[0]);
+    const made = await local.create(key, copy);
+    if (made === undefined || !pinned.deleted.has(nameOf(key))) return made;
+    await local.deleteMade(key, made.base.copy);
     return undefined;
   }
 
@@ -127,17 +131,18 @@ export class Fetch {
     found: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
-    const { local, records, feed } = this.#parts;
+    const { local, records, feed, clock } = this.#parts;
     const events = found.events.map((event) => local.snapshot(event));
-    const { title, labels, lastUpdateTime, state = {} } = found;
+    const { created, revision, held, title, labels, lastUpdateTime, state = {} } = found;
     const shared = await this.#sharedState(key);
     const delta = JSON.stringify(newDelta(events, state, shared, pinned.keys));
-    const copy = { events, delta, title, labels, lastUpdateTime };
-    const created = await this.make(key, copy, pinned);
-    if (created === undefined) return false;
-    await records.writeBase(key, this.baseOf(found, created[0], created[1]), undefined);
+    const base = { created, revision, held, usedAt: clock() };
+    const copy = { events, delta, title, labels, lastUpdateTime, base };
+    const made = await this.make(key, copy, pinned);
+    if (made === undefined) return false;
+    await records.writeBase(key, made.base, undefined);
     const { appName, userId, sessionId } = key;
-    feed().publishCreated(appName, userId, sessionId, created);
+    feed().publishCreated(appName, userId, sessionId, made.created);
     return true;
   }
 
@@ -171,26 +176,18 @@ export class Fetch {
       await records.writeBase(key, same, base);
       return true;
     }
-    // Noted before, because a base that another tab notes meanwhile would not fit the new revisions. Without a base, a
-    // crash would leave the remote's events in a copy that looks as if it were created here.
-    const present = base ?? this.baseOf(found, created, 0);
-    const marked = { ...present, id: newEventId(), isStale: true };
-    if (!(await records.writeBase(key, marked, base))) return false;
-    const appended = await local.replace(key, {
-      truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
-      expectedRevision: revision,
-      events: plan.events,
-      delta: plan.delta,
-    });
-    if (appended === undefined) {
-      // The copy is as it was.
-      if (base !== undefined) await records.writeBase(key, base, marked);
-      return false;
-    }
-    const confirmed = confirmedIn(appended, plan.events.length, plan.unsentCount);
-    const isNoted = await records.writeBase(key, this.baseOf(found, created, confirmed), marked);
-    if (!isNoted) await records.markStale(key);
-    return isNoted;
+    const isNoted = await local.replaceAndNote(
+      key,
+      {
+        truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
+        expectedRevision: revision,
+        events: plan.events,
+        delta: plan.delta,
+      },
+      { present: base, next: this.baseOf(found, created, 0) },
+      plan.unsentCount,
+    );
+    return isNoted === true;
   }
 
   /** Returns what to note of a copy that has what the remote has up to a local revision. */
@@ -262,25 +259,6 @@ function newDelta(
   const delta = difference({ ...shared, ...own }, state);
   for (const key of pinned) delete delta[key];
   return delta;
-}
-
-/** Returns the local revision up to which everything is the remote's. */
-export function confirmedUntil(
-  revision: number,
-  unsent: readonly { readonly place: number }[],
-): number {
-  return unsent.length === 0 ? revision : Math.min(...unsent.map(({ place }) => place)) - 1;
-}
-
-/** Like {@link confirmedUntil}, after an append of events of which the last are unsent. */
-export function confirmedIn(appended: Appended, count: number, unsentCount: number): number {
-  const unchanged = new Map(appended[APPENDED.unchanged]);
-  const revision = appended[APPENDED.revision];
-  let next = revision - (count - unchanged.size);
-  const places = Array.from({ length: count }, (_, position) => {
-    return { place: unchanged.get(position) ?? (next += 1) };
-  });
-  return confirmedUntil(revision, places.slice(count - unsentCount));
 }
 
 /** Why unsent changes of a session are set aside that the remote does not have (any more). */

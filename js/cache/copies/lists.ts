@@ -1,5 +1,4 @@
 import { isSessionError } from '../../errors/errors.js';
-import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { toRecord } from '../../read/listed_records.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -150,19 +149,17 @@ export class Lists {
       title: textOf(title),
       labels: textOf(labels),
       lastUpdateTime: time,
+      base: {
+        ...remoteRevision(Number(created), Number(revision), time),
+        held: 0,
+        usedAt: time,
+      },
     };
     const made = await fetch.make(key, copy, pinned);
     if (made === undefined) return undefined;
     const { appName, userId, sessionId } = key;
-    feed().publishCreated(appName, userId, sessionId, made);
-    return {
-      id: newEventId(),
-      ...remoteRevision(Number(created), Number(revision), time),
-      copy: made[0],
-      local: made[1],
-      held: 0,
-      usedAt: time,
-    };
+    feed().publishCreated(appName, userId, sessionId, made.created);
+    return made.base;
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {

@@ -21,7 +21,8 @@ import {
 import type { UnsentEvent } from './rebase.js';
 import { failureOf } from './remote_end.js';
 import { type CallStore, callerOf, type Records } from '../records/records.js';
-import { noted, type SessionRecord } from '../records/session_record.js';
+import { type FirstBase, firstBaseOf, firstBaseText, isFirstBase } from '../records/first_base.js';
+import { type Base, noted, type SessionRecord } from '../records/session_record.js';
 import { unchangedSince } from './unchanged_since.js';
 
 /** The local revisions of a copy. */
@@ -70,6 +71,13 @@ export interface NewCopy {
   readonly title: string;
   readonly labels: string;
   readonly lastUpdateTime: number;
+  readonly base: FirstBase;
+}
+
+/** A copy that was made, as its storage returns it, and what is to be noted of it. */
+export interface MadeCopy {
+  readonly created: CreatedSession;
+  readonly base: Base;
 }
 
 /** The end of a copy that is replaced. */
@@ -128,9 +136,15 @@ export class LocalCopies {
     if (copy === undefined) return create === undefined ? others : { ...others, create };
     if (base?.copy === copy) return { ...others, base };
     if (create?.value.copy === copy) return { ...others, create };
-    // Only a copy that was created here has an initial state. It is unsent, also if its record is lost.
-    const state = await this.#initialState(key);
+    const state = await this.#initialState(key, copy);
     if (state === undefined) return others;
+    if (isFirstBase(state)) {
+      // The tab that has fetched the copy has not noted its base: it has crashed, or is about to.
+      const first = firstBaseOf(state, copy);
+      await this.#records.writeBase(key, first, undefined);
+      return { ...others, base: first };
+    }
+    // Only a copy that was created here has an initial state. It is unsent, also if its record is lost.
     const { copy: made, description } = create?.value ?? {};
     // Of two creations at once, the record may be that of the other one.
     const isOwn = made === undefined && isSameJson(description?.initialState ?? 'null', state);
@@ -139,10 +153,10 @@ export class LocalCopies {
     return { ...others, create: noted({ ...lost, description: { initialState: state } }) };
   }
 
-  async #initialState(key: CompositeSessionKey): Promise<string | undefined> {
+  async #initialState(key: CompositeSessionKey, copy: number): Promise<string | undefined> {
     const page = { isForward: true, eventId: undefined, limit: 1, withCount: false };
     const read = await this.call((store) => store.page(this.keyOf(key), page, {}));
-    return read?.[8] ?? undefined;
+    return read?.[0] === copy ? (read[8] ?? undefined) : undefined;
   }
 
   /** Reads what is unsent of a copy. Without a base, all events may be. */
@@ -247,19 +261,52 @@ export class LocalCopies {
   }
 
   /** Returns `undefined` if there is a copy already. */
-  create(key: CompositeSessionKey, copy: NewCopy): Promise<CreatedSession | undefined> {
+  async create(key: CompositeSessionKey, copy: NewCopy): Promise<MadeCopy | undefined> {
     const { events, delta, title, labels, lastUpdateTime } = copy;
+    const initialState = firstBaseText(copy.base, events.length);
     const request = {
       key: this.keyOf(key),
       state: '{}',
       events,
       delta,
       lastUpdateTime,
-      description: { title, labels },
+      description: { title, labels, initialState },
       now: this.#clock(),
       sharesState: false,
     };
-    return this.call((store) => store.create(request, true));
+    const created = await this.call((store) => store.create(request, true));
+    return created && { created, base: firstBaseOf(initialState, created[0]) };
+  }
+
+  /**
+   * Replaces the end of a copy, and notes its new base. Before, the present base is marked as stale, for two reasons.
+   * After a crash in between, the copy is fetched as a whole. And a base that another tab notes meanwhile, which would not
+   * fit the new revisions, is refused.
+   *
+   * @param bases the base that was read, and the next one; without the former, the session was created here
+   * @param unsentCount how many of the new events, at the end, are unsent
+   * @returns whether the next base stands; `undefined` if nothing was replaced, because another tab was first
+   */
+  async replaceAndNote(
+    key: CompositeSessionKey,
+    replacement: Replacement,
+    { present, next }: { readonly present: Base | undefined; readonly next: Base },
+    unsentCount: number,
+  ): Promise<boolean | undefined> {
+    const records = this.#records;
+    // Without a base, a crash would leave the remote's events in a copy that looks as if it were created here.
+    const marked = { ...(present ?? { ...next, local: 0 }), id: newEventId(), isStale: true };
+    if (!(await records.writeBase(key, marked, present))) return undefined;
+    const replaced = await this.replace(key, replacement);
+    if (replaced === undefined) {
+      // The copy is as it was.
+      if (present !== undefined) await records.writeBase(key, present, marked);
+      return undefined;
+    }
+    const local = confirmedIn(replaced, replacement.events.length, unsentCount);
+    const isNoted = await records.writeBase(key, { ...next, local }, marked);
+    if (!isNoted) await records.markStale(key);
+    return isNoted;
   }
 
   /** Watchers get a notice. Returns `undefined` if the copy has changed since that revision, or is gone. */
@@ -334,8 +381,10 @@ export class LocalCopies {
   /** Deletes a copy, unless it was created here. */
   async deleteFetched(key: CompositeSessionKey): Promise<void> {
     const head = await this.head(key);
-    const { create } = await this.recordFor(key, head?.created);
-    if (head !== undefined && create === undefined) await this.delete(key, head);
+    if (head === undefined) return;
+    const { create } = await this.recordFor(key, head.created);
+    if (create !== undefined || !(await this.delete(key, head))) return;
+    await this.#records.removeCopy(key, head.created, {});
   }
 
   /** Returns a shared state. Its keys have no prefix. */
@@ -350,6 +399,25 @@ export class LocalCopies {
     const run = (state: string): string => compute(JSON.parse(state) as StateShape);
     return this.call((store) => store.update(appName, userId, run, {}));
   }
+}
+
+/** Returns the local revision up to which everything is the remote's. */
+export function confirmedUntil(
+  revision: number,
+  unsent: readonly { readonly place: number }[],
+): number {
+  return unsent.length === 0 ? revision : Math.min(...unsent.map(({ place }) => place)) - 1;
+}
+
+/** Like {@link confirmedUntil}, after an append of events of which the last are unsent. */
+function confirmedIn(appended: Appended, count: number, unsentCount: number): number {
+  const unchanged = new Map(appended[APPENDED.unchanged]);
+  const revision = appended[APPENDED.revision];
+  let next = revision - (count - unchanged.size);
+  const places = Array.from({ length: count }, (_, position) => {
+    return { place: unchanged.get(position) ?? (next += 1) };
+  });
+  return confirmedUntil(revision, places.slice(count - unsentCount));
 }
 
 /** Whether a copy has this title and these labels, JSON text. */

@@ -54,6 +54,31 @@ export function rebase(parts: RebaseParts): Rebased {
   };
 }
 
+/**
+ * Returns the state of a copy after a change of its unsent writes. The shared keys keep their values, except those that
+ * the change writes.
+ *
+ * @param base the state before the writes; its shared keys do not count
+ * @param writes all writes after that, in order, as they are after the change
+ * @param changed the shared keys that the change writes
+ */
+export function stateAfterEdit(
+  localState: StateShape,
+  base: StateShape,
+  writes: readonly Pick<EventSnapshot, 'delta'>[],
+  changed: ReadonlySet<string>,
+): StateShape {
+  const state = copyOf({});
+  for (const [key, value] of Object.entries(base)) if (!isShared(key)) state[key] = value;
+  for (const [key, value] of Object.entries(localState)) if (isShared(key)) state[key] = value;
+  for (const { delta } of writes) {
+    for (const [key, value] of Object.entries(delta)) {
+      if (!isShared(key) || changed.has(key)) put(state, key, value);
+    }
+  }
+  return state;
+}
+
 function targetState(
   { remoteState, localState, pinned }: RebaseParts,
   unsent: readonly EventSnapshot[],

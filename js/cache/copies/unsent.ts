@@ -1,6 +1,7 @@
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
+import { stateWrites } from './created_with.js';
 import type { LocalCopies } from './local_copies.js';
 import { sharedKeysOf } from './rebase.js';
 import { isSession, type Pending } from '../records/pending.js';
@@ -92,7 +93,8 @@ export class Unsent {
       return;
     }
     const ids = new Set(events.map(({ id }) => id));
-    pending.set(key, ids, sharedKeysOf(events), isRefused);
+    const writes = stateWrites(events, record.create?.value);
+    pending.set(key, ids, sharedKeysOf(writes), isRefused);
   }
 
   async #lookAtState(key: CacheKey): Promise<void> {

@@ -36,6 +36,8 @@ export interface Creation extends Pick<
 > {
   /** The number of events that the session was created with. */
   readonly events: number;
+  /** The ids of those of them that were dropped since. Each is noted before it is dropped. */
+  readonly dropped?: readonly string[];
   /** The local revision that created the copy. Absent until the copy is made. */
   readonly copy?: number;
 }

@@ -3,8 +3,9 @@ import { firstTitleOf } from '../../model/auto_title.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { APPENDED, STALE_POLICIES } from '../../wasm/protocol.js';
-import { confirmedUntil, deletedOnRemote, type Fetch } from '../copies/fetch.js';
-import type { CopyChanges, LocalCopies } from '../copies/local_copies.js';
+import { splitByCreation } from '../copies/created_with.js';
+import { deletedOnRemote, type Fetch } from '../copies/fetch.js';
+import { confirmedUntil, type CopyChanges, type LocalCopies } from '../copies/local_copies.js';
 import type { UnsentEvent } from '../copies/rebase.js';
 import { failureOf, isRefusal, remoteRevision } from '../copies/remote_end.js';
 import { unchangedSince } from '../copies/unchanged_since.js';
@@ -133,8 +134,9 @@ export class SessionSending {
   ): Promise<boolean> {
     const { records, local, fetch, requests, clock } = this.#parts;
     if (create !== undefined) {
-      const { events: count, ...creation } = create.value;
-      const first = events.slice(0, count);
+      const { state, delta, description, lastUpdateTime, sharesState } = create.value;
+      const creation = { state, delta, description, lastUpdateTime, sharesState };
+      const { first, later } = splitByCreation(events, create.value);
       const created = await requests.askOrSetAside(key, (store, call) =>
         store.create({ key, ...creation, events: first, now: clock(), ...call }, true),
       );
@@ -142,7 +144,7 @@ export class SessionSending {
       if (created.value !== undefined) {
         const [createdAt, remote, time] = created.value;
         const found = remoteRevision(createdAt, remote, time);
-        const base = fetch.baseOf(found, copy, confirmedUntil(revision, events.slice(count)));
+        const base = fetch.baseOf(found, copy, confirmedUntil(revision, later));
         await records.writeBase(key, base, undefined);
         return true;
       }

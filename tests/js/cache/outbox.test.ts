@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import type { CachedSessionService } from '../../../js/cache/index.js';
 import {
   createOffline,
   event,
@@ -113,6 +114,88 @@ it('an unsent session keeps its initial state when an unsent event is changed or
   await cache.sync();
   assert.deepEqual((await server.service.sessionInfo(KEY)).initialState, { kept: 1 });
   await cache.close();
+});
+
+it('an unsent session keeps the state that no event carries when an unsent event is changed', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.isOffline = true;
+  const events = [event('e1', { n: 1 })];
+  const session = await cache.createSession({ ...KEY, events, stateDelta: { n: 2, m: 3 } });
+  await cache.appendEvent({ session, event: event('e2', { wrong: 1 }) });
+  await cache.outbox.change(KEY, event('e2', { right: 1 }));
+  const expected = { n: 2, m: 3, right: 1 };
+  assert.deepEqual((await cache.getSession(KEY))?.state, expected);
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual((await server.service.getSession(KEY))?.state, expected);
+  await cache.close();
+});
+
+it('an unsent session keeps the newer value of a shared key when an unsent event is changed', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.isOffline = true;
+  const session = await cache.createSession({ ...KEY, state: { 'user:name': 'Ada' } });
+  await cache.appendEvent({ session, event: event('e1') });
+  await cache.updateState({ ...USER, stateDelta: { 'user:name': 'Bob' } });
+  await cache.outbox.change(KEY, event('e1', { n: 1 }));
+  assert.deepEqual((await cache.getSession(KEY))?.state, { 'user:name': 'Bob', n: 1 });
+  await cache.close();
+});
+
+/** Creates a session whose event has a shared key that is kept back. */
+async function createKeptBack(server: Server) {
+  const { cache } = openCache(server);
+  await server.service.updateState({ ...USER, stateDelta: { 'user:name': 'Ada' } });
+  server.isOffline = true;
+  const events = [event('e1', { n: 1 }), event('e2', { 'user:name': 'old', 'user:kept': 1 })];
+  const session = await cache.createSession({ ...KEY, events, sharedState: 'keep' });
+  return { cache, session };
+}
+
+/** Sends everything, and checks the user's state. */
+async function requireUserState(
+  server: Server,
+  cache: CachedSessionService,
+  expected: Record<string, unknown>,
+): Promise<void> {
+  server.isOffline = false;
+  await cache.sync();
+  for (const service of [server.service, cache]) {
+    assert.deepEqual(await service.getUserState(USER), expected);
+  }
+  assert.deepEqual(await cache.outbox.list(), []);
+  await cache.close();
+}
+
+for (const id of ['e2', 'e3']) {
+  const kind = id === 'e2' ? 'such an event' : 'another event';
+
+  it(`shared keys that sharedState 'keep' keeps back stay so if ${kind} is changed`, async () => {
+    const server = new Server();
+    const { cache, session } = await createKeptBack(server);
+    await cache.appendEvent({ session, event: event('e3') });
+    await cache.outbox.change(KEY, event(id, { m: 2, ...(id === 'e2' && { 'user:kept': 2 }) }));
+    assert.deepEqual(await cache.getUserState(USER), {});
+    await requireUserState(server, cache, { name: 'Ada' });
+  });
+}
+
+it("shared keys of a later event are sent if an event of a creation with sharedState 'keep' is dropped", async () => {
+  const server = new Server();
+  const { cache, session } = await createKeptBack(server);
+  await cache.appendEvent({ session, event: event('e3', { 'user:shared': 3 }) });
+  await cache.outbox.drop(KEY, 'e1');
+  await requireUserState(server, cache, { name: 'Ada', shared: 3 });
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e2', 'e3']);
+});
+
+it("a deletion of an unsent session changes no shared key that sharedState 'keep' keeps back", async () => {
+  const server = new Server();
+  const { cache } = await createKeptBack(server);
+  await cache.deleteSession(KEY);
+  await requireUserState(server, cache, { name: 'Ada' });
 });
 
 it('an event can be changed while others are written', async () => {

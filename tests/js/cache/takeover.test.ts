@@ -90,8 +90,16 @@ it('a tab that was frozen sends nothing of what it read before', async () => {
 
 /** Opens tabs over one local storage, whose requests a test may hold. */
 async function openTabs(server: Server) {
+  const store = await openStore();
+  return tabsOver(server, store);
+}
+
+async function openStore(): Promise<CoreStore> {
   await loadWasm(true);
-  const store = new CoreStore(createMemoryCore(), true);
+  return new CoreStore(createMemoryCore(), true);
+}
+
+function tabsOver(server: Server, store: CoreStore) {
   return (hold: (verb: string) => Gate | undefined = () => undefined): CachedSessionService => {
     const pass: Pass = async (verb, run) => {
       await hold(verb)?.pass();
@@ -101,12 +109,12 @@ async function openTabs(server: Server) {
   };
 }
 
-/** Holds the first record that is written after a copy was made or renamed. */
-function after(change: 'create' | 'describe', gate: Gate): (verb: string) => Gate | undefined {
-  let isChanged = false;
+/** Holds the first record that is written after a copy was made. */
+function afterCopy(gate: Gate): (verb: string) => Gate | undefined {
+  let isMade = false;
   return (verb) => {
-    isChanged ||= verb === change;
-    return isChanged && verb === 'update' ? gate : undefined;
+    isMade ||= verb === 'create';
+    return isMade && verb === 'update' ? gate : undefined;
   };
 }
 
@@ -115,7 +123,7 @@ it('the remote gets the creation of the copy if two tabs create one session at o
   const openTab = await openTabs(server);
   const [beforeCopy, beforeRecord] = [new Gate(), new Gate()];
   const loser = openTab((verb) => (verb === 'create' ? beforeCopy : undefined));
-  const winner = openTab(after('create', beforeRecord));
+  const winner = openTab(afterCopy(beforeRecord));
   const third = openTab();
   const lost = assert.rejects(
     loser.createSession({ ...KEY, state: { by: 'loser' } }),
@@ -135,13 +143,13 @@ it('the remote gets the creation of the copy if two tabs create one session at o
   }
 });
 
-it('what was written into a copy without a record is set aside if the remote has deleted the session', async () => {
+it('only what was written into a copy without a record is set aside if the remote has deleted the session', async () => {
   const server = new Server();
   const created = await server.service.createSession(KEY);
   await server.service.appendEvent({ session: created, event: event('e1') });
   const openTab = await openTabs(server);
   const beforeRecord = new Gate();
-  const frozen = openTab(after('create', beforeRecord));
+  const frozen = openTab(afterCopy(beforeRecord));
   const read = frozen.getSession(KEY);
   await until(() => beforeRecord.isReached);
   server.isOffline = true;
@@ -152,29 +160,33 @@ it('what was written into a copy without a record is set aside if the remote has
   server.isOffline = false;
   await second.sync();
   const [entry] = await second.outbox.list();
-  assert.deepEqual([entry?.error?.code, idsOf(entry)], ['not_found', ['e1', 'e2']]);
+  assert.deepEqual([entry?.error?.code, idsOf(entry)], ['not_found', ['e2']]);
   beforeRecord.open();
   await read.catch(() => undefined);
   for (const cache of [frozen, second]) await cache.close();
 });
 
-it('a rename of a tab that freezes before it is noted is shown and sent when the tab wakes', async () => {
+it('a rename of a tab that freezes before it is shown is sent by another tab', async () => {
   const server = new Server();
   const openTab = await openTabs(server);
-  const beforeRecord = new Gate();
-  const [frozen, second] = [openTab(after('describe', beforeRecord)), openTab()];
+  const beforeCopy = new Gate();
+  const frozen = openTab((verb) => (verb === 'describe' ? beforeCopy : undefined));
+  const second = openTab();
   const session = await second.createSession(KEY);
   await second.sync();
   const renamed = frozen.updateSession(KEY, { title: 'late' });
-  await until(() => beforeRecord.isReached);
+  await until(() => beforeCopy.isReached);
   await second.appendEvent({ session, event: event('e1') });
   await second.sync();
+  assert.equal((await server.service.getSession(KEY))?.title, 'late');
   // A fetch gives the copy the title of the remote.
   await second.sync();
-  beforeRecord.open();
+  assert.equal(
+    (await second.getSession({ ...KEY, config: { reads: 'cache-only' } }))?.title,
+    'late',
+  );
+  beforeCopy.open();
   await renamed;
-  const own = await frozen.getSession({ ...KEY, config: { reads: 'cache-only' } });
-  assert.equal(own?.title, 'late');
   await frozen.sync();
   for (const service of [server.service, frozen, second]) {
     const read = await service.getSession(KEY);
@@ -201,5 +213,35 @@ it('a rename of a frozen tab that another tab has sent is not sent again', async
     const read = await service.getSession(KEY);
     assert.deepEqual([read?.title, idsOf(read)], ['of another device', ['e1']]);
   }
+  await Promise.all([frozen.close(), second.close()]);
+});
+
+it('a copy that another tab has made while its deletion waits leaves no record behind', async () => {
+  const server = new Server();
+  await server.service.createSession(KEY);
+  const store = await openStore();
+  const openTab = tabsOver(server, store);
+  const beforeCopy = new Gate();
+  const frozen = openTab((verb) => (verb === 'create' ? beforeCopy : undefined));
+  const second = openTab();
+  const read = frozen.getSession(KEY);
+  await until(() => beforeCopy.isReached);
+  await second.getSession(KEY);
+  server.isOffline = true;
+  await second.deleteSession(KEY);
+  beforeCopy.open();
+  await read;
+  server.isOffline = false;
+  await second.sync();
+  assert.equal(await second.getSession(KEY), undefined);
+  const local = serviceOver(
+    'memory',
+    linkedStore(store, (_verb, run) => Promise.resolve(run())),
+  );
+  const records = await local.getUserState({ appName: '["ada","shop"] records', userId: 'ada' });
+  assert.deepEqual(
+    Object.keys(records).filter((name) => name.startsWith('session ')),
+    [],
+  );
   await Promise.all([frozen.close(), second.close()]);
 });
