@@ -54,10 +54,7 @@ export function* describe(
 }
 
 /** Stores the terms of sessions that an earlier version of this package has described. */
-export function* addTerms(
-  { engine, statements }: VerbContext,
-  keys: readonly Key[],
-): Steps<void> {
+export function* addTerms({ engine, statements }: VerbContext, keys: readonly Key[]): Steps<void> {
   for (const key of keys) {
     if (engine.locksRows) yield* statements.locks.session.one.run(key);
     const [stored] = yield* statements.details.run(key);
