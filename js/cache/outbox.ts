@@ -6,12 +6,11 @@ import type { CompositeSessionKey } from '../model/session.js';
 import { splitByCreation, stateWrites } from './copies/created_with.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
-import type { CopyChanges, LocalCopies } from './copies/local_copies.js';
+import type { LocalCopies } from './copies/local_copies.js';
 import { difference, sharedKeysOf, stateAfterEdit } from './copies/rebase.js';
 import { isSession, type Pending, takeCacheKey } from './records/pending.js';
 import type { Records } from './records/records.js';
 import {
-  type Base,
   type Creation,
   hasOperations,
   isUnsentState,
@@ -94,18 +93,6 @@ export interface OutboxParts {
   readonly report: (error: unknown) => void;
   readonly tell: (key: CacheKey) => void;
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
-}
-
-/** A change of unsent events. */
-interface Edit {
-  /** The copy as it was read. */
-  readonly copy: CopyChanges;
-  /** The event that is changed or dropped. Absent: all. */
-  readonly eventId: string | undefined;
-  /** The unsent events after the change. */
-  readonly events: readonly EventSnapshot[];
-  /** The shared keys that the change writes. */
-  readonly changed: ReadonlySet<string>;
 }
 
 /** The outbox of a cache. It holds nothing: what is unsent stands in the copies and their records. */
@@ -217,69 +204,48 @@ export class Outbox implements CacheOutbox {
       return records.changeSession(key, () => UNSENT_NOTHING);
     }
     const events = copy.events.flatMap((event) => (isChosen(event) ? others : [event]));
-    const edit = { copy, eventId, events, changed: sharedKeysOf(others) };
-    const isReplaced =
-      base === undefined
-        ? await this.#replaceInNew(key, edit, create)
-        : await this.#replaceUnsent(key, edit, base);
-    if (!isReplaced) return this.#edit(key, eventId, others);
-    if (eventId === undefined) await records.changeSession(key, () => UNSENT_NOTHING);
-  }
-
-  /** @returns whether it is done; else another tab has changed the copy or its base meanwhile */
-  async #replaceUnsent(
-    key: CompositeSessionKey,
-    { copy: { state, revision }, events, changed }: Edit,
-    base: Base,
-  ): Promise<boolean> {
-    // The state still has what only the old events wrote, until the copy is fetched as a whole.
-    const target = stateAfterEdit(state, state, events, changed);
+    const creation = create && (await this.#noteDrop(key, create, copy.events, events));
+    // With a base, the state still has what only the old events wrote, until the copy is fetched as a whole. Without one,
+    // no remote has the state.
+    const target = stateAfterEdit(
+      copy.state,
+      base === undefined ? {} : copy.state,
+      stateWrites(events, creation),
+      sharedKeysOf(others),
+    );
     const replacement = {
-      truncateAfter: base.local,
-      expectedRevision: revision,
-      events,
-      delta: JSON.stringify(difference(state, target)),
-    };
-    const next = { ...base, id: newEventId(), isStale: true };
-    const bases = { present: base, next };
-    const isNoted = await this.#parts.local.replaceAndNote(key, replacement, bases, events.length);
-    return isNoted !== undefined;
-  }
-
-  /** The same for a session whose creation waits. No remote has its state, so the cache computes it anew. */
-  async #replaceInNew(
-    key: CompositeSessionKey,
-    edit: Edit,
-    create: Noted<Creation> | undefined,
-  ): Promise<boolean> {
-    const { copy, events, changed } = edit;
-    const creation = create && (await this.#noteDrop(key, edit, create));
-    const target = stateAfterEdit(copy.state, {}, stateWrites(events, creation), changed);
-    const replaced = await this.#parts.local.replace(key, {
-      truncateAfter: copy.created,
+      truncateAfter: base?.local ?? copy.created,
       expectedRevision: copy.revision,
       events,
       delta: JSON.stringify(difference(copy.state, target)),
-    });
-    return replaced !== undefined;
+    };
+    const bases = base && { present: base, next: { ...base, id: newEventId(), isStale: true } };
+    const replaced =
+      bases === undefined
+        ? await local.replace(key, replacement)
+        : await local.replaceAndNote(key, replacement, bases, events.length);
+    if (replaced === undefined) return this.#edit(key, eventId, others);
+    if (eventId === undefined) await records.changeSession(key, () => UNSENT_NOTHING);
   }
 
   /**
-   * Notes that an event will be dropped, if the session was created with it. Else the creation would take a later event
-   * for one of its own after a crash.
+   * Notes which of the events that a session was created with will be dropped. Else the creation would take later events
+   * for its own.
    *
-   * @returns the creation without the event
+   * @returns the creation without these events
    */
   async #noteDrop(
     key: CompositeSessionKey,
-    { copy, eventId, events }: Edit,
     create: Noted<Creation>,
+    before: readonly EventSnapshot[],
+    after: readonly EventSnapshot[],
   ): Promise<Creation> {
-    const isIn = (list: readonly EventSnapshot[]): boolean => list.some(({ id }) => id === eventId);
-    const { first } = splitByCreation(copy.events, create.value);
-    if (eventId === undefined || isIn(events) || !isIn(first)) return create.value;
+    const ids = new Set(after.map(({ id }) => id));
+    const { first } = splitByCreation(before, create.value);
+    const missing = first.map(({ id }) => id).filter((id) => !ids.has(id));
+    if (missing.length === 0) return create.value;
     const without = ({ dropped = [], ...creation }: Creation): Creation => {
-      return { ...creation, dropped: [...new Set([...dropped, eventId])] };
+      return { ...creation, dropped: [...new Set([...dropped, ...missing])] };
     };
     await this.#parts.records.changeSession(key, ({ create: present }) =>
       present?.id === create.id ? { create: { ...present, value: without(present.value) } } : {},
