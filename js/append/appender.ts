@@ -20,8 +20,7 @@ import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/sna
 import type { SessionReader } from '../read/session_reader.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
-import { KEEP_EVENTS } from '../wasm/appends.js';
-import { STALE_POLICIES } from '../wasm/protocol.js';
+import { KEEP_EVENTS, STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 import type { HandleAppend } from './waiting_calls.js';
 

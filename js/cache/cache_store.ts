@@ -12,10 +12,15 @@ import type {
   Floor,
   SessionStore,
 } from '../storage/session_store.js';
-import { KEEP_EVENTS } from '../wasm/appends.js';
 import { isSameJson } from '../wasm/core.js';
-import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
+import {
+  type Appended,
+  type Compute,
+  KEEP_EVENTS,
+  type SharedRevisions,
+} from '../wasm/protocol.js';
 import { stateWrites } from './copies/created_with.js';
+import { errorOf } from './copies/remote_end.js';
 import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
 import { isSession, type Pending } from './records/pending.js';
 import {
@@ -316,7 +321,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       await sender.deliver([key]);
       if (!isSession(key)) return;
       const { refused } = (await local.unsent(key)).record;
-      if (refused !== undefined) throw new SessionError(refused.code, refused.message);
+      if (refused !== undefined) throw errorOf(refused);
       // A call of the outbox may have released it meanwhile.
     } while (pending.has(nameOf(key)));
   }

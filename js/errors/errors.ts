@@ -311,6 +311,16 @@ export class StateSchemaError extends SessionError {
   }
 }
 
+/** Returns an error of the class that its code has. For codes that come from elsewhere. */
+export function sessionErrorOf(
+  code: SessionErrorCode,
+  message: string,
+  fields?: SessionErrorFields,
+): SessionError {
+  if (code === 'schema_violation') return new StateSchemaError(message, fields);
+  return new SessionError(code, message, fields);
+}
+
 /**
  * Returns whether `value` is an error of this package. Also recognises errors of another copy of
  * the package or of another realm, where `instanceof` fails.

@@ -5,12 +5,12 @@
  */
 import type { StorageAdapter } from '../storage/adapter.js';
 import { SHARED_SCOPES } from '../state/scope.js';
+import { NEVER } from '../wasm/protocol.js';
 import { expectEqual } from './expect.js';
 import { deletesUnchanged, listsAfterPlaces, readsPages, storesGroups } from './optional_verbs.js';
 import {
   USER,
   KEY,
-  NEVER,
   STATE,
   changing,
   eventRow,

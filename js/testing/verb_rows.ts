@@ -15,11 +15,11 @@ import type {
 } from '../storage/rows.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { NO_SHARED_ROWS } from '../storage/built_in_adapter.js';
+import { NEVER } from '../wasm/protocol.js';
 import { expectEqual } from './expect.js';
 
 export const USER = { appName: 'app', userId: 'user' };
 export const KEY = { ...USER, sessionId: 'session' };
-export const NEVER = Number.MAX_SAFE_INTEGER;
 /** Numbers and a key that an adapter loses if it parses the text. */
 export const STATE = '{"z":1.50,"__proto__":12345678901234567890,"a":{"b":1e400}}';
 

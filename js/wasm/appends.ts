@@ -15,16 +15,13 @@ export interface HandlePosition {
   readonly lastEventId: string | undefined;
 }
 
-/** As the expected revision: any will do, but the append fails with `stale_session` if it would replace an event. */
-export const KEEP_EVENTS = Number.MAX_SAFE_INTEGER;
-
 /** Events to append to one session, all or none. */
 export interface Append {
   readonly key: Readonly<CompositeSessionKey>;
   readonly position: HandlePosition;
   /** One of `STALE_POLICIES`. */
   readonly policy: number;
-  /** The revision that the session must have, or {@link KEEP_EVENTS}. */
+  /** The revision that the session must have, or `KEEP_EVENTS`. */
   readonly expectedRevision?: number | undefined;
   readonly events: readonly EventSnapshot[];
   /** The title that the session gets if it has none. */

@@ -16,6 +16,15 @@ export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
   number
 >;
 
+/**
+ * The `since` of a write that needs no changed events: no revision is above it. `NEVER` in
+ * `src/core/session/revision.rs`.
+ */
+export const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** As the expected revision: any will do, but the append fails with `stale_session` if it would replace an event. `NEVER` in `revision.rs`. */
+export const KEEP_EVENTS = Number.MAX_SAFE_INTEGER;
+
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 

@@ -1,5 +1,5 @@
 import { onAbort } from '../../call/on_abort.js';
-import { isSessionError, SessionError } from '../../errors/errors.js';
+import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import { codeOf } from '../../call/diagnostics.js';
 import { isPlainObject } from '../../json/rules.js';
@@ -183,7 +183,18 @@ export function isRefusal(error: unknown): boolean {
 }
 
 export function failureOf(error: unknown): CacheFailure {
-  return { code: codeOf(error), message: messageOf(error) };
+  const { key, path } = isSessionError(error) ? error : {};
+  return {
+    code: codeOf(error),
+    message: messageOf(error),
+    ...(key !== undefined && { key }),
+    ...(path !== undefined && { path }),
+  };
+}
+
+/** Returns the error that {@link failureOf} has noted. */
+export function errorOf({ code, message, key, path }: CacheFailure): SessionError {
+  return sessionErrorOf(code, message, { key, path });
 }
 
 /** Status 410 with the code `forget` in its JSON. */

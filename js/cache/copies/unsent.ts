@@ -1,9 +1,10 @@
-import { isSessionError, SessionError } from '../../errors/errors.js';
+import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { stateWrites } from './created_with.js';
 import type { LocalCopies } from './local_copies.js';
 import { sharedKeysOf } from './rebase.js';
+import { errorOf } from './remote_end.js';
 import { isSession, type Pending } from '../records/pending.js';
 import { Groups } from '../records/groups.js';
 import type { Records } from '../records/records.js';
@@ -115,7 +116,7 @@ export class Unsent {
     const { records, report, tell } = this.#parts;
     if (isSession(key)) await records.changeSession(key, () => ({ refused: refusal }));
     else await records.change(key, () => ({ [STATE_REFUSED]: refusal }));
-    report(new SessionError(refusal.code, refusal.message));
+    report(errorOf(refusal));
     await this.lookAt(key);
     tell(key);
   }

@@ -53,6 +53,10 @@ export interface CacheFailure {
   readonly code: SessionErrorCode;
   /** What was wrong. It holds no token and no password. */
   readonly message: string;
+  /** The state key or argument that was wrong, if the error names one. */
+  readonly key?: string;
+  /** The path of the value that was wrong, if the error names one. */
+  readonly path?: string;
 }
 
 /**

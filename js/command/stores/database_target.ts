@@ -5,13 +5,11 @@ import { millisecondsToMicros } from '../../python/micros.js';
 import type { Changes, EventRow, StorageKey } from '../../storage/rows.js';
 import { NO_SHARED_ROWS } from '../../storage/built_in_adapter.js';
 import { scopeOf } from '../../storage/scopes.js';
+import { NEVER } from '../../wasm/protocol.js';
 import { type Fingerprint, fingerprintOf } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
 import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
-
-/** A revision above all others: the write then reads no changed events. */
-const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** A SQL database. Sessions and states are written as rows by the storage adapter, each in one transaction. */
 export class DatabaseTarget implements Target {

@@ -1,5 +1,5 @@
 /** Makes the errors of responses. */
-import { SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import { SessionError, sessionErrorOf, type SessionErrorCode } from '../../errors/errors.js';
 import { type HttpServer, noteRetryAfter, TRANSIENT } from '../../http/http_errors.js';
 import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
 import { isPlainObject } from '../../json/rules.js';
@@ -54,7 +54,7 @@ export function refusalOf(status: number, headers: Headers, text: string): Refus
     reason && translated === known && status < 500
       ? reason
       : `${SERVER.name} refused with status ${status}: ${reason || 'no reason given.'}`;
-  const error = new SessionError(translated, message.trim(), {
+  const error = sessionErrorOf(translated, message.trim(), {
     ...(known !== undefined && fields),
     ...(translated === 'remote' && { status, body: text.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),

@@ -4,7 +4,7 @@ import type { SessionError } from '../../errors/errors.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { NewSession } from '../../wasm/appends.js';
-import { MOST_CHANGED, PLANNED } from '../../wasm/protocol.js';
+import { MOST_CHANGED, NEVER, PLANNED } from '../../wasm/protocol.js';
 import type { StorageAdapter } from '../adapter.js';
 import { adapterError, type Mutable, requestOf } from './adapter_calls.js';
 import { contractViolation } from '../checked_rows.js';
@@ -113,7 +113,7 @@ function writeRequest<Verb extends WriteVerb>(
     { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
     parts,
   );
-  const isRead = eventIds.length === 0 && since < Number.MAX_SAFE_INTEGER;
+  const isRead = eventIds.length === 0 && since < NEVER;
   if (truncateAfter !== undefined) request.truncateAfter = truncateAfter;
   else if (isRead) request.changedLimit = MOST_CHANGED;
   return request;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import type { CachedSessionService } from '../../../js/cache/index.js';
+import { StateSchemaError } from '../../../js/index.js';
 import {
   createOffline,
   event,
@@ -297,6 +298,25 @@ it('a refused state is set aside, and can be dropped', async () => {
   assert.deepEqual([entry?.key, entry?.error?.code], [USER, 'schema_violation']);
   await cache.outbox.drop(USER);
   assert.deepEqual(await cache.getUserState(USER), { name: 'Ada' });
+  await cache.close();
+});
+
+it('a StateSchemaError of the remote reaches a writer through, and the outbox has its key', async () => {
+  const server = new Server();
+  server.intercept = async (request) => {
+    if (request.method === 'GET' || !(await request.text()).includes('bad')) return undefined;
+    const refusal = { code: 'schema_violation', detail: 'Not in this shop.', key: 'colour' };
+    return Response.json(refusal, { status: 400 });
+  };
+  const { cache } = openCache(server, { write: 'through' });
+  const session = await cache.createSession(KEY);
+  await assert.rejects(cache.appendEvent({ session, event: event('bad') }), (error) => {
+    assert.ok(error instanceof StateSchemaError);
+    return error.key === 'colour' && error.message === 'Not in this shop.';
+  });
+  const [entry] = await cache.outbox.list();
+  assert.deepEqual([entry?.error?.code, entry?.error?.key], ['schema_violation', 'colour']);
+  assert.equal(cache.status.lastError?.key, 'colour');
   await cache.close();
 });
 

@@ -3,15 +3,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
+import { z } from 'zod';
 
 import {
   createEvent,
+  InMemorySessionService,
   isSessionError,
   type Session,
   type SessionErrorCode,
+  StateSchemaError,
 } from '../../../js/index.js';
-import type { RemoteSessionOptions, RemoteSessionService } from '../../../js/remote/index.js';
-import { KEY, openRemote } from './fixture.js';
+import { type RemoteSessionOptions, RemoteSessionService } from '../../../js/remote/index.js';
+import { fetchFrom, handlerOn, KEY, openRemote, URL_OF_SERVER } from './fixture.js';
 
 type Send = () => Promise<Response>;
 
@@ -296,6 +299,28 @@ describe('A remote service', () => {
     await remote.close({ timeoutMs: 10 });
     await closed;
   });
+});
+
+it('A StateSchemaError of the server comes as one, with the key', async () => {
+  const stateSchema = { topic: z.string() };
+  const fetch = fetchFrom(handlerOn(new InMemorySessionService({ stateSchema })));
+  const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
+  const session = await remote.createSession(KEY);
+  const wrong = { topic: 5 };
+  const event = createEvent({ actions: { stateDelta: wrong } });
+  for (const call of [
+    () => remote.appendEvent({ session, event }),
+    () => remote.updateState({ ...KEY, stateDelta: wrong }),
+    () => remote.createSession({ ...KEY, sessionId: 's2', state: wrong }),
+    () => remote.getOrCreateSession({ ...KEY, sessionId: 's2', state: wrong }),
+  ]) {
+    await assert.rejects(call, (error) => {
+      assert.ok(error instanceof StateSchemaError);
+      assert.deepEqual([error.name, error.code], ['StateSchemaError', 'schema_violation']);
+      assert.equal(error.key, 'topic');
+      return /topic/.test(error.message);
+    });
+  }
 });
 
 describe('The credentials of a remote service', () => {
