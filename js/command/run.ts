@@ -76,13 +76,20 @@ async function runMigrate(
         if (!quiet) progress.show(at, result);
       },
     }).finally(() => progress.clear());
-  } finally {
-    await source.close();
-    await target.close();
+  } catch (error) {
+    // The failure of the run matters more than a failure to close.
+    await closeBoth(source, target).catch(() => undefined);
+    throw error;
   }
+  await closeBoth(source, target);
   // Only after the target is closed, which is when a file is completely on disk.
   if (!quiet) out.write(`${describeStore(from)} -> ${describeStore(to)}\n${formatTable(result)}`);
   return result.failed + result.conflictingKeys === 0 ? 0 : 1;
+}
+
+/** Closes both, also if one of them fails to close. */
+async function closeBoth(source: Source, target: Target): Promise<void> {
+  await source.close().finally(() => target.close());
 }
 
 function formatTable({

@@ -175,6 +175,26 @@ describe('A database migration', () => {
     assert.equal(hashOf(pathOf(to)), before);
   });
 
+  it('closes the target if the source cannot be closed', async () => {
+    const [from, to] = [await filled(), newUrl()];
+    const closed: string[] = [];
+    const { close } = Sqlite.prototype as Sqlite.Database;
+    Sqlite.prototype.close = function (this: Sqlite.Database) {
+      closed.push(this.name);
+      close.call(this);
+      if (this.name === pathOf(from)) throw new Error('disk on fire');
+      return this;
+    };
+    try {
+      const { code, err } = await command('migrate', from, to);
+      assert.equal(code, 1);
+      assert.match(err, /disk on fire/);
+    } finally {
+      Sqlite.prototype.close = close;
+    }
+    assert.ok(closed.includes(pathOf(to)), closed.join());
+  });
+
   it('copies only the named apps', async () => {
     const [from, to] = [await filled(), newUrl()];
     const outcome = await command('migrate', from, to, '--app', 'other app');
