@@ -78,8 +78,11 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
   const { authorize, basePath = '', allowedOrigins = [], onError } = options;
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);
-  if (!/^(\/[^/?#]+)*$/.test(basePath)) {
+  if (typeof (basePath as unknown) !== 'string' || !/^(\/[^/?#]+)*$/.test(basePath)) {
     throw invalidValue('basePath', `must be '' or like '/api/sessions'`, basePath);
+  }
+  if (!Array.isArray(allowedOrigins)) {
+    throw invalidValue('allowedOrigins', 'must be an array', allowedOrigins);
   }
   return {
     authorize,

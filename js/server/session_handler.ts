@@ -18,7 +18,7 @@ import { HANDLE_ROUTES } from './routes/handle_routes.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './routes/open_api.js';
-import { requireKnownParameters, textIn } from './http/query.js';
+import { takeParameters, textIn } from './http/query.js';
 import { readJsonObject } from './http/request_body.js';
 import {
   findRoute,
@@ -130,7 +130,7 @@ class Handler {
   }
 
   async #respond(request: Request): Promise<Response> {
-    const { pathname, searchParams: query } = new URL(request.url);
+    const { pathname, searchParams } = new URL(request.url);
     const { basePath } = this.#settings;
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
     const path = pathname.slice(basePath.length);
@@ -139,7 +139,7 @@ class Handler {
     const isOwnClient = comesFromOwnClient(request);
     const { route, names } = findRoute(TABLE, request.method, path, isOwnClient);
     // Our own client may be of a later version.
-    if (!isOwnClient) requireKnownParameters(query, route.query ?? []);
+    const query = takeParameters(searchParams, route.query ?? [], isOwnClient);
     const { action, run, body } = route;
     const concerned = {
       appName: names.appName,

@@ -1,11 +1,32 @@
-import { invalidValue } from '../../errors/invalid.js';
+import { invalid, invalidValue } from '../../errors/invalid.js';
 import { unknownMember } from '../../call/known_options.js';
 
-/** @throws SessionError `invalid_argument` if the query has an unknown parameter */
-export function requireKnownParameters(query: URLSearchParams, known: readonly string[]): void {
-  for (const name of query.keys()) {
-    if (!known.includes(name)) throw unknownMember(name, known);
+/** The parameters that may be given several times: each is one element of a list. */
+const LISTS: readonly string[] = ['label', 'stateKeys'];
+
+/**
+ * Takes the parameters of a query. Each is given once, since a proxy may have checked another one of two values.
+ *
+ * @param known names of the parameters that the route has
+ * @param ignoresUnknown whether other parameters are left out; else they are refused
+ * @throws SessionError `invalid_argument` for an unknown parameter, or one that is given twice
+ */
+export function takeParameters(
+  query: URLSearchParams,
+  known: readonly string[],
+  ignoresUnknown: boolean,
+): URLSearchParams {
+  const taken = new URLSearchParams();
+  for (const [name, value] of query) {
+    if (!known.includes(name)) {
+      if (ignoresUnknown) continue;
+      throw unknownMember(name, known);
+    }
+    if (taken.has(name) && !LISTS.includes(name))
+      throw invalid(name, 'is given twice in the query');
+    taken.append(name, value);
   }
+  return taken;
 }
 
 /** Returns a text, or `undefined` if the query does not have it. */

@@ -233,13 +233,15 @@ function millisecondsOf({ isOwnClient }: RouteCall, time: number | undefined): n
 /** Takes the labels of a query, each as `key:value`; `undefined` if there are none. */
 function labelsIn(query: URLSearchParams): Record<string, string> | undefined {
   if (!query.has('label')) return undefined;
-  return Object.fromEntries(
-    query.getAll('label').map((label) => {
-      const at = label.indexOf(':');
-      if (at < 0) throw invalid('label', 'must be a key, a colon and a value');
-      return [label.slice(0, at), label.slice(at + 1)];
-    }),
-  );
+  const labels = new Map<string, string>();
+  for (const label of query.getAll('label')) {
+    const at = label.indexOf(':');
+    if (at < 0) throw invalid('label', 'must be a key, a colon and a value');
+    const key = label.slice(0, at);
+    if (labels.has(key)) throw invalid('label', `has the key ${JSON.stringify(key)} twice`);
+    labels.set(key, label.slice(at + 1));
+  }
+  return Object.fromEntries(labels);
 }
 
 /** Takes the request to create a session from the body of a call. */

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService, SESSION_ERROR_CODES, SessionError } from '../../../js/index.js';
-import { sessionHandler, type SessionHandlerOptions } from '../../../js/server/index.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
+import {
+  type SessionAccess,
+  sessionHandler,
+  type SessionHandlerOptions,
+} from '../../../js/server/index.js';
 import { answerOf, requestTo, serve, SESSION, SESSIONS } from './fixture.js';
 
 const authorize = () => true;
@@ -75,6 +80,43 @@ describe('Limits of requests', () => {
     assert.equal((await ask('/apps/shop/sessions?order=up')).status, 400);
   });
 
+  it('a parameter or the key of a label that is given twice is refused with 400', async () => {
+    const { ask, service } = serve();
+    await service.createSession({ appName: 'shop', userId: 'ada', sessionId: 's1' });
+    for (const [path, key] of [
+      ['/apps/shop/sessions?limit=1&limit=2', 'limit'],
+      ['/apps/shop/sessions?userId=ada&userId=ada', 'userId'],
+      ['/apps/shop/sessions?label=a:b&label=a:c', 'label'],
+      ['/apps/shop/changes?userId=ada&userId=bob', 'userId'],
+      [`${SESSION}?numRecentEvents=1&numRecentEvents=2`, 'numRecentEvents'],
+      [`${SESSION}/events?before=a&before=b`, 'before'],
+    ] as const) {
+      for (const headers of [{}, { [PROTOCOL_HEADER]: PROTOCOL_VERSION }]) {
+        const { status, body } = await ask(path, { headers });
+        assert.equal(status, 400, path);
+        const { code, key: named } = body as { code: string; key: string };
+        assert.deepEqual([code, named], ['invalid_argument', key]);
+      }
+    }
+    assert.equal((await ask('/apps/shop/sessions?label=a:b&label=c:d')).status, 200);
+    assert.equal((await ask('/apps/shop/sessions?stateKeys=a&stateKeys=b')).status, 200);
+  });
+
+  it('an unknown parameter of our own client does not reach authorize', async () => {
+    const asked: SessionAccess[] = [];
+    const { ask } = serve({
+      authorize: (_, access) => {
+        asked.push(access);
+        return access.userId === 'bob';
+      },
+    });
+    const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION };
+    assert.equal((await ask('/apps/shop/state?userId=bob&sessionId=s1', { headers })).status, 403);
+    assert.deepEqual(asked, [
+      { action: 'getAppState', appName: 'shop', userId: undefined, sessionId: undefined },
+    ]);
+  });
+
   it('a call of the service that takes too long is given up with 504', async () => {
     const service = new Odd(
       (signal) =>
@@ -132,6 +174,9 @@ describe('Limits of requests', () => {
       ['basePath', 'api'],
       ['basePath', '/api/'],
       ['allowedOrigins', ['*']],
+      ['allowedOrigins', 'https://shop.example'],
+      ['allowedOrigins', null],
+      ['basePath', ['/api']],
       ['allowedOrigins', ['https://shop.example/']],
       ['maxBodyBytes', 0],
       ['timeoutMs', Infinity],
