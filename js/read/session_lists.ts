@@ -1,8 +1,9 @@
 import { after as whenRead, type MaybePromise } from '../call/call.js';
 import { requireOneOf } from '../call/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
+import { isWellFormed } from '../json/text.js';
 import { ownMembers } from '../members/own.js';
-import { optionalCount, optionalNumber, requireOwner } from '../model/ids.js';
+import { optionalBoolean, optionalCount, optionalNumber, requireOwner } from '../model/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Session } from '../model/session.js';
 import type {
@@ -79,10 +80,7 @@ export class SessionLists {
       []) as Partial<Boundary>;
     const after = boundary && { [orderBy]: time, sessionId, userId };
     if (cursor !== undefined && limit === undefined) throw invalid('cursor', 'needs a limit');
-    const withTotal: unknown = request.withTotal ?? filter === undefined;
-    if (typeof withTotal !== 'boolean') {
-      throw invalidValue('withTotal', 'must be a boolean', withTotal);
-    }
+    const withTotal = optionalBoolean('withTotal', request.withTotal) ?? filter === undefined;
     const isLater = cursor !== undefined || filter !== undefined;
     const barred =
       (isLater && page !== undefined && 'page') ||
@@ -136,7 +134,7 @@ export class SessionLists {
     call: StorageCall,
     size = limit,
   ): MaybePromise<ReadList> {
-    const { admits, terms } = filter;
+    const { admits, terms, title, labels } = filter;
     const chunk = size && Math.min(size, CHUNK);
     const page = {
       limit: chunk,
@@ -145,6 +143,7 @@ export class SessionLists {
       withTotal: false,
       after,
       terms,
+      description: { title, labels },
     };
     return whenRead(this.#read(list, page, call), (read) => {
       const [records, number, items, total, pages, shared] = read;
@@ -234,9 +233,13 @@ function placeOf(
   return { [orderBy]: time, sessionId, userId };
 }
 
+function isStateKey(key: unknown): key is string {
+  return typeof key === 'string' && isWellFormed(key);
+}
+
 /** Returns the keys as a set, or `undefined` if they are absent. */
 function optionalKeys(keys: unknown): ReadonlySet<string> | undefined {
   if (keys === undefined) return undefined;
-  if (Array.isArray(keys) && keys.every((key) => typeof key === 'string')) return new Set(keys);
-  throw invalidValue('stateKeys', 'must be an array of strings', keys);
+  if (Array.isArray(keys) && keys.every(isStateKey)) return new Set(keys);
+  throw invalidValue('stateKeys', 'must be an array of well-formed strings', keys);
 }

@@ -1,6 +1,7 @@
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import type { ChangesSince } from '../model/changes_since.js';
+import { parseLabels } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
@@ -102,12 +103,17 @@ export class HandlerStore implements ServerStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after }: ListPageRequest,
+    { limit, offset, page, withTotal, orderBy, after, description }: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page, 0);
     const order = descending ? 'desc' : 'asc';
-    const list = [appName, userId, order, orderBy, undefined, undefined] as const;
+    // An empty text means none.
+    const title = description?.title || undefined;
+    const labels = description?.labels || undefined;
+    const list = [appName, userId, order, orderBy, labels, title] as const;
+    // The server filters. It sends the time of creation only of the last session of a page, in its cursor.
+    const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
     const most = wanted.limit ?? Infinity;
     const path = pathTo({ appName }, '/sessions');
     const sessions: ListedTuple[] = [];
@@ -118,7 +124,8 @@ export class HandlerStore implements ServerStore {
     do {
       const isFirst = sessions.length === 0;
       const limit = Math.min(CHUNK, most - sessions.length);
-      const offset = cursor === undefined ? wanted.offset : undefined;
+      const isOffset = cursor === undefined && description === undefined;
+      const offset = isOffset ? wanted.offset : undefined;
       const query = {
         userId,
         order,
@@ -127,6 +134,8 @@ export class HandlerStore implements ServerStore {
         withTotal: withTotal && isFirst,
         offset,
         cursor,
+        title,
+        label,
       };
       const chunk = (await this.#get(path, query, call, (json) => listedIn(json, list)))!;
       if (isFirst) total = chunk.total;

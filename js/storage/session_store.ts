@@ -103,6 +103,8 @@ export interface ListPageRequest {
   readonly after?: TimedPlace | undefined;
   /** The store may leave out sessions that lack one of these terms; see `js/model/terms.ts`. */
   readonly terms: readonly string[] | undefined;
+  /** The title and the labels that the sessions must have. Only a server filters by them itself. */
+  readonly description?: Pick<Description, 'title' | 'labels'> | undefined;
 }
 
 /** A list of the sessions that have some terms. */

@@ -29,7 +29,10 @@ export interface RemoteRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** The segments of the path, as {@link pathOf} makes them. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** A parameter of a list is given once for each element. */
+  readonly query?: Readonly<
+    Record<string, string | number | boolean | readonly string[] | undefined>
+  >;
   /** JSON text. */
   readonly body?: string | undefined;
   /**
@@ -72,9 +75,13 @@ export class Connection {
   }
 
   urlOf({ path, query = {} }: Pick<RemoteRequest, 'path' | 'query'>): string {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const search = new URLSearchParams(given as [string, string][]);
-    return `${this.options.url}${path}${given.length > 0 ? `?${search}` : ''}`;
+    const parameters = Object.entries(query).flatMap(([name, value]) =>
+      (Array.isArray(value) ? (value as readonly string[]) : [value])
+        .filter((text) => text !== undefined)
+        .map((text) => [name, String(text)]),
+    );
+    const search = new URLSearchParams(parameters);
+    return `${this.options.url}${path}${parameters.length > 0 ? `?${search}` : ''}`;
   }
 
   /** @throws SessionError `storage_unavailable` if there is no token */
