@@ -293,10 +293,8 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
           `The service over ${kind} reports no changes; read the session again instead.`,
         );
       }
-      // The two calls look the same, but each has the types of one overload.
-      return options.onNotice === undefined
-        ? service.watch(request, options)
-        : service.watch(request, options);
+      // A cast to one overload: the service takes the options of both.
+      return service.watch(request, options as WatchOptions);
     }
 
     revisionOf(session: Pick<OurSession, 'state'>): number | undefined {

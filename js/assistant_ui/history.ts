@@ -1,10 +1,10 @@
 import { requireRequest } from '../call/call.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
+import { requireObject } from '../call/option_values.js';
 import { requireService } from '../call/require_service.js';
 import { isThenable } from '../call/thenable.js';
 import { invalidValue } from '../errors/invalid.js';
-import { SessionError } from '../errors/errors.js';
-import { isObject } from '../json/rules.js';
+import { sessionNotFound } from '../errors/session_not_found.js';
 import { requireUser } from '../model/ids.js';
 import type { BaseSessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -125,18 +125,9 @@ function requireMessage(item: GivenItem): void {
   );
 }
 
-function requireObject(key: string, value: unknown): void {
-  if (!isObject(value)) throw invalidValue(key, 'must be an object', value);
-}
-
 function requireObjects(key: string, values: unknown): void {
   if (!Array.isArray(values)) throw invalidValue(key, 'must be an array', values);
   values.forEach((value, index) => requireObject(`${key}[${index}]`, value));
-}
-
-/** Returns the error for a session that does not exist. */
-export function missingSession(sessionId: string): SessionError {
-  return new SessionError('not_found', `There is no session ${JSON.stringify(sessionId)}.`);
 }
 
 /**
@@ -192,7 +183,7 @@ export function sessionHistory<S extends object = StateShape>(
     const session = await (isAgain
       ? readSince(sessionId, events[0]!.id)
       : readSession(sessionId, 0));
-    if (session === undefined) throw missingSession(sessionId);
+    if (session === undefined) throw sessionNotFound(sessionId);
     events.push(...emptied(session.events, events));
     await (await given).appendEvents({ session, events });
   };

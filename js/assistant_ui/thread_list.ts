@@ -3,7 +3,8 @@ import { titleOf } from '../model/auto_title.js';
 import type { HostStream } from '../model/host.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { type AssistantSessions, missingSession, requireSessions } from './history.js';
+import { sessionNotFound } from '../errors/session_not_found.js';
+import { type AssistantSessions, requireSessions } from './history.js';
 import type { GivenPart } from './messages.js';
 
 /**
@@ -131,7 +132,7 @@ export function sessionThreadList<S extends object = StateShape>(
   const read = async (remoteId: string): Promise<Session<S>> => {
     const request = { ...keyOf(remoteId), config: { numRecentEvents: 0 } };
     const session = await (await given).getSession(request);
-    if (session === undefined) throw missingSession(remoteId);
+    if (session === undefined) throw sessionNotFound(remoteId);
     return session;
   };
 

@@ -123,9 +123,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    */
   override async getSession(request: CachedGetSessionRequest): Promise<Session<S> | undefined> {
     const { config } = Object(request) as CachedGetSessionRequest;
-    const isOwn = typeof config === 'object' && Object.hasOwn(config, 'reads');
-    if (!isOwn) return super.getSession(request);
-    const { reads, ...others } = config;
+    if (!Object.hasOwn(Object(config) as object, 'reads')) return super.getSession(request);
+    const { reads, ...others } = config!;
     const own = { [READS]: takePolicy('config.reads', reads) };
     return super.getSession({ ...copyRequest(request), config: others, ...own });
   }

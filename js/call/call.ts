@@ -3,7 +3,7 @@
  * awaited only if it is a promise.
  */
 import { messageOf } from '../errors/describe.js';
-import { invalidValue } from '../errors/invalid.js';
+import { requireObject } from './option_values.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
@@ -28,13 +28,11 @@ export function copyRequest<Request extends object>(request: Request): Request {
 }
 
 export function requireRequest(request: unknown): void {
-  if (typeof request === 'object' && request !== null) return;
-  throw invalidValue('The request', 'must be one object', request);
+  requireObject('The request', request);
 }
 
 export function requireOptions(options: unknown): void {
-  if (typeof options === 'object' && options !== null) return;
-  throw invalidValue('The options', 'must be one object', options);
+  requireObject('The options', options);
 }
 
 export function requireNotAborted(signal: HostAbortSignal | undefined): void {

@@ -6,16 +6,17 @@ import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireOptions, requireRequest } from './call.js';
+import { requireSignal } from './option_values.js';
 
 /** The names of the members of options or of a request. The type makes the list complete. */
 export type KnownOptions<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
  * Returns the own members of options. Options must be an object with known members only. An option
- * that is `undefined` counts as absent.
+ * that is `undefined` counts as absent. A `signal` must be an `AbortSignal`.
  *
  * @param owner the member that holds the options, with a dot; for the `key` of the error
- * @throws SessionError `invalid_argument` with the unknown option as `key`
+ * @throws SessionError `invalid_argument` with the unknown or wrong option as `key`
  */
 export function takeOptions<Options extends object>(
   options: Options,
@@ -45,6 +46,8 @@ function takeKnown<Given extends object>(
     if (Object.hasOwn(known, name) || taken[name as keyof Given] === undefined) continue;
     throw unknownMember(name, Object.keys(known), owner);
   }
+  const { signal } = taken as { readonly signal?: unknown };
+  requireSignal(`${owner}signal`, signal);
   return taken;
 }
 

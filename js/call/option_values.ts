@@ -21,8 +21,36 @@ export function requireBoolean(key: string, value: unknown): void {
   if (typeof value !== 'boolean') throw invalidValue(key, 'must be true or false', value);
 }
 
+export function requireText(key: string, value: unknown): void {
+  if (typeof value !== 'string') throw invalidValue(key, 'must be a string', value);
+}
+
+/** An object that is not an array. */
+export function requireObject(key: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidValue(key, 'must be an object', value);
+  }
+}
+
 export function requireFunction(key: string, value: unknown): void {
   if (typeof value !== 'function') throw invalidValue(key, 'must be a function', value);
+}
+
+/** Absent, or an `AbortSignal` of any realm. */
+export function requireSignal(key: string, value: unknown): void {
+  if (value !== undefined && !isSignal(value)) {
+    throw invalidValue(key, 'must be an AbortSignal', value);
+  }
+}
+
+function isSignal(value: unknown): boolean {
+  try {
+    const { aborted, addEventListener } = Object(value) as Partial<AbortSignal>;
+    return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+  } catch {
+    // A revoked proxy, or a getter that throws.
+    return false;
+  }
 }
 
 /** Returns the value, which must be a number of milliseconds. */

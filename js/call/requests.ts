@@ -30,7 +30,7 @@ interface Requests {
   listEvents: ListEventsRequest;
   listChanges: ListChangesRequest;
   events: EventsRequest;
-  loadOlder: Abortable & { session: Session; limit: number | undefined };
+  loadOlder: { session: Session; limit: number | undefined };
   deleteSession: DeleteSessionRequest;
   deleteSessions: DeleteSessionsRequest;
   appendEvent: AppendEventRequest;
@@ -89,7 +89,7 @@ export const REQUEST_MEMBERS: {
   listEvents: { ...PAGES, withCount: true },
   listChanges: { ...KEY, since: true, created: true },
   events: { ...PAGES, order: true },
-  loadOlder: { session: true, limit: true, signal: true },
+  loadOlder: { session: true, limit: true },
   deleteSession: KEY,
   deleteSessions: { appName: true, userId: true, olderThan: true, labels: true },
   appendEvent: { session: true, event: true, expectedRevision: true, signal: true },

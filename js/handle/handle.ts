@@ -152,7 +152,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
   const noSession = (): SessionError => invalidValue('session', 'must be a session', session);
   if (typeof session !== 'object' || session === null) throw noSession();
   try {
-    if (session instanceof Promise) throw noSession(); // without `await`
+    if (Array.isArray(session) || session instanceof Promise) throw noSession(); // without `await`
     const given = session as Session;
     const { id, appName, userId, state, events } = given;
     requireSessionKey(id, appName, userId);
@@ -186,6 +186,17 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
     if (isSessionError(error)) throw error;
     throw invalid('session', 'cannot be read: its own code threw');
   }
+}
+
+/**
+ * Checks what is only read and not appended through: a session has a state.
+ *
+ * @throws SessionError `invalid_argument`
+ */
+export function requireSession(session: unknown): void {
+  const { state } = Object(session) as { readonly state?: unknown };
+  if (typeof state === 'object' && state !== null) return;
+  throw invalidValue('session', 'must be a session', session);
 }
 
 /** Returns the kind of a value, and that it is frozen, for messages. */

@@ -1,3 +1,4 @@
+import { requireText } from '../call/option_values.js';
 import { tryDefineMember } from '../members/member.js';
 import { SessionError } from '../errors/errors.js';
 import type { Content, Part } from '../model/event/content.js';
@@ -85,9 +86,12 @@ export class ReadonlyContext<S extends object = StateShape> {
 
   /** Only an invocation makes contexts. */
   protected constructor(invocation: RunningInvocation<S>, options: ReadonlyContextOptions) {
+    const { agentName, branch } = options;
+    requireText('agentName', agentName);
+    if (branch !== undefined) requireText('branch', branch);
     this.invocation = invocation;
-    this.agentName = options.agentName;
-    this.branch = options.branch;
+    this.agentName = agentName;
+    this.branch = branch;
   }
 
   /** The user's message that started the invocation. */
@@ -225,7 +229,9 @@ export class Context<S extends object = StateShape> extends ReadonlyContext<S> {
   /** Only an invocation makes contexts. */
   protected constructor(invocation: RunningInvocation<S>, options: ContextOptions) {
     super(invocation, options);
-    this.functionCallId = options.functionCallId;
+    const { functionCallId } = options;
+    if (functionCallId !== undefined) requireText('functionCallId', functionCallId);
+    this.functionCallId = functionCallId;
     this.#actions = createEventActions();
     this.#actions.stateDelta = this.#delta;
     this.#state = new TrackedState<S>(

@@ -12,13 +12,15 @@ import type { Event } from '../model/event/event.js';
 import { finalResponseText } from '../model/event/final_response.js';
 import { plainObjectKeys } from '../state/delta.js';
 import { isTemp } from '../state/scope.js';
+import { requireSession } from '../handle/handle.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { AppendEventRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { requireObject, requireText } from '../call/option_values.js';
 import { requireService } from '../call/require_service.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
-import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
 import { carryStamps, dropStamp } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
 import {
@@ -152,17 +154,19 @@ export class Invocation<S extends object = StateShape> {
   readonly #running: RunningInvocation<S>;
   #hasEnded = false;
 
-  /** @throws SessionError `invalid_argument` if an option is unknown, or if there is no service */
+  /** @throws SessionError `invalid_argument` if an option is unknown or wrong, or if there is no service */
   constructor(given: InvocationOptions<S>) {
     const options = takeOptions(given, INVOCATION_OPTIONS);
     requireService(options.service, ['appendEvent']);
+    requireSession(options.session);
+    if (options.invocationId !== undefined) requireText('invocationId', options.invocationId);
     this.service = options.service;
     this.session = options.session;
     const invocationId = options.invocationId ?? '';
     this.invocationId = invocationId === '' ? `e-${newEventId()}` : invocationId;
     this.userContent = options.userContent;
     this.artifactService = options.artifactService;
-    this.stateSchema = options.stateSchema;
+    this.stateSchema = optionalStateSchema(options.stateSchema);
     this.#running = { ...this, assertRunning: () => this.#assertRunning() };
   }
 
@@ -210,6 +214,8 @@ export class Invocation<S extends object = StateShape> {
   ): Promise<Event & Omit<E, keyof Event>> {
     this.#assertRunning();
     const { context, outputKey, signal } = takeOptions(options, APPEND_OPTIONS);
+    if (context !== undefined) requireObject('context', context);
+    if (outputKey !== undefined) requireText('outputKey', outputKey);
     requireEvent(event);
     if (event.partial === true) {
       const complete = this.#complete(event, context);

@@ -1,4 +1,5 @@
-import { isSessionError, SessionError } from '../errors/errors.js';
+import { isSessionError } from '../errors/errors.js';
+import { sessionNotFound } from '../errors/session_not_found.js';
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { LiveService } from './live_service.js';
@@ -38,8 +39,7 @@ export class AppendHandle<S extends object> {
     if (session !== undefined) return session;
     if (!wasThere) return this.keep(service.getOrCreateSession(this.#key));
     this.opening = undefined;
-    const message = `Session ${JSON.stringify(this.#key.sessionId)} was deleted; create it again.`;
-    throw new SessionError('not_found', message);
+    throw sessionNotFound(this.#key.sessionId);
   }
 
   /**

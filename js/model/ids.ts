@@ -37,6 +37,17 @@ export function optionalNumber(argument: string, value: unknown): number | undef
 }
 
 /**
+ * Returns a flag, or `undefined` if it is absent or null.
+ *
+ * @throws SessionError `invalid_argument` naming `argument`, if it is anything else
+ */
+export function optionalBoolean(argument: string, value: unknown): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'boolean') return value;
+  throw invalidValue(argument, 'must be a boolean', value);
+}
+
+/**
  * Returns a count or a revision, or `undefined` if it is absent or null.
  *
  * @throws SessionError `invalid_argument` naming `argument`, if it is anything else

@@ -1,14 +1,22 @@
+import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireOneOf } from '../call/option_values.js';
-import { invalid, invalidValue } from '../errors/invalid.js';
-import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
+import type { SessionError } from '../errors/errors.js';
+import { sessionNotFound } from '../errors/session_not_found.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
 import type { Event } from '../model/event/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { isId, optionalCount, optionalNumber, requireUser } from '../model/ids.js';
-import type { CompositeSessionKey, Session } from '../model/session.js';
+import {
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  requireId,
+  requireUser,
+} from '../model/ids.js';
+import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
@@ -21,6 +29,8 @@ import { parseEvents } from './stored_events.js';
 /** The most events of a page. */
 const MAX_PAGE = 1000;
 
+const OLDER_OPTIONS: KnownOptions<Abortable> = { signal: true };
+
 /** Reads pages of a session's events. */
 export class EventPages {
   readonly #parts: Pick<ReaderParts, 'call' | 'parseEvents'> & { readonly handles: Handles };
@@ -31,15 +41,14 @@ export class EventPages {
 
   /** @param forward whether a page without a cursor has the first events */
   list(request: ListEventsRequest & StorageCall, forward = false): MaybePromise<EventsPage> {
-    const { appName, userId, sessionId, before, after: newer, withCount = true } = request;
+    const { appName, userId, sessionId, before, after: newer } = request;
     requireUser(request);
     if (before !== undefined && newer !== undefined) {
       throw invalid('after', 'must not be given together with before');
     }
     const limit = optionalNumber('limit', request.limit);
-    if (typeof (withCount as unknown) !== 'boolean') {
-      throw invalidValue('withCount', 'must be a boolean', withCount);
-    }
+    const withCount = optionalBoolean('withCount', request.withCount) ?? true;
+    const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
     const [name, text] = newer === undefined ? (['before', before] as const) : ['after', newer];
     const key = { appName, userId, sessionId };
     const owner = cursorOwner(key);
@@ -51,7 +60,7 @@ export class EventPages {
       if (fragments === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(name, EVENT_CURSOR, 'of a deleted session or event');
       }
-      const events = this.parse(fragments, sessionId, request.skipCorrupt === true);
+      const events = this.parse(fragments, sessionId, skipCorrupt);
       const cursor = (eventId: string): string =>
         cursorText(EVENT_CURSOR, owner, [created, eventId]);
       const lastId = last ?? (page.isForward ? eventId : undefined);
@@ -73,15 +82,16 @@ export class EventPages {
     request: SessionInfoRequest & StorageCall,
     pause?: () => Promise<void> | undefined,
   ): Promise<SessionInfo<S>> {
-    const { appName, userId, sessionId, skipCorrupt, signal } = request;
+    const { appName, userId, sessionId, signal } = request;
     requireUser(request);
+    const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
     const key = { appName, userId, sessionId };
     return sumSession<S>(async (eventId) => {
       await pause?.();
       requireNotAborted(signal);
       const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false };
       return after(this.read(key, page, request), (read) => {
-        const events = this.parse(read[1] ?? [], sessionId, skipCorrupt === true);
+        const events = this.parse(read[1] ?? [], sessionId, skipCorrupt);
         return { read, events };
       });
     });
@@ -92,7 +102,16 @@ export class EventPages {
    *
    * @returns whether there are still older ones
    */
-  addOlder(session: Session, limit: unknown, call: StorageCall): MaybePromise<boolean> {
+  addOlder(
+    {
+      session,
+      limit,
+      onRetry,
+    }: StorageCall & { readonly session: Session; readonly limit: unknown },
+    options: Abortable,
+  ): MaybePromise<boolean> {
+    const { signal } = takeOptions(options, OLDER_OPTIONS);
+    requireNotAborted(signal);
     const { appName, userId, id: sessionId, events, state } = snapshotHandle(session);
     const [first] = events as readonly (Event | null | undefined)[];
     const eventId = first?.id;
@@ -104,9 +123,9 @@ export class EventPages {
       limit: optionalNumber('limit', limit),
       withCount: false,
     };
-    return after(this.read(key, page, call), ([created, fragments, hasOlder]) => {
+    return after(this.read(key, page, { signal, onRetry }), ([created, fragments, hasOlder]) => {
       if (created !== this.#parts.handles.createdRevisionOf(state, created)) {
-        throw notFound(sessionId);
+        throw sessionNotFound(sessionId);
       }
       if (fragments === undefined) {
         throw notStored();
@@ -127,10 +146,10 @@ export class EventPages {
     requireUser(request);
     optionalCount('since', since ?? NaN);
     optionalCount('created', created);
-    if (!isId(sessionId)) throw notFound(sessionId);
+    requireId('sessionId', sessionId);
     const read = this.#parts.call(signal, (store) => readChanges(store, request));
     return after(read, (changes) => {
-      if (changes === undefined) throw notFound(sessionId);
+      if (changes === undefined) throw sessionNotFound(sessionId);
       return changes as ChangesSince<S>;
     });
   }
@@ -141,12 +160,12 @@ export class EventPages {
     page: EventPageRequest,
     call: StorageCall,
   ): MaybePromise<ReadEvents> {
-    if (!isId(key.sessionId)) throw notFound(key.sessionId);
+    requireId('sessionId', key.sessionId);
     const read = this.#parts.call<ReadEvents | undefined>(call.signal, (store) =>
       store.page(key, page, call),
     );
     return after(read, (read) => {
-      if (read === undefined) throw notFound(key.sessionId);
+      if (read === undefined) throw sessionNotFound(key.sessionId);
       return read;
     });
   }
@@ -185,9 +204,4 @@ export async function* walkEvents(
 
 function notStored(): SessionError {
   return invalid('session', 'must begin with a stored event, but its first event is not stored');
-}
-
-function notFound(sessionId: unknown): SessionError {
-  const message = `Session ${JSON.stringify(sessionId)} does not exist (any more); create it, or get it again.`;
-  return new SessionError('not_found', message);
 }

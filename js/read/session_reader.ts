@@ -1,7 +1,7 @@
 import { setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
-import { isId, optionalNumber, requireId, requireUser } from '../model/ids.js';
+import { isId, optionalBoolean, optionalNumber, requireId, requireUser } from '../model/ids.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { CreatedSession, ReadSession, SessionStore } from '../storage/session_store.js';
@@ -51,8 +51,8 @@ export class SessionReader {
     requireUser(request);
     const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
+    const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
     if (!isId(sessionId)) return undefined;
-    const skipCorrupt = config?.skipCorrupt === true;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
       const found = this.#parts.call<ReadSession | undefined>(request.signal, (store) =>
         store.get({ appName, userId, sessionId }, last, from, request),

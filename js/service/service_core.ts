@@ -2,6 +2,7 @@ import { messageOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
+import { sessionNotFound } from '../errors/session_not_found.js';
 import { createEvent, newEventId } from '../model/event/create_event.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
@@ -22,7 +23,7 @@ import { isRevision } from '../storage/checked_rows.js';
 import type { CreatedSession, Floor, ReadList, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
 import { type DeltaSnapshot, snapshotDelta } from '../model/event/snapshot.js';
-import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
 import { policyOf } from '../append/append_rules.js';
 import { Appender } from '../append/appender.js';
 import { Computation } from '../append/computation.js';
@@ -86,7 +87,7 @@ export class ServiceCore {
     this.calls = new Calls(diagnostics);
     this.feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
-    this.#schema = options.stateSchema as StateSchema | undefined;
+    this.#schema = optionalStateSchema(options.stateSchema);
     this.#autoTitle = takeAutoTitle(options.autoTitle);
     this.clock = checkedClock(clock);
     this.#newId = checkedIds(newId);
@@ -223,6 +224,7 @@ export class ServiceCore {
   update(request: UpdateStateRequest & StorageCall): MaybePromise<void> {
     const { appName, userId, sessionId, stateDelta } = request;
     requireOwner(request);
+    if (stateDelta === undefined) throw invalid('stateDelta', 'must be given');
     if (sessionId === undefined) {
       const take = (given: unknown): string => this.takeDelta(given).text;
       const computation = Computation.of(stateDelta, take);
@@ -258,7 +260,7 @@ export class ServiceCore {
       store.describe({ key: { appName, userId, sessionId }, ...change, signal, onRetry }),
     );
     return after(described, (isThere) => {
-      if (!isThere) throw notFound(sessionId);
+      if (!isThere) throw sessionNotFound(sessionId);
       this.feed.publishUpdated(appName, userId, sessionId);
     });
   }
@@ -321,11 +323,6 @@ const SESSION_CHANGES: KnownOptions<SessionChanges> = {
   ttl: true,
   expireTime: true,
 };
-
-function notFound(sessionId: string): SessionError {
-  const message = `Session ${JSON.stringify(sessionId)} does not exist; it was deleted or never created.`;
-  return new SessionError('not_found', message);
-}
 
 /** For example, the storage reads from a replica that lags. */
 function neverRead(sessionId: string): SessionError {

@@ -2,6 +2,7 @@
  * The clock and the id generator that the service's options give. Their results are checked here,
  * since an invalid value would otherwise reach every record.
  */
+import { requireFunction } from '../call/option_values.js';
 import { describeValue } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { isId } from '../model/ids.js';
@@ -12,6 +13,7 @@ import { isTime, MAX_TIMESTAMP } from '../model/event/snapshot.js';
  * valid time.
  */
 export function checkedClock(clock: () => number): () => number {
+  requireFunction('clock', clock);
   return () => {
     let time: unknown;
     // Like `ask`, but without its call, because every append reads the clock.
@@ -32,6 +34,7 @@ export function checkedClock(clock: () => number): () => number {
  * Returns an id generator that fails with `invalid_argument` if the given one returns no valid id.
  */
 export function checkedIds(newId: () => string): () => string {
+  requireFunction('newId', newId);
   return () => {
     const id: unknown = ask('newId', newId);
     if (isId(id)) return id;

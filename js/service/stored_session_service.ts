@@ -41,6 +41,7 @@ import type {
 import { codeOf } from '../call/diagnostics.js';
 import { makeDisposable } from '../call/disposable.js';
 import { after } from '../call/call.js';
+import { requireSession } from '../handle/handle.js';
 import { walkEvents } from '../read/event_pages.js';
 import { walkSessions } from '../read/session_lists.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
@@ -186,9 +187,8 @@ export class StoredSessionService<S extends object = StateShape>
   }
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {
-    const request = { ...options, session, limit };
-    return this.#core.calls.run('loadOlder', request, (request) =>
-      this.#core.pages.addOlder(request.session, request.limit, request),
+    return this.#core.calls.run('loadOlder', { session, limit }, (request) =>
+      this.#core.pages.addOlder(request, options),
     );
   }
 
@@ -292,6 +292,7 @@ export class StoredSessionService<S extends object = StateShape>
   }
 
   revisionOf(session: Pick<Session, 'state'>): number | undefined {
+    requireSession(session);
     return this.#core.handles.revisionOf(session.state);
   }
 

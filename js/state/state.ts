@@ -1,3 +1,4 @@
+import { requireObject, requireText } from '../call/option_values.js';
 import { SessionError } from '../errors/errors.js';
 import { tryDefineMember } from '../members/member.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
@@ -10,7 +11,13 @@ import type {
   Widened,
 } from './state_shape.js';
 import { copyPlain, jsonText, requireJson } from './state_value.js';
-import { type StateSchema, validateDelta, validateEntry } from './state_schema.js';
+import { plainObjectKeys } from './delta.js';
+import {
+  optionalStateSchema,
+  type StateSchema,
+  validateDelta,
+  validateEntry,
+} from './state_schema.js';
 import { isStamped, stampWrite } from './write_order.js';
 
 /**
@@ -107,9 +114,11 @@ export class State<S extends object = StateShape> {
    * @param schema - Checks every write before anything changes.
    */
   constructor(value: NoInfer<Partial<S>> = {}, delta: StateShape = {}, schema?: StateSchema) {
+    requireObject('value', value);
+    requireObject('delta', delta);
     this.#value = value;
     this.#delta = delta;
-    this.#schema = schema;
+    this.#schema = optionalStateSchema(schema);
   }
 
   /**
@@ -124,6 +133,7 @@ export class State<S extends object = StateShape> {
   get<T>(key: string, defaultValue: T): Widened<T>;
   get<T>(key: string): T | undefined;
   get(key: string, defaultValue?: unknown): unknown {
+    requireText('key', key);
     const value = this.#peek(key);
     if (value === undefined) return defaultValue;
     const isWatched = typeof value === 'object' && value !== null && !isTemp(key);
@@ -132,6 +142,7 @@ export class State<S extends object = StateShape> {
 
   /** Returns whether `key` has a value. `null` is one. */
   has(key: StateKey<S>): boolean {
+    requireText('key', key);
     return this.#peek(key) !== undefined;
   }
 
@@ -143,6 +154,7 @@ export class State<S extends object = StateShape> {
    *   state object is frozen; `readonly` in a read-only context
    */
   set<K extends StateKey<S>>(key: K, value: StateValue<S, K>): void {
+    requireText('key', key);
     this.assertWritable(key);
     requireJson(key, value);
     if (this.#schema !== undefined) validateEntry(this.#schema, key, value);
@@ -155,7 +167,7 @@ export class State<S extends object = StateShape> {
    * @throws SessionError as {@link State.set}
    */
   update(changes: StateChanges<S>): void {
-    const keys = Object.keys(changes);
+    const keys = plainObjectKeys(changes, 'The changes');
     for (const key of keys) {
       this.assertWritable(key);
       requireJson(key, changes[key]);
@@ -172,6 +184,7 @@ export class State<S extends object = StateShape> {
    * @throws SessionError as {@link State.set}
    */
   delete(key: StateKey<S>): boolean {
+    requireText('key', key);
     this.assertWritable(key);
     if (this.#schema !== undefined) validateEntry(this.#schema, key, REMOVED);
     const hadValue = this.has(key);

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { requireObject } from '../call/option_values.js';
 import { messageOf } from '../errors/describe.js';
 import { SessionError, StateSchemaError } from '../errors/errors.js';
 import { formatPath } from '../json/path.js';
@@ -156,6 +157,18 @@ export type InferState<T extends StateSchema> = {
 const MAX_LISTED_KEYS = 20;
 
 /**
+ * Returns the option `stateSchema`, which may be absent.
+ *
+ * @throws SessionError `invalid_argument` if it is not an object of Standard Schemas
+ */
+export function optionalStateSchema(schema: unknown): StateSchema | undefined {
+  if (schema === undefined) return undefined;
+  requireObject('stateSchema', schema);
+  for (const [key, declared] of Object.entries(schema as object)) requireStandard(key, declared);
+  return schema as StateSchema;
+}
+
+/**
  * Checks all entries of a delta.
  *
  * @throws StateSchemaError naming the first key that is undeclared or has an invalid value, with
@@ -189,18 +202,11 @@ export function validateEntry(schema: StateSchema, key: string, value: unknown):
 }
 
 function findIssues(
-  declared: StandardSchema | undefined,
+  declared: unknown,
   key: string,
   value: unknown,
 ): readonly SchemaIssue[] | undefined {
-  const standard = (declared as Partial<StandardSchema> | null | undefined)?.['~standard'];
-  if (typeof standard?.validate !== 'function') {
-    throw new SessionError(
-      'invalid_argument',
-      `the state schema of key ${JSON.stringify(key)} is not a Standard Schema: it has no '~standard'.validate; use zod, valibot, arktype or your own`,
-      { key },
-    );
-  }
+  const standard = requireStandard(key, declared);
   let result: ReturnType<typeof standard.validate>;
   try {
     result = standard.validate(value);
@@ -220,6 +226,16 @@ function findIssues(
     );
   }
   return result.issues;
+}
+
+function requireStandard(key: string, declared: unknown): StandardSchema['~standard'] {
+  const standard = (declared as Partial<StandardSchema> | null | undefined)?.['~standard'];
+  if (typeof standard?.validate === 'function') return standard;
+  throw new SessionError(
+    'invalid_argument',
+    `the state schema of key ${JSON.stringify(key)} is not a Standard Schema: it has no '~standard'.validate; use zod, valibot, arktype or your own`,
+    { key },
+  );
 }
 
 function isPromise<T>(result: T | Promise<T>): result is Promise<T> {

@@ -1,6 +1,7 @@
-import { SessionError } from '../../errors/errors.js';
+import { sessionNotFound } from '../../errors/session_not_found.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_options.js';
 import { requireService } from '../../call/require_service.js';
+import { requireId } from '../../model/ids.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { fileOf, type SessionDialect, type SessionFile } from '../format/session_file.js';
@@ -59,12 +60,10 @@ export async function exportSession(
 ): Promise<SessionFile> {
   requireService(service, ['getSession']);
   const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
+  requireId('sessionId', sessionId);
   const { signal, initialState, ...dialect } = takeOptions(options, EXPORT_OPTIONS);
   const request = { appName, userId, sessionId, signal };
   const stored = await readWholeSession(service, request, { initialState });
   if (stored !== undefined) return fileOf(stored, dialect);
-  throw new SessionError(
-    'not_found',
-    `The app ${JSON.stringify(appName)} has no session ${JSON.stringify(sessionId)} of this user.`,
-  );
+  throw sessionNotFound(sessionId);
 }

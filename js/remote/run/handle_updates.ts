@@ -1,5 +1,5 @@
 import { copyJson } from '../../json/copy.js';
-import { SessionError } from '../../errors/errors.js';
+import { sessionNotFound } from '../../errors/session_not_found.js';
 import { positionOf, putEvent } from '../../handle/event_index.js';
 import { setMember } from '../../members/member.js';
 import type { Event } from '../../model/event/event.js';
@@ -76,7 +76,7 @@ export class HandleUpdates {
     const { session, record } = this.#handle;
     const { state, events, given, id } = session;
     const read = await this.#read();
-    if (read === undefined) throw new SessionError('not_found', `Session ${id} was deleted.`);
+    if (read === undefined) throw sessionNotFound(id);
     const [, , lastUpdateTime, stateText, fragments] = read;
     this.#isRead = true;
     this.#replaceEvents(this.#window(parseEvents(fragments, id, false)));

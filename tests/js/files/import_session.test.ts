@@ -254,6 +254,13 @@ describe('An export', () => {
     );
   });
 
+  it('of an invalid sessionId fails with invalid_argument', async () => {
+    for (const sessionId of [5n, 5, '', null, {}] as never[]) {
+      const exported = exportSession(new InMemorySessionService(), { ...KEY, sessionId });
+      assert.equal((await failure(exported, 'invalid_argument')).key, 'sessionId');
+    }
+  });
+
   it('can be aborted', async () => {
     const service = new InMemorySessionService();
     await service.createSession(KEY);

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 
 import { createEvent } from '../../../js/model/event/create_event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
+import { InMemorySessionService } from '../../../js/service/in_memory_session_service.js';
 import type { StateShape } from '../../../js/state/state_shape.js';
 import { MapStorage } from '../service/map_storage.js';
 import {
@@ -58,6 +59,37 @@ describe('The temp state of an invocation', () => {
     await promise;
     assert.deepEqual(fixture.session.state, { a: 1 });
     assert.deepEqual(await storedDeltas(fixture), [{ a: 1 }]);
+  });
+});
+
+describe('An invocation', () => {
+  it('refuses wrong options of its own, of its contexts and of appends', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession({ appName: 'app', userId: 'user' });
+    const invocation = new Invocation({ service, session });
+    const agentName = 'guide';
+    const context = (options: object) => invocation.context({ agentName, ...options });
+    const readonlyContext = (options: object) =>
+      invocation.readonlyContext({ agentName, ...options });
+    const append = (options: object) => invocation.append({}, options);
+    const refuses = (call: () => unknown, key: string): Promise<void> =>
+      assert.rejects(async () => await call(), { code: 'invalid_argument', key });
+    for (const wrong of ['x', 5, 5n, null, []] as never[]) {
+      await refuses(() => new Invocation({ service, session: wrong }), 'session');
+      await refuses(() => new Invocation({ service, session, stateSchema: wrong }), 'stateSchema');
+      await refuses(() => append({ context: wrong }), 'context');
+      await refuses(() => append({ signal: wrong }), 'signal');
+    }
+    for (const wrong of [5, 5n, null, [], {}] as never[]) {
+      const invocationId = wrong;
+      await refuses(() => new Invocation({ service, session, invocationId }), 'invocationId');
+      await refuses(() => context({ agentName: wrong }), 'agentName');
+      await refuses(() => context({ branch: wrong }), 'branch');
+      await refuses(() => context({ functionCallId: wrong }), 'functionCallId');
+      await refuses(() => readonlyContext({ agentName: wrong }), 'agentName');
+      await refuses(() => append({ outputKey: wrong }), 'outputKey');
+    }
+    assert.deepEqual(session.events, []);
   });
 });
 

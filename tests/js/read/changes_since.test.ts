@@ -60,14 +60,14 @@ describe('listChanges', () => {
     assert.deepEqual([other.isRecreated, other.events], [true, undefined]);
   });
 
-  it('refuses what is no revision, and an invalid id', async () => {
+  it('refuses what is no revision, and a session that does not exist', async () => {
     const service = new InMemorySessionService();
     for (const given of [{ since: -1 }, { since: 0.5 }, { since: null }, { created: -1 }]) {
       const request = { ...KEY, since: 0, ...given } as typeof KEY & { since: number };
       const isInvalid = (error: unknown) => isSessionError(error, 'invalid_argument');
       await assert.rejects(service.listChanges(request), isInvalid);
     }
-    await assert.rejects(service.listChanges({ ...KEY, sessionId: '', since: 0 }), (error) =>
+    await assert.rejects(service.listChanges({ ...KEY, sessionId: 'none', since: 0 }), (error) =>
       isSessionError(error, 'not_found'),
     );
   });

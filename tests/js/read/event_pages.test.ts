@@ -111,9 +111,8 @@ describe('listEvents', () => {
       service.listEvents({ ...key, withCount }),
       refusal('invalid_argument', 'withCount'),
     );
-    for (const sessionId of ['none', '', 3 as unknown as string]) {
-      await assert.rejects(service.listEvents({ ...key, sessionId }), refusal('not_found'));
-    }
+    const missing = service.listEvents({ ...key, sessionId: 'none' });
+    await assert.rejects(missing, refusal('not_found'));
   });
 
   it('counts only if it is asked to', async () => {

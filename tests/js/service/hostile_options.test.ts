@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
-import { failure, KEY, says, stored, USER } from './fixture.js';
+import * as adk from '../../../js/adk/index.js';
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { InMemorySessionService, isSessionError, openSessionService } from '../../../js/index.js';
+import { openCache, Server } from '../cache/fixture.js';
+import { openRemote } from '../remote/fixture.js';
+import { failure, KEY, says, show, stored, USER } from './fixture.js';
 
 for (const [what, clock] of [
   ['a bigint', () => 1n],
@@ -50,5 +55,39 @@ for (const option of ['clock', 'newId'] as const) {
     });
     await failure(service.createSession(USER), 'invalid_argument');
     assert.equal((await service.listSessions(USER)).totalItems, 0);
+  });
+}
+
+const anything = { '~standard': { version: 1, vendor: 'test', validate: () => ({ value: 1 }) } };
+
+/** What a wrong option is given to. */
+const TAKERS: Record<string, (options: object) => unknown> = {
+  InMemorySessionService: (options) => new InMemorySessionService(options),
+  'openSessionService of an adapter': (options) =>
+    openSessionService({ ...options, storage: mapAdapter() }),
+  DatabaseSessionService: (options) => new DatabaseSessionService('sqlite::memory:', options),
+  RemoteSessionService: (options) => openRemote(options),
+  CachedSessionService: (options) => openCache(new Server(), options),
+  "the framework's InMemorySessionService": (options) => new adk.InMemorySessionService(options),
+};
+
+for (const [name, make] of Object.entries(TAKERS)) {
+  it(`A clock, newId or stateSchema of another type is refused by ${name}`, async () => {
+    const wrong = ['x', 5, 5n, null, true];
+    const refuses = (options: object, key: string): Promise<void> =>
+      assert.rejects(
+        async () => await make(options),
+        (error) => isSessionError(error, 'invalid_argument') && error.key === key,
+        show(options),
+      );
+    for (const value of [...wrong, {}]) {
+      await refuses({ clock: value }, 'clock');
+      await refuses({ newId: value }, 'newId');
+      await refuses({ stateSchema: { a: anything, topic: value } }, 'topic');
+    }
+    for (const value of [...wrong, [], () => 1]) {
+      await refuses({ stateSchema: value }, 'stateSchema');
+    }
+    await make({ stateSchema: { a: anything }, clock: () => 1, newId: () => 'a' });
   });
 }

@@ -129,6 +129,29 @@ describe('A State write', () => {
     assert.deepEqual(delta, {});
   });
 
+  it('under a key that is no string throws, and so does a read', () => {
+    const state = new State({ 5: 'five' }, {});
+    for (const key of [5, 5n, null, undefined, {}, Symbol('key')] as never[]) {
+      for (const call of [
+        () => state.set(key, 1),
+        () => state.get(key),
+        () => state.has(key),
+        () => state.delete(key),
+      ]) {
+        assert.throws(call, { code: 'invalid_argument', key: 'key' });
+      }
+    }
+    assert.equal(state.hasDelta(), false);
+  });
+
+  it('of changes that are no plain object throws', () => {
+    const state = new State({}, {});
+    for (const changes of [null, 'x', 5, ['a'], new Map([['a', 1]]), new State({ a: 1 })]) {
+      assert.throws(() => state.update(changes as never), { code: 'invalid_argument' });
+    }
+    assert.equal(state.hasDelta(), false);
+  });
+
   it('is the only source of a delta', () => {
     const { state } = tracked({ a: 1 });
     state.get('a');
@@ -136,6 +159,14 @@ describe('A State write', () => {
     state.set('a', 1);
     assert.equal(state.hasDelta(), true);
   });
+});
+
+it('A State of something else than objects, or with an invalid schema, cannot be made', () => {
+  for (const wrong of ['x', 5, null, []] as never[]) {
+    assert.throws(() => new State(wrong), { code: 'invalid_argument', key: 'value' });
+    assert.throws(() => new State({}, wrong), { code: 'invalid_argument', key: 'delta' });
+    assert.throws(() => new State({}, {}, wrong), { code: 'invalid_argument', key: 'stateSchema' });
+  }
 });
 
 describe('State records changes made in place', () => {

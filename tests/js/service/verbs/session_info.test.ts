@@ -58,9 +58,7 @@ overStorages('The info of a session', (open) => {
 
   it('fails with not_found for a session that is not there', async () => {
     const service = await open();
-    for (const sessionId of ['none', '', 7 as never]) {
-      await failure(service.sessionInfo({ ...KEY, sessionId }), 'not_found');
-    }
+    await failure(service.sessionInfo({ ...KEY, sessionId: 'none' }), 'not_found');
   });
 
   it('is aborted by its signal', async () => {
