@@ -108,9 +108,8 @@ export class HandlerStore implements ServerStore {
   ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page, 0);
     const order = descending ? 'desc' : 'asc';
-    // An empty text means none.
-    const title = description?.title || undefined;
-    const labels = description?.labels || undefined;
+    const title = textOf(description?.title);
+    const labels = textOf(description?.labels);
     const list = [appName, userId, order, orderBy, labels, title] as const;
     // The server filters. It sends the time of creation only of the last session of a page, in its cursor.
     const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
@@ -281,6 +280,11 @@ function timeOf(cursor: string | undefined, list: readonly unknown[]): number | 
   } catch {
     return undefined;
   }
+}
+
+/** An empty text means none. */
+function textOf(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
 }
 
 function noFunctions(): SessionError {

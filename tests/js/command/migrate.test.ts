@@ -178,10 +178,11 @@ describe('A database migration', () => {
   it('closes the target if the source cannot be closed', async () => {
     const [from, to] = [await filled(), newUrl()];
     const closed: string[] = [];
-    const { close } = Sqlite.prototype as Sqlite.Database;
+    const close = Object.getOwnPropertyDescriptor(Sqlite.prototype, 'close')!;
+    const closeFile = close.value as (this: Sqlite.Database) => void;
     Sqlite.prototype.close = function (this: Sqlite.Database) {
       closed.push(this.name);
-      close.call(this);
+      closeFile.call(this);
       if (this.name === pathOf(from)) throw new Error('disk on fire');
       return this;
     };
@@ -190,7 +191,7 @@ describe('A database migration', () => {
       assert.equal(code, 1);
       assert.match(err, /disk on fire/);
     } finally {
-      Sqlite.prototype.close = close;
+      Object.defineProperty(Sqlite.prototype, 'close', close);
     }
     assert.ok(closed.includes(pathOf(to)), closed.join());
   });

@@ -41,7 +41,7 @@ const SERVICES: Record<string, () => Service | Promise<Service>> = {
 
 /** The types of its sessions are the framework's. */
 function framework(service: adk.FrameworkSessionService): Service {
-  return service as unknown as Service;
+  return service;
 }
 
 type Call = (service: StoredSessionService, session: Session) => unknown;
@@ -51,7 +51,7 @@ type Row = [what: string, calls: Record<string, Call>, key: string];
 
 /** One call of each method that takes a request with these members. */
 function everyRequest(given: object): Record<string, Call> {
-  const request = { ...KEY, ...given } as typeof KEY;
+  const request = { ...KEY, ...given };
   const stateDelta = { 'app:a': 1 };
   return {
     createSession: (service) => service.createSession({ ...request, sessionId: 'other' }),
@@ -71,7 +71,7 @@ function everyRequest(given: object): Record<string, Call> {
 
 /** One call of each method for a session that must be there. */
 function requestsOfSession(given: object, stateDelta = {}): Record<string, Call> {
-  const request = { ...KEY, ...given } as typeof KEY;
+  const request = { ...KEY, ...given };
   return {
     updateState: (service) => service.updateState({ ...request, stateDelta }),
     updateSession: (service) => service.updateSession(request, { title: 'tea' }),
@@ -94,11 +94,9 @@ function* wrongSignals(): Generator<Row> {
   const revoked = Proxy.revocable({}, {});
   revoked.revoke();
   const values = ['x', 5, 5n, null, true, {}, [], { aborted: false }, new AbortController()];
-  for (const given of [
-    ...values.map((value) => [show(value), value]),
-    ['revoked', revoked.proxy],
-  ]) {
-    const signal = given[1] as never;
+  const named = values.map((value) => [show(value), value] as const);
+  for (const [name, value] of [...named, ['a revoked proxy', revoked.proxy] as const]) {
+    const signal = value as never;
     const event = createEvent();
     const calls: Record<string, Call> = {
       ...everyRequest({ signal }),
@@ -110,7 +108,7 @@ function* wrongSignals(): Generator<Row> {
       watch: (service) => service.watch(KEY, { signal }),
       ping: (service) => service.ping({ signal }),
     };
-    yield [`the signal ${String(given[0])}`, calls, 'signal'];
+    yield [`the signal ${name}`, calls, 'signal'];
   }
 }
 
