@@ -19,16 +19,21 @@ import type {
   ListSessionsPageRequest,
   ListSessionsRequest,
   SessionsPage,
+  SessionsRequest,
 } from '../model/session_list.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
-import type { AppendedEvent, NewEvent } from '../model/event/event.js';
+import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
+import type { AppendedEvent, Event, NewEvent } from '../model/event/event.js';
+import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { StateShape } from '../state/state_shape.js';
 import type {
   BaseSessionService as OurService,
   CloseOptions,
+  Health,
   StorageInfo,
 } from '../model/session_service.js';
+import type { StoredSessionService } from '../service/stored_session_service.js';
 import type {
   ListenOptions,
   Notices,
@@ -118,12 +123,17 @@ type OurMembers = Pick<
   | typeof Symbol.asyncDispose
 >;
 
+/** The members that every service of this package has, and that your own `BaseSessionService` may lack. */
+type OptionalMembers = Pick<
+  StoredSessionService,
+  'listEvents' | 'events' | 'loadOlder' | 'listChanges' | 'ping' | 'health' | keyof Watchable
+>;
+
 /**
  * A service of this package as a `BaseSessionService` of the framework. The framework's types require a
  * subclass, since its class has private members.
  *
- * `ping` and `health` are methods of the service under the view: keep the service that you give to
- * `asAdkService`, and ask that one.
+ * Over your own implementation of `BaseSessionService`, the methods that it lacks fail with `unsupported`.
  *
  * @example
  * ```ts
@@ -135,7 +145,7 @@ type OurMembers = Pick<
  * console.log(framework instanceof BaseSessionService, ours.storage.kind); // true 'memory'
  * ```
  */
-export interface FrameworkSessionService extends BaseSessionService, OurMembers, Watchable {
+export interface FrameworkSessionService extends BaseSessionService, OurMembers, OptionalMembers {
   /** @throws SessionError (as a rejection) `already_exists`, `invalid_argument`, `unserializable` */
   createSession(request: CreateSessionRequest): Promise<Session>;
   /** Resolves to `undefined` if there is no such session. */
@@ -145,6 +155,8 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
   listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
   /** Lists a page of sessions; `withTotal: false` leaves the total out. */
   listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage>;
+  /** Iterates over the sessions of a list, page by page. */
+  sessions(request: SessionsRequest): AsyncGenerator<Session, void, undefined>;
   /** Deletes the session. Resolves even if it does not exist. The app's and the user's state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /** Stores the event and its delta in one atomic step; resolves to the same event object. */
@@ -152,6 +164,9 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
   /** Appends all events in order, or none of them. */
   appendEvents<E extends NewEvent>(request: AppendEventsRequest<E>): Promise<AppendedEvent<E>[]>;
 }
+
+/** The service under a view, as far as it may lack something. */
+type OptionalService = OptionalMembers & Pick<StoredSessionService, 'sessions'>;
 
 /** Makes a view of a service whose appends follow the given rules. */
 export type FrameworkClass = new (
@@ -179,7 +194,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       });
     }
 
-    readonly #service: OurService & Partial<Watchable>;
+    readonly #service: OurService & Partial<OptionalService>;
     readonly #rules: AppendRules;
 
     constructor(service: OurService, rules: AppendRules) {
@@ -213,6 +228,26 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     async listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage> {
       const { sessions, ...pageFields } = await this.#service.listSessions(request);
       return { sessions: sessions.map(toFramework), ...pageFields };
+    }
+
+    sessions(request: SessionsRequest): AsyncGenerator<Session, void, undefined> {
+      return this.#having('sessions').sessions(request);
+    }
+
+    async listEvents(request: ListEventsRequest): Promise<EventsPage> {
+      return this.#having('listEvents').listEvents(request);
+    }
+
+    events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
+      return this.#having('events').events(request);
+    }
+
+    async loadOlder(session: OurSession, limit?: number, options?: Abortable): Promise<boolean> {
+      return this.#having('loadOlder').loadOlder(session, limit, options);
+    }
+
+    async listChanges(request: ListChangesRequest): Promise<ChangesSince> {
+      return this.#having('listChanges').listChanges(request);
     }
 
     deleteSession(request: DeleteSessionRequest): Promise<void> {
@@ -285,30 +320,34 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       request: WatchRequest,
       options: ListenOptions | WatchOptions = {},
     ): Notices | StopWatching {
-      const service = this.#service;
-      if (!isWatchable(service)) {
-        const { kind } = service.storage;
-        throw new SessionError(
-          'unsupported',
-          `The service over ${kind} reports no changes; read the session again instead.`,
-        );
-      }
       // A cast to one overload: the service takes the options of both.
-      return service.watch(request, options as WatchOptions);
+      return this.#having('watch').watch(request, options as WatchOptions);
     }
 
     revisionOf(session: Pick<OurSession, 'state'>): number | undefined {
       return this.#service.revisionOf?.(session);
     }
 
+    async ping(request?: Abortable): Promise<void> {
+      return this.#having('ping').ping(request);
+    }
+
+    async health(request?: Abortable): Promise<Health> {
+      return this.#having('health').health(request);
+    }
+
     close(options?: CloseOptions): Promise<void> {
       return this.#service.close(options);
     }
-  };
-}
 
-function isWatchable(service: OurService & Partial<Watchable>): service is OurService & Watchable {
-  return typeof service.watch === 'function';
+    /** @throws SessionError `unsupported` if the service lacks the method */
+    #having<Name extends keyof OptionalService>(name: Name): Pick<OptionalService, Name> {
+      const service = this.#service;
+      if (typeof service[name] === 'function') return service as Pick<OptionalService, Name>;
+      const { kind } = service.storage;
+      throw new SessionError('unsupported', `The service over ${kind} has no method ${name}.`);
+    }
+  };
 }
 
 /** Returns the same object: only the type names differ. */

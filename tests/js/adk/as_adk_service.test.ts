@@ -13,11 +13,16 @@ import {
 // The built package, while the other imports are its sources.
 import { InMemorySessionService as OtherCopy } from 'adk-session-wasm';
 
-import { asAdkService } from '../../../js/adk/index.js';
+import {
+  asAdkService,
+  IndexedDbSessionService as FrameworkIndexedDbService,
+  InMemorySessionService as FrameworkInMemoryService,
+} from '../../../js/adk/index.js';
 import {
   type AppendedEvent,
   type AppendEventsRequest,
   type BaseSessionService as OurService,
+  IndexedDbSessionService,
   InMemorySessionService,
   isSessionError,
   type NewEvent,
@@ -25,6 +30,7 @@ import {
   type StateShape,
 } from '../../../js/index.js';
 
+import { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { MapStorage } from '../service/map_storage.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
@@ -43,6 +49,27 @@ function inFrontOf(inner: OurService, onCall: (method: string) => void): OurServ
       if (typeof member !== 'function') return member;
       onCall(String(name));
       return member.bind(target) as unknown;
+    },
+  });
+}
+
+/** The methods of every service of this package. */
+type Method = Exclude<keyof StoredSessionService, 'storage' | symbol>;
+
+/** The names of the methods that a class adds to its base. */
+const methodsOf = ({ prototype }: { readonly prototype: object }): string[] =>
+  Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
+
+/** Puts the name and the arguments of each call of a method into `calls`. */
+function recorded(inner: OurService, calls: unknown[][]): OurService {
+  return new Proxy(inner, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown => {
+        calls.push([name, ...args]);
+        return Reflect.apply(member, target, args) as unknown;
+      };
     },
   });
 }
@@ -177,6 +204,76 @@ describe('asAdkService', () => {
       () => service.watch({ appName: 'app' }),
       (error) => isSessionError(error, 'unsupported'),
     );
+  });
+
+  it('passes on every method of a service, with what it is given', async () => {
+    const inner = new InMemorySessionService();
+    const session = await inner.createSession(key);
+    const { signal } = new AbortController();
+    const request = { ...key, signal };
+    const event = createEvent({ author: 'user' });
+    const other = { ...request, sessionId: 'other' };
+    const list = { appName: 'app', limit: 2, order: 'desc', stateKeys: [], signal } as const;
+    const given: Record<Method, readonly unknown[]> = {
+      createSession: [other],
+      getOrCreateSession: [request],
+      getSession: [{ ...request, config: { numRecentEvents: 1 } }],
+      listSessions: [{ ...list, withTotal: false }],
+      sessions: [list],
+      listEvents: [{ ...request, limit: 1 }],
+      listChanges: [{ ...request, since: 1 }],
+      events: [{ ...request, order: 'desc' }],
+      loadOlder: [session, 3, { signal }],
+      appendEvent: [{ session, event, signal }],
+      appendEvents: [{ session, events: [event], signal }],
+      updateState: [{ ...request, stateDelta: { a: 1 } }],
+      updateSession: [request, { title: 'Tea' }],
+      sessionInfo: [request],
+      getUserState: [{ appName: 'app', userId: 'u', signal }],
+      getAppState: [{ appName: 'app', signal }],
+      watch: [{ appName: 'app' }, { signal }],
+      revisionOf: [session],
+      ping: [{ signal }],
+      health: [{ signal }],
+      deleteSession: [other],
+      deleteSessions: [{ appName: 'app', labels: { old: 'yes' } }, { signal }],
+      deleteUserState: [{ appName: 'app', userId: 'u', signal }],
+      deleteAppState: [{ appName: 'app', signal }],
+      deleteUser: [{ appName: 'app', userId: 'u', signal }],
+      close: [{ timeoutMs: 1000 }],
+    };
+    const calls: unknown[][] = [];
+    const view: object = asAdkService(recorded(inner, calls));
+    for (const name of methodsOf(StoredSessionService)) {
+      calls.length = 0;
+      const args: readonly unknown[] | undefined = given[name as Method];
+      assert.ok(args, `the test has no call of ${name}`);
+      const member: unknown = Reflect.get(view, name);
+      assert.ok(typeof member === 'function', name);
+      await Reflect.apply(member, view, args);
+      assert.equal(calls.length, 1, name);
+      const [passed = []] = calls;
+      assert.equal(passed[0], name);
+      assert.ok(args.every((argument, at) => passed[at + 1] === argument), name); // prettier-ignore
+    }
+    for (const [ours, framework] of [
+      [InMemorySessionService, FrameworkInMemoryService],
+      [IndexedDbSessionService, FrameworkIndexedDbService],
+    ] as const) {
+      for (const name of methodsOf(ours)) assert.ok(name in framework.prototype, name);
+    }
+  });
+
+  it('reports methods that a service lacks', async () => {
+    const bare = new Proxy(new InMemorySessionService(), {
+      get: (target, name) =>
+        name === 'ping' || name === 'events'
+          ? undefined
+          : (Reflect.get(target, name, target) as unknown),
+    });
+    const service = asAdkService(bare);
+    await assert.rejects(service.ping(), { code: 'unsupported' });
+    assert.throws(() => service.events(key), { code: 'unsupported' });
   });
 
   it('closes the service', async () => {

@@ -30,7 +30,6 @@ describe('The types of the session handler', () => {
       sessionHandler(service, {});
       // @ts-expect-error no such option
       sessionHandler(service, { authorize, maxBytes: 5 });
-      // @ts-expect-error the framework's services have no pages of events
       sessionHandler(new adk.InMemorySessionService(), { authorize });
       // @ts-expect-error a request has more than a path
       await handler('/apps');
