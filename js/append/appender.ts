@@ -168,8 +168,7 @@ export class Appender {
           onRetry,
         },
         committed(appended) {
-          const { appName, userId, sessionId } = key;
-          const publish = (): void => feed.publishAppended(appName, userId, sessionId, appended, 1);
+          const publish = (): void => feed.publishAppended(key, appended, 1);
           return computation === undefined ? publish() : computation.finish(publish);
         },
       });
@@ -222,7 +221,7 @@ export class Appender {
         if (remote === undefined) updateHandle(session, record, reduced, policy, appended, writer);
         else remote.receive(appended);
         if (firstTitle !== undefined) record.isTitled = true;
-        feed.publishAppended(appName, userId, sessionId, appended, reduced.length);
+        feed.publishAppended(key, appended, reduced.length);
       },
     };
   }

@@ -16,9 +16,8 @@ export function replaceEnd(core: ServiceCore, request: TruncatingRequest): Maybe
   const { key, events, signal } = request;
   const append = (store: SessionStore) => requireTruncating(store).append(request);
   return after(core.callStore(signal, append), (appended) => {
-    const { appName, userId, sessionId } = key;
     // The removal counts as a change too: it is never a mere retry of stored events.
-    core.feed.publishAppended(appName, userId, sessionId, appended, events.length + 1);
+    core.feed.publishAppended(key, appended, events.length + 1);
     return appended;
   });
 }

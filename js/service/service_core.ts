@@ -141,7 +141,7 @@ export class ServiceCore {
       );
       return after(created, (created) => {
         if (created === undefined) return undefined;
-        this.feed.publishCreated(appName, userId, id, created);
+        this.feed.publishCreated(key, created);
         this.#retention?.note({ appName, userId });
         return this.reader.open<S>(newSession, created);
       });
@@ -163,8 +163,9 @@ export class ServiceCore {
     const { appName, userId, sessionId } = request;
     requireUser(request);
     if (!isId(sessionId)) return undefined;
-    const done = this.remove({ what: 'session', key: { appName, userId, sessionId } }, request);
-    return after(done, this.feed.deletionPublisher(appName, userId, sessionId));
+    const key = { appName, userId, sessionId };
+    const done = this.remove({ what: 'session', key }, request);
+    return after(done, (floor) => this.feed.publishDeleted(key, floor));
   }
 
   remove(request: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
@@ -199,7 +200,7 @@ export class ServiceCore {
       );
       return after(done, (deleted) => {
         if (deleted === undefined) return false;
-        this.feed.deletionPublisher(appName, userId, sessionId)(deleted.floor);
+        this.feed.publishDeleted(key, deleted.floor);
         return true;
       });
     },
@@ -229,13 +230,13 @@ export class ServiceCore {
       const take = (given: unknown): string => this.takeDelta(given).text;
       const computation = Computation.of(stateDelta, take);
       const delta = computation?.run ?? take(stateDelta);
-      const publish = this.feed.stateChangePublisher(appName, userId);
       const done = this.callStore<SharedRevisions>(request.signal, (store) =>
         store.update(appName, userId, delta, request),
       );
-      return after(done, (shared) =>
-        computation === undefined ? publish(shared) : computation.finish(() => publish(shared)),
-      );
+      return after(done, (shared) => {
+        const publish = (): void => this.feed.publishStateChanged({ appName, userId }, shared);
+        return computation === undefined ? publish() : computation.finish(publish);
+      });
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
@@ -261,7 +262,7 @@ export class ServiceCore {
     );
     return after(described, (isThere) => {
       if (!isThere) throw sessionNotFound(sessionId);
-      this.feed.publishUpdated(appName, userId, sessionId);
+      this.feed.publishUpdated({ appName, userId, sessionId });
     });
   }
 

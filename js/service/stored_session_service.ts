@@ -263,7 +263,7 @@ export class StoredSessionService<S extends object = StateShape>
       const { appName, userId } = request;
       requireUser(request);
       const done = this.#core.remove({ what: 'user', key: { appName, userId } }, request);
-      return after(done, this.#core.feed.userDeletionPublisher(appName, userId));
+      return after(done, (floor) => this.#core.feed.publishUserDeleted({ appName, userId }, floor));
     });
   }
 
@@ -272,7 +272,7 @@ export class StoredSessionService<S extends object = StateShape>
       const { appName, userId } = request;
       requireUser(request);
       const done = this.#core.remove({ what: 'userState', key: { appName, userId } }, request);
-      return after(done, this.#core.feed.stateDeletionPublisher({ appName, userId }));
+      return after(done, () => this.#core.feed.publishStateDeleted({ appName, userId }));
     });
   }
 
@@ -280,7 +280,7 @@ export class StoredSessionService<S extends object = StateShape>
     return this.#core.calls.run('deleteAppState', request, (request) => {
       const appName = requireId('appName', request.appName);
       const done = this.#core.remove({ what: 'appState', key: { appName } }, request);
-      return after(done, this.#core.feed.stateDeletionPublisher({ appName, userId: undefined }));
+      return after(done, () => this.#core.feed.publishStateDeleted({ appName }));
     });
   }
 

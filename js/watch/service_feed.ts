@@ -1,3 +1,4 @@
+import type { CompositeSessionKey } from '../model/session.js';
 import type { SharedScope } from '../state/scope.js';
 import { scopeOf, type StateOwner } from '../storage/scopes.js';
 import type { CreatedSession, Floor } from '../storage/session_store.js';
@@ -59,9 +60,7 @@ export class ServiceFeed {
   }
 
   publishCreated(
-    appName: string,
-    userId: string,
-    sessionId: string,
+    { appName, userId, sessionId }: CompositeSessionKey,
     created: CreatedSession,
   ): void {
     const [, revision, , , , ...shared] = created;
@@ -69,10 +68,9 @@ export class ServiceFeed {
     this.feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
   }
 
+  /** @param count the number of events of the append */
   publishAppended(
-    appName: string,
-    userId: string,
-    sessionId: string,
+    { appName, userId, sessionId }: CompositeSessionKey,
     appended: Appended,
     count: number,
   ): void {
@@ -86,40 +84,32 @@ export class ServiceFeed {
     this.feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
   }
 
-  publishUpdated(appName: string, userId: string, sessionId: string): void {
+  publishUpdated({ appName, userId, sessionId }: CompositeSessionKey): void {
     this.feed.publish([{ type: 'updated', appName, userId, sessionId }]);
   }
 
-  stateChangePublisher(
-    appName: string,
-    userId: string | undefined,
-  ): (shared: SharedRevisions | undefined) => void {
-    return (shared) => {
-      const scopes = shared === undefined ? [] : changedScopes(shared);
-      if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
-    };
+  publishDeleted({ appName, userId, sessionId }: CompositeSessionKey, floor: Floor): void {
+    this.feed.publish([
+      { type: 'deleted', appName, userId, sessionId, ...revisionMemberOf(floor) },
+    ]);
   }
 
-  stateDeletionPublisher(owner: StateOwner): () => void {
-    return () => {
-      this.feed.publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
-    };
+  publishUserDeleted({ appName, userId }: UserKey, floor: Floor): void {
+    this.feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
   }
 
-  deletionPublisher(appName: string, userId: string, sessionId: string): (floor: Floor) => void {
-    return (floor) => {
-      this.feed.publish([
-        { type: 'deleted', appName, userId, sessionId, ...revisionMemberOf(floor) },
-      ]);
-    };
+  publishStateChanged({ appName, userId }: StateOwner, shared: SharedRevisions): void {
+    const scopes = changedScopes(shared);
+    if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
   }
 
-  userDeletionPublisher(appName: string, userId: string): (floor: Floor) => void {
-    return (floor) => {
-      this.feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
-    };
+  publishStateDeleted(owner: StateOwner): void {
+    this.feed.publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
   }
 }
+
+/** All sessions and the state of a user. */
+type UserKey = Pick<CompositeSessionKey, 'appName' | 'userId'>;
 
 function changedScopes([user, app]: SharedRevisions): SharedScope[] {
   const scopes: SharedScope[] = [];

@@ -141,8 +141,7 @@ export class Fetch {
     const made = await this.make(key, copy, pinned);
     if (made === undefined) return false;
     await records.writeBase(key, made.base, undefined);
-    const { appName, userId, sessionId } = key;
-    feed().publishCreated(appName, userId, sessionId, made.created);
+    feed().publishCreated(key, made.created);
     return true;
   }
 
@@ -207,8 +206,7 @@ export class Fetch {
     // A title of an unsent event or change. The next fetch after it was sent compares again.
     if (pending.has(nameOf(key)) || hasOperations(await local.recordFor(key, head.created))) return;
     await local.describe(key, title, labels);
-    const { appName, userId, sessionId } = key;
-    feed().publishUpdated(appName, userId, sessionId);
+    feed().publishUpdated(key);
   }
 
   /** Deletes the copy of a session that the remote does not have, or sets it aside. */
@@ -228,8 +226,7 @@ export class Fetch {
       return true;
     }
     if (!(await local.delete(key, { ...head, ...copy }))) return false;
-    const { appName, userId, sessionId } = key;
-    feed().deletionPublisher(appName, userId, sessionId)(undefined);
+    feed().publishDeleted(key, undefined);
     await records.removeCopy(key, head.created, record);
     pending.remove(nameOf(key), version);
     return true;

@@ -157,8 +157,7 @@ export class Lists {
     };
     const made = await fetch.make(key, copy, pinned);
     if (made === undefined) return undefined;
-    const { appName, userId, sessionId } = key;
-    feed().publishCreated(appName, userId, sessionId, made.created);
+    feed().publishCreated(key, made.created);
     return made.base;
   }
 
@@ -177,7 +176,7 @@ export class Lists {
         isChanged = delta.length > 0;
         return JSON.stringify(Object.fromEntries(delta));
       });
-      if (isChanged) feed().stateChangePublisher(owner.appName, owner.userId)(shared);
+      if (isChanged) feed().publishStateChanged(owner, shared);
       if (!(await this.hasState(owner)))
         await records.change(owner, () => ({ [FETCHED]: clock() }));
     } finally {

@@ -296,7 +296,7 @@ describe('The feed of a database', () => {
       import { ServiceFeed } from './js/watch/service_feed.js';
       const feed = new ServiceFeed(feedOfDatabase('sessions'));
       feed.watch({ appName: 'app' }, { onNotice: ({ type }) => console.log(type) });
-      feed.deletionPublisher('app', 'user', 'session')(1);`;
+      feed.publishDeleted({ appName: 'app', userId: 'user', sessionId: 'session' }, 1);`;
     const root = fileURLToPath(new URL('../../..', import.meta.url));
     const node = ['--import', 'tsx', '--input-type=module', '--eval', program];
     const { status, stdout } = spawnSync(process.execPath, node, {
