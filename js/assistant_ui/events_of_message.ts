@@ -37,7 +37,8 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
     id: index === 0 ? id : `${id}-${index}`,
     invocationId: `e-${isUser ? id : (parentId ?? id)}`,
     author: isUser ? role : agentName,
-    timestamp: new Date(createdAt).getTime(),
+    // Google's programs order events by their times.
+    timestamp: new Date(createdAt).getTime() + index,
     content,
     customMetadata: { ...metadata.custom, assistantUi },
     ...(isIncomplete && index === contents.length - 1 && failureOf(status)),

@@ -192,8 +192,10 @@ export function sessionHistory<S extends object = StateShape>(
     if (storedBy === 'agent') return;
     requireMessage(item);
     const thread = threadListItem();
-    const { remoteId } = await thread.initialize();
-    const done = writing.then(() => write(item, remoteId, isAgain));
+    const initializing = thread.initialize();
+    // The error is that of the write, which may have to wait for an earlier one.
+    initializing.catch(() => undefined);
+    const done = writing.then(async () => write(item, (await initializing).remoteId, isAgain));
     writing = done.catch(() => undefined);
     return done;
   };

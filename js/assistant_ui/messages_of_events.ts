@@ -25,10 +25,14 @@ interface Draft {
   readonly invocationId: string;
   last: Event;
   readonly content: AssistantPart[];
+  readonly calls: CallPlaces;
 }
 
 /** Where a call stands, so that its result can be put there. */
-type CallPlaces = Map<string, readonly [content: AssistantPart[], position: number]>;
+type CallPlace = readonly [content: AssistantPart[], position: number];
+
+/** The calls with an id. A model that gives no ids may call a tool several times under its name. */
+type CallPlaces = Map<string, CallPlace[]>;
 
 /**
  * Returns the messages that a chat shows of events. What an agent says in one invocation is one message, and the
@@ -36,7 +40,8 @@ type CallPlaces = Map<string, readonly [content: AssistantPart[], position: numb
  */
 export function messagesOf(events: readonly Event[]): StoredMessage[] {
   const drafts = new Map<string, Draft>();
-  const calls: CallPlaces = new Map();
+  /** The calls of agents. Those of a stored message are its own: messages of two branches may have the same ids. */
+  const agentCalls: CallPlaces = new Map();
   let newest: Draft | undefined;
   for (const event of events) {
     const custom = { ...membersOf(event.customMetadata) };
@@ -44,8 +49,10 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
     const mark = markOf(event);
     const parts = listOf(event.content?.parts).map((part): Part => membersOf(part));
     const content = parts.map(assistantPartOf).filter((part) => part !== undefined);
-    for (const { functionResponse } of parts) setResult(calls, functionResponse);
     let draft = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
+    const calls =
+      mark === undefined ? agentCalls : (draft?.calls ?? new Map<string, CallPlace[]>());
+    for (const { functionResponse } of parts) setResult(calls, functionResponse);
     if (draft === undefined) {
       const isEmpty = content.length === 0 && statusOf(event, []).type === 'complete';
       if (mark === undefined && isEmpty) continue;
@@ -60,13 +67,14 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
         invocationId,
         last: event,
         content: [],
+        calls,
       };
       newest = draft;
       drafts.set(draft.id, draft);
     }
     draft.last = event;
     draft.mark = mark;
-    addParts(draft.content, content, calls);
+    addParts(draft, content);
   }
   return [...drafts.values()].map((draft) => ({
     message: draft.isUser ? userMessage(draft) : assistantMessage(draft),
@@ -80,6 +88,10 @@ function continued(newest: Draft | undefined, event: Event): Draft | undefined {
   return newest.isUser || newest.mark !== undefined ? undefined : newest;
 }
 
+function hasResult([content, position]: CallPlace): boolean {
+  return Object.hasOwn(content[position]!, 'result');
+}
+
 /** A message whose parent was not loaded follows the newest one. */
 function parentOf(
   mark: MessageMark | undefined,
@@ -90,16 +102,20 @@ function parentOf(
   return parentId === null || drafts.has(parentId ?? '') ? parentId! : (newest?.id ?? null);
 }
 
-function addParts(content: AssistantPart[], added: AssistantPart[], calls: CallPlaces): void {
+function addParts({ content, calls }: Draft, added: AssistantPart[]): void {
   for (const part of added) {
-    if (part.type === 'tool-call') calls.set(part.toolCallId, [content, content.length]);
+    if (part.type === 'tool-call') {
+      const { toolCallId: id } = part;
+      calls.set(id, [...(calls.get(id) ?? []), [content, content.length]]);
+    }
     content.push(part);
   }
 }
 
 function setResult(calls: CallPlaces, given: Part['functionResponse']): void {
   const { id, name, response } = membersOf(given);
-  const place = calls.get(textOf(id) ?? textOf(name) ?? '');
+  const places = calls.get(textOf(id) ?? textOf(name) ?? '') ?? [];
+  const place = places.find((place) => !hasResult(place)) ?? places.at(-1);
   if (place === undefined) return;
   const [content, position] = place;
   content[position] = { ...(content[position] as ToolCallPart), ...resultOf(response) };

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
+import { sessionHistory } from '../../../js/assistant_ui/index.js';
 import { InMemorySessionService, Invocation } from '../../../js/index.js';
 import { answered, historyOf, KEY, message, reloaded, text } from './threads.js';
 
@@ -224,6 +225,61 @@ describe('The history of a thread', () => {
       session?.events.map(({ id }) => id),
       ids,
     );
+  });
+
+  it('stores messages in the order of the calls, also if a thread is initialized late', async () => {
+    const service = new InMemorySessionService();
+    await service.createSession(KEY);
+    const waiting: (() => void)[] = [];
+    const history = sessionHistory({ service, appName: 'shop', userId: 'ada' }, () => ({
+      getState: () => ({ remoteId: 's1' }),
+      initialize: () => new Promise((resolve) => waiting.push(() => resolve({ remoteId: 's1' }))),
+    }));
+    const appended = ['m1', 'm2', 'm3'].map((id) =>
+      history.append({ message: message(id, 'user', [text(id)]), parentId: null }),
+    );
+    for (const initialize of waiting.reverse()) {
+      initialize();
+      await Promise.resolve();
+    }
+    await Promise.all(appended);
+    const { messages } = await history.load();
+    assert.deepEqual(
+      messages.map(({ message }) => message.id),
+      ['m1', 'm2', 'm3'],
+    );
+  });
+
+  it('stores the events of a message with growing times, by which other programs order them', async () => {
+    const { events, loaded } = await reloaded(
+      message('m1', 'assistant', [{ ...answered, result: 1 }, text('One.')]),
+    );
+    const first = events[0]?.timestamp ?? NaN;
+    assert.deepEqual(
+      events.map(({ timestamp }) => timestamp - first),
+      [0, 1, 2],
+    );
+    assert.equal(loaded.messages[0]?.message.createdAt.getTime(), first);
+  });
+
+  it('gives each call of a tool without ids its own result', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(KEY);
+    const event = { invocationId: 'i1', author: 'guide' };
+    const functionCall = { name: 'find', args: {} };
+    const responses = [1, 2].map((result) => ({
+      functionResponse: { name: 'find', response: { result } },
+    }));
+    await service.appendEvents({
+      session,
+      events: [
+        { ...event, content: { role: 'model', parts: [{ functionCall }, { functionCall }] } },
+        { ...event, content: { role: 'user', parts: responses } },
+      ],
+    });
+    const [{ message: shown } = assert.fail()] = (await historyOf(service, 's1').load()).messages;
+    const results = shown.content.map((part) => part.type === 'tool-call' && part.result);
+    assert.deepEqual(results, [1, 2]);
   });
 
   it('shows what an agent has stored, one message for each invocation', async () => {

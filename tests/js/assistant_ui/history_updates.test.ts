@@ -26,6 +26,26 @@ describe('A message of a thread that is stored again', () => {
     );
   });
 
+  it('gets the late result of its own call, also if another branch has a call of that id', async () => {
+    const { service } = await reloaded(message('q', 'user', [text('Tea?')]));
+    const history = historyOf(service, 's1');
+    const waiting = message('a', 'assistant', [answered]);
+    for (const id of ['a', 'again']) {
+      await history.append({ message: { ...waiting, id }, parentId: 'q' });
+    }
+    const done = { ...waiting, content: [{ ...answered, result: 5 }] };
+    await history.update({ message: done, parentId: 'q' });
+    const { messages } = await history.load();
+    assert.deepEqual(
+      messages.map(({ message, parentId }) => [message.id, parentId, message.content]),
+      [
+        ['q', null, [text('Tea?')]],
+        ['a', 'q', done.content],
+        ['again', 'q', [answered]],
+      ],
+    );
+  });
+
   it('has none of the parts that it has no more', async () => {
     const { service } = await reloaded(
       message('m1', 'user', [text('Tea?')]),
