@@ -127,7 +127,10 @@ export class SessionInspectorElement extends Base implements InspectorProperties
 
   /** @internal */
   disconnectedCallback(): void {
-    if (this.shadowRoot !== null) render(null, this.shadowRoot);
+    // An element that is moved is connected again at once. It keeps what the user has opened and typed.
+    queueMicrotask(() => {
+      if (!this.isConnected && this.shadowRoot !== null) render(null, this.shadowRoot);
+    });
   }
 
   /** @internal */
@@ -159,8 +162,10 @@ export class SessionInspectorElement extends Base implements InspectorProperties
     render(view, this.shadowRoot);
   }
 
-  /** Notes what the user selects. */
-  #note({ appName, userId, session }: Selection): void {
+  /** Notes what the user selects. It is shown again when the element is put back into the page. */
+  #note(selection: Selection): void {
+    const { appName, userId, session } = selection;
+    this.#given = selection;
     const isNew = session !== undefined && session.sessionId !== this.#sessionId;
     this.#appName = appName;
     this.#userId = session?.userId ?? userId;

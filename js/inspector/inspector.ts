@@ -148,7 +148,7 @@ function OpenSession(props: OpenSessionProps): VNode {
   const [shownKey, setShownKey] = useState<string | undefined>(undefined);
   const { opened, error } = useMemo(() => open(service, session), [service]);
   useEffect(() => void opened?.events.open('newest'), [opened]);
-  const selectEvent = useCallback((selected: Event): void => setEvent(selected), []);
+  const selectEvent = useCallback((selected: Event | undefined): void => setEvent(selected), []);
   const showKey = (key: string | undefined): void => {
     setShownKey(key);
     if (key !== undefined) onShow('state');

@@ -1,9 +1,8 @@
 import type { GivenService } from '../../live/index.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
-import { useAction } from '../view/hooks.js';
 import { ErrorNote, JsonText } from '../view/parts.js';
-import { h, useEffect, useState, type VNode } from '../view/preact.js';
+import { h, useEffect, useRef, useState, type VNode } from '../view/preact.js';
 import { clip, timeText } from '../view/text.js';
 import { type KeyChange, type KeyHistory, readHistory } from './state_history.js';
 
@@ -21,19 +20,30 @@ export function HistoryView(props: HistoryViewProps): VNode {
   const { service, sessionKey, stateKey, value, onShowEvent } = props;
   const { appName, userId, sessionId } = sessionKey;
   const [history, setHistory] = useState<KeyHistory | undefined>(undefined);
-  const { run, isBusy, error } = useAction();
+  const [error, setError] = useState<unknown>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  /** Counts the reads. The last one is shown, whichever ends last. */
+  const reads = useRef(0);
+  const read = async (earlier?: KeyHistory): Promise<void> => {
+    const number = (reads.current += 1);
+    const show = (run: () => void): void => {
+      if (reads.current === number) run();
+    };
+    setBusy(true);
+    setError(undefined);
+    try {
+      const next = await readHistory(await service, sessionKey, stateKey, earlier);
+      show(() => setHistory(next));
+    } catch (reason) {
+      show(() => setError(reason));
+    }
+    show(() => setBusy(false));
+  };
   useEffect(() => {
-    let isCurrent = true;
-    void run(async () => {
-      const read = await readHistory(await service, sessionKey, stateKey);
-      if (isCurrent) setHistory(read);
-    });
-    return () => (isCurrent = false);
+    void read();
+    return () => void (reads.current += 1);
   }, [service, appName, userId, sessionId, stateKey, value]);
-  const readMore = (): void =>
-    void run(async () =>
-      setHistory(await readHistory(await service, sessionKey, stateKey, history)),
-    );
+  const readMore = (): void => void read(history);
   return h('div', { class: 'history' }, [
     h('h3', null, 'History'),
     h(ErrorNote, { error }),

@@ -32,7 +32,14 @@ export function StateView(props: StateViewProps): VNode {
     ([, state]) => shownKey !== undefined && Object.hasOwn(state, shownKey),
   );
   const history = (stateKey: string, value: unknown): VNode =>
-    h(HistoryView, { service, sessionKey: live.key, stateKey, value, onShowEvent });
+    h(HistoryView, {
+      key: stateKey,
+      service,
+      sessionKey: live.key,
+      stateKey,
+      value,
+      onShowEvent,
+    });
   return h('div', null, [
     h(Field, { label: 'Filter keys', value: filter, onValue: setFilter }),
     shownKey !== undefined &&

@@ -118,8 +118,13 @@ export class EventWindow {
   follow(recent: readonly Event[]): void {
     const { events, hasNewer, status, eventCount } = this.#snapshot;
     if (status === 'failed') return void this.open('newest');
+    if (status === 'loading') return;
     const newest = recent.at(-1);
-    if (newest === undefined || status === 'loading') return;
+    if (newest === undefined) {
+      // The session was deleted and created again without events.
+      if (events.length > 0) void this.open('newest');
+      return;
+    }
     const position = recent.findIndex(({ id }) => id === events.at(-1)?.id);
     if (position < 0 && !hasNewer) return void this.open('newest');
     const changed = new Map(recent.map((event) => [event.id, event]));
@@ -134,6 +139,18 @@ export class EventWindow {
       eventCount: eventCount === undefined || seen < 0 ? undefined : eventCount + added,
     });
     if (!hasNewer) this.#set(this.#withNewer(recent.slice(position + 1)));
+    else if (seen < 0) void this.#leaveDeleted();
+  }
+
+  /** Opens the newest events if those that are held are of a session that was deleted and created again. */
+  async #leaveDeleted(): Promise<void> {
+    const { jump } = this.#snapshot;
+    try {
+      await this.#list({ after: this.#cursor, limit: 1, withCount: false });
+    } catch {
+      // A cursor of a deleted session is refused. If there is another reason, `open` shows it.
+      if (this.#snapshot.jump === jump) await this.open('newest');
+    }
   }
 
   async #readPlace(place: Place): Promise<Partial<WindowSnapshot>> {

@@ -26,7 +26,8 @@ interface TimelineProps {
   live: LiveSession;
   events: EventWindow;
   selected: Event | undefined;
-  onSelect: (event: Event) => void;
+  /** @param event absent if the selected event is gone */
+  onSelect: (event: Event | undefined) => void;
 }
 
 /** The conversation: the rows in sight of the events that the window holds. */
@@ -64,7 +65,10 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
 
   useEffect(() => {
     const current = rows.find(({ event }) => event.id === selected?.id);
-    if (current !== undefined && current.event !== selected) onSelect(current.event);
+    const isWhole = shown.status === 'ready' && !shown.hasOlder && !shown.hasNewer;
+    if (current !== undefined) {
+      if (current.event !== selected) onSelect(current.event);
+    } else if (selected !== undefined && (isWhole || isGone(session))) onSelect(undefined);
     if (shown.status !== 'ready' || awaited.current !== shown.place) return;
     awaited.current = undefined;
     const end = shown.place === 'oldest' ? rows[0] : rows.at(-1);

@@ -347,6 +347,48 @@ export function inspectorIn(name: BrowserName): void {
         assert.ok((await page.call('nodes')) < 900);
       }));
 
+    it('shows the last change of a key, also if an earlier read of its history ends later', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('see', 'Thank you!');
+        await page.call('click', 'State');
+        await page.call('holdHistory');
+        await page.call('click', 'History of topic');
+        await page.call('append', 'e6', 'More', { topic: 'black tea' });
+        await page.call('see', '3 changes in all 6 events');
+      }));
+
+    it('shows nothing of a session that was deleted and created again', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('choose', 'Events', 'Sencha and matcha');
+        await page.call('see', 'App state');
+        await page.call('createAgain');
+        await page.call('see', '0 events held of 0');
+        await page.call('see', 'Select an event.');
+        assert.deepEqual(await page.call('options', 'Events'), []);
+        await page.call('append', 'e9', 'a new talk');
+        await page.call('see', 'a new talk');
+      }));
+
+    it('keeps what the user has selected and typed when it is moved or put back', () =>
+      inPage(async (page) => {
+        await page.call('openShop', false);
+        await page.call('choose', 'Sessions', 'Tea');
+        await page.call('see', 'Thank you!');
+        await page.call('click', 'Template');
+        await page.call('type', 'Instruction template', 'Greet {user:name}.');
+        await page.call('see', 'Greet Ada.');
+        await page.call('move');
+        await page.call('see', 'Greet Ada.');
+        assert.equal(await page.call('countWatches'), 0);
+        await page.call('append', 'e6', 'still live');
+        await page.call('see', 'still live');
+        await page.call('leave');
+        await page.call('see', 'still live');
+        assert.deepEqual(await page.call('properties'), ['shop', 'ada', 'tea-talk']);
+      }));
+
     it('is told what to show by attributes, and can be removed from the page and put back', () =>
       inPage(async (page) => {
         await page.call('openByAttributes');

@@ -102,6 +102,44 @@ describe('A window of events', () => {
     assert.deepEqual(held(window), ['e304', 'e503', 200, true, false]);
   });
 
+  it('shows nothing of a session that was deleted and created again', async () => {
+    for (const [place, count] of [
+      ['newest', 0],
+      ['newest', 2],
+      ['oldest', 2],
+    ] as const) {
+      const { service, window } = await storeOf(700);
+      await window.open(place);
+      await service.deleteSession(KEY);
+      const ids = ['n1', 'n2'].slice(0, count);
+      const events = ids.map((id) => ({ ...event(0), id }));
+      await service.createSession({ ...KEY, events });
+      const opened = new Promise<void>((resolve) => {
+        window.subscribe(({ events }) => {
+          if (events.length === count) resolve();
+        });
+      });
+      window.follow((await service.listEvents({ ...KEY })).events);
+      await opened;
+      assert.deepEqual(held(window), [ids[0], ids[1], count, false, false]);
+      assert.equal(window.getSnapshot().eventCount, count);
+    }
+  });
+
+  it('stays at older events when it has missed many new ones', async () => {
+    const { service, session, window } = await storeOf(700);
+    await window.open('oldest');
+    const asked = service.listEvents.bind(service);
+    let answered: () => void = () => undefined;
+    const isAnswered = new Promise<void>((resolve) => (answered = resolve));
+    service.listEvents = (request) => asked(request).finally(answered);
+    const events = Array.from({ length: 500 }, (_, at) => event(at + 701));
+    await service.appendEvents({ session, events });
+    window.follow((await asked({ ...KEY, limit: 50 })).events);
+    await isAnswered;
+    assert.deepEqual(held(window), ['e1', 'e200', 200, false, true]);
+  });
+
   it('shows why a session cannot be read, and opens it once it exists', async () => {
     const service = new InMemorySessionService();
     const window = new EventWindow(service, KEY);

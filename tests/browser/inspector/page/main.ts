@@ -301,11 +301,52 @@ const scenarios = {
     inspector.service = shop;
     await until('the last event', () => shownText().includes('Thank you!'));
   },
+  /** Takes the inspector from the page, and puts it back when it shows nothing any more. */
   async leave() {
     inspector.remove();
-    await pause(50);
+    await until('the end of the view', () => all('.inspector').length === 0);
     frame().append(inspector);
     await until('the list', () => shownText().includes('Tea'));
+  },
+  /** Moves the inspector to another place of the page. */
+  move() {
+    frame().prepend(inspector);
+    frame().append(inspector);
+  },
+  /** Deletes the session, and creates it again without events, before the page has shown that it is gone. */
+  async createAgain() {
+    await service.deleteSession(KEY);
+    await service.createSession(KEY);
+  },
+  /** How many watches of the session there are. */
+  async countWatches() {
+    let count = 0;
+    const watch = service.watch.bind(service) as (...args: unknown[]) => unknown;
+    Object.assign(service, {
+      watch: (...args: unknown[]) => {
+        count += 1;
+        return watch(...args);
+      },
+    });
+    frame().prepend(inspector);
+    await pause(0);
+    Object.assign(service, { watch });
+    return count;
+  },
+  /** The next read of a history waits until the one after it has ended. */
+  holdHistory() {
+    const list = service.listEvents.bind(service);
+    let release: () => void = () => undefined;
+    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    let reads = 0;
+    service.listEvents = async (request) => {
+      if (request.limit !== 500) return list(request);
+      reads += 1;
+      if (reads > 1) return list(request).finally(release);
+      const page = await list(request);
+      await isReleased;
+      return page;
+    };
   },
 };
 
