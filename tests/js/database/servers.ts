@@ -130,13 +130,14 @@ function withChildren(pid: number | undefined): number[] {
   return [pid, ...children.split(' ').filter(Boolean).map(Number)];
 }
 
-/** Returns whether all threads of a process are stopped. */
+/** Returns whether all threads of a process are stopped, or have ended. */
 function isStopped(pid: number): boolean {
   return readdirSync(`/proc/${pid}/task`).every((thread) => {
     // The name in parentheses may itself have spaces and parentheses.
     const [, state] =
       /^.*\) (\S)/s.exec(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')) ?? [];
-    return state === 'T';
+    // A process that has ended stays a zombie while its parent is stopped.
+    return state === 'T' || state === 'Z';
   });
 }
 
