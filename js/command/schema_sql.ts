@@ -1,6 +1,6 @@
 /** The SQL that creates the tables, for operators who do not let a program create them. */
 import { invalid } from '../errors/invalid.js';
-import { DummyDriver, Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { SCHEMES } from '../database/engines/address.js';
 import { ENGINES } from '../database/engines/engines.js';
 import { MYSQL_COLLATIONS } from '../database/engines/mysql.js';
@@ -9,7 +9,7 @@ import { onlineIndexStatement } from '../database/tables/online_indices.js';
 import { indices, metadataRows, tableStatements } from '../database/tables/schema.js';
 import { withTableNames } from '../database/tables/renaming.js';
 import { requireTableNames } from '../database/tables/table_names.js';
-import type { Tables } from '../database/tables/tables.js';
+import { queryBuilder } from '../database/tables/tables.js';
 
 /** MySQL has no `if not exists` for indices. */
 const MYSQL_ADVICE =
@@ -30,13 +30,12 @@ export function schemaSql(
   if (kind === undefined) throw invalid('ENGINE', 'must be sqlite, postgresql, mysql or mariadb');
   const names = requireTableNames(kind, options);
   const engine = ENGINES[kind];
-  const dialect = { ...engine.dialect, createDriver: () => new DummyDriver() };
-  const database = withTableNames(new Kysely<Tables>({ dialect }), names);
-  const schema = { engine, layout: DATABASE_LAYOUT, names };
+  const database = withTableNames(queryBuilder(engine), names);
+  const schema = { database, engine, layout: DATABASE_LAYOUT, names };
   const isMariadb = name === 'mariadb';
   const collation = isMariadb ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;
   const statements = [
-    ...tableStatements(database, schema, collation).map((statement) => statement.compile().sql),
+    ...tableStatements(schema, collation).map((statement) => statement.compile().sql),
     ...metadataRows(DATABASE_LAYOUT).map(([key, value]) => {
       const into = sql`into ${sql.table(DATABASE_LAYOUT.metadata)} (${sql.ref('key')}, value) values (${sql.lit(key)}, ${sql.lit(value)})`;
       const insert = {

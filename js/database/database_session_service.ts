@@ -26,7 +26,6 @@ import type { TableOptions } from './table_options.js';
 import { requireTableNames } from './tables/table_names.js';
 import { DEFAULT_TIMEOUT_MS, Waits } from './transactions/waits.js';
 import type { Database } from './tables/tables.js';
-import { requireTransactions } from './connections/transaction_check.js';
 
 /**
  * Options for a database that the service opens itself, in addition to the options of every service.
@@ -210,16 +209,11 @@ export function databaseParts(
       throw invalidValue('kysely', 'must be an instance of Kysely', kysely);
     }
     requireNoPlugins(kysely);
-    const connected = async () => {
-      await requireTransactions(kysely, ENGINES[engine], waits);
-      return throughKysely(kysely, ENGINES[engine], waits);
-    };
     return {
       engine: ENGINES[engine],
       durable: true,
-      connect: connected,
-      openTables: openingOf(engine, options, waits),
-      owns: false,
+      connect: () => throughKysely(kysely, ENGINES[engine], waits),
+      openTables: openingOf(engine, options),
       clock,
       waits,
     };
@@ -233,22 +227,18 @@ export function databaseParts(
     engine,
     durable: isDurable(address),
     connect: (onLost) => connect(address, { durability, driverOptions, waits, onLost }),
-    openTables: openingOf(address.kind, options, waits),
-    owns: true,
+    openTables: openingOf(address.kind, options),
     clock,
     waits,
   };
 }
 
-function openingOf(
-  kind: EngineKind,
-  options: TableOptions,
-  waits: Waits,
-): DatabaseParts['openTables'] {
+function openingOf(kind: EngineKind, options: TableOptions): DatabaseParts['openTables'] {
   const { createTables = true } = options;
   const names = requireTableNames(kind, options);
   requireBoolean('createTables', createTables);
-  return (database, engine) => openTables(database, engine, { names, createTables, waits });
+  const engine = ENGINES[kind];
+  return (run, database) => openTables(run, database, { engine, names }, createTables);
 }
 
 /** Refuses plugins: they may rename tables or columns, and the service needs its own names. */

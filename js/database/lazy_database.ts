@@ -24,9 +24,7 @@ export interface DatabaseParts {
   /** Connects, or makes the pool that will connect. Called again after a failure. */
   readonly connect: (onLost: (error: unknown) => void) => Promise<Connection>;
   /** Checks and creates the tables of the connected database. */
-  readonly openTables: (database: Database, engine: Engine) => Promise<OpenedTables>;
-  /** Whether closing the adapter closes the connection. */
-  readonly owns: boolean;
+  readonly openTables: (run: Runner, database: Database) => Promise<OpenedTables>;
   readonly clock: () => number;
   readonly waits: Waits;
 }
@@ -81,13 +79,12 @@ export class LazyDatabase {
     // A failed connection needs no closing.
     const connected = await this.#connected?.catch(() => undefined);
     await this.#building;
-    const { owns, waits } = this.#parts;
-    if (!owns || connected === undefined) return;
+    if (connected === undefined) return;
     // The drivers also wait for connections that are being made, which may take the whole limit on a frozen
     // server.
     const late = new KnownFailure('the connections have not ended', 'lost');
-    await waits
-      .until(connected.database.destroy(), () => late)
+    await this.#parts.waits
+      .until(connected.close(), () => late)
       .catch((error: unknown) => {
         if (error !== late) throw error;
       });
@@ -130,9 +127,8 @@ export class LazyDatabase {
       this.#connected = undefined;
       throw error;
     });
-    const connected = ownMembers(await this.#connected);
-    const { database, run, runWhileOpening = run, useWriteAheadLog } = connected;
-    const tables = await this.#parts.openTables(database, engine);
+    const { database, run, useWriteAheadLog } = ownMembers(await this.#connected);
+    const tables = await this.#parts.openTables(run, database);
     const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
     const statements = verbStatements(tables.database, engine, layout);
@@ -144,7 +140,7 @@ export class LazyDatabase {
         ? run
         : (mode, work, call) =>
             mode === 'read'
-              ? runWhileOpening(mode, work, call)
+              ? run(mode, work, call)
               : this.#openToWrite(call.signal).then(() => this.run(mode, work, call));
     // Only `close` waits for this, since it may take minutes.
     if (refusal === undefined) this.#building ??= this.#complete(this.#opened, run, buildIndices);

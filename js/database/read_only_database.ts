@@ -1,18 +1,17 @@
 import { invalid } from '../errors/invalid.js';
-import { Kysely, SqliteDialect } from 'kysely';
+import type { Compilable } from 'kysely';
 import type { Rows, StorageKey } from '../storage/rows.js';
 import { type Address, isDurable, parseAddress } from './engines/address.js';
-import { connect, type Connection, throughKysely } from './connections/connect.js';
+import { connect, type Connection } from './connections/connect.js';
 import { DatabaseAdapter } from './database_adapter.js';
 import type { Engine } from './engines/engine.js';
 import { ENGINES } from './engines/engines.js';
 import { openTablesToRead } from './tables/opening.js';
 import { withTableNames } from './tables/renaming.js';
 import { Waits } from './transactions/waits.js';
-import { openSqlite } from './connections/sqlite_file.js';
 import { type NameOptions, requireTableNames, type TableNames } from './tables/table_names.js';
 import type { Database } from './tables/tables.js';
-import { inKyselyTransaction } from './transactions/kysely_transaction.js';
+import { runOnce } from './transactions/prepared.js';
 
 /** The number of names that are read at once. */
 const PAGE = 1000;
@@ -44,9 +43,8 @@ export class ReadOnlyDatabase {
       engine: this.#engine,
       durable: true,
       connect: () => this.#connect(),
-      openTables: (database, engine) =>
-        openTablesToRead(database, engine, this.#names, this.#waits),
-      owns: true,
+      openTables: (run, database) =>
+        openTablesToRead(run, database, { engine: this.#engine, names: this.#names }),
       clock: Date.now,
       waits: this.#waits,
     });
@@ -74,8 +72,7 @@ export class ReadOnlyDatabase {
         .select('app_name')
         .union(database.selectFrom('app_states').select('app_name'))
         .union(database.selectFrom('user_states').select('app_name'))
-        .orderBy('app_name')
-        .execute(),
+        .orderBy('app_name'),
     );
     return rows.map((row) => row.app_name);
   }
@@ -86,8 +83,7 @@ export class ReadOnlyDatabase {
       database
         .selectFrom('sessions')
         .select(({ fn }) => fn.countAll().as('rows'))
-        .where('app_name', 'in', apps)
-        .execute(),
+        .where('app_name', 'in', apps),
     );
     return Number(rows[0]?.rows ?? 0);
   }
@@ -100,14 +96,14 @@ export class ReadOnlyDatabase {
   async *sessionKeys(appName: string): AsyncGenerator<Required<StorageKey>, void> {
     for await (const userId of this.#users('sessions', appName)) {
       const ids = paged((last) =>
-        this.#query(async (database) => {
+        this.#query((database) => {
           const query = database
             .selectFrom('sessions')
             .select('id as name')
             .where('app_name', '=', appName)
             .where('user_id', '=', userId);
           const rest = last === undefined ? query : query.where('id', '>', last);
-          return rest.orderBy('id').limit(PAGE).execute();
+          return rest.orderBy('id').limit(PAGE);
         }),
       );
       for await (const sessionId of ids) yield { appName, userId, sessionId };
@@ -116,27 +112,27 @@ export class ReadOnlyDatabase {
 
   #users(table: 'user_states' | 'sessions', app: string): AsyncGenerator<string, void> {
     return paged((last) =>
-      this.#query(async (database) => {
+      this.#query((database) => {
         const query = database
           .selectFrom(table)
           .select('user_id as name')
           .distinct()
           .where('app_name', '=', app);
         const rest = last === undefined ? query : query.where('user_id', '>', last);
-        return rest.orderBy('user_id').limit(PAGE).execute();
+        return rest.orderBy('user_id').limit(PAGE);
       }),
     );
   }
 
-  async #query<T>(work: (database: Database) => Promise<T>): Promise<T> {
+  async #query<Row>(build: (database: Database) => Compilable<Row>): Promise<readonly Row[]> {
     await this.#adapter.open();
-    const { database } = await this.#connect();
+    const { database, run } = await this.#connect();
     const named = withTableNames(database, this.#names);
-    return inKyselyTransaction(named, this.#engine, 'read', work, this.#waits);
+    return run('read', () => runOnce(named, build(named)), {});
   }
 
   #connect(): Promise<Connection> {
-    this.#connected ??= connectOnce(this.#address, this.#waits).catch((error: unknown) => {
+    this.#connected ??= connectToRead(this.#address, this.#waits).catch((error: unknown) => {
       this.#connected = undefined;
       throw error;
     });
@@ -145,7 +141,7 @@ export class ReadOnlyDatabase {
 }
 
 async function* paged(
-  page: (last: string | undefined) => Promise<{ name: string }[]>,
+  page: (last: string | undefined) => Promise<readonly { name: string }[]>,
 ): AsyncGenerator<string, void> {
   let last: string | undefined;
   for (;;) {
@@ -155,15 +151,7 @@ async function* paged(
   }
 }
 
-async function connectOnce(address: Address, waits: Waits): Promise<Connection> {
-  switch (address.kind) {
-    case 'sqlite': {
-      const database = await openSqlite(address.path, {}, true);
-      const dialect = new SqliteDialect({ database });
-      return throughKysely(new Kysely({ dialect }), ENGINES.sqlite, waits);
-    }
-    case 'postgresql':
-    case 'mysql':
-      return connect(address, { durability: 'strict', driverOptions: {}, waits });
-  }
+function connectToRead(address: Address, waits: Waits): Promise<Connection> {
+  const driverOptions = ENGINES[address.kind].isFile ? { readonly: true } : {};
+  return connect(address, { durability: 'strict', driverOptions, waits });
 }

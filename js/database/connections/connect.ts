@@ -1,4 +1,3 @@
-import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { type Address, IN_MEMORY } from '../engines/address.js';
 import { loadDriver } from '../engines/load_driver.js';
 import type { Begin, Engine } from '../engines/engine.js';
@@ -11,12 +10,13 @@ import type { MysqlPromisePool } from './mysql_types.js';
 import { mysqlPool } from './mysql_pool.js';
 import type { PgPool, PgRowsClass } from './postgres_types.js';
 import { postgresPool } from './postgres_pool.js';
-import { serverDialect } from './server_dialect.js';
 import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';
-import type { Database } from '../tables/tables.js';
-import { Attempts, type Runner } from '../transactions/transaction.js';
+import { type Database, queryBuilder } from '../tables/tables.js';
+import { plainQuery, type Steps, together } from '../transactions/prepared.js';
+import type { Runner } from '../transactions/transaction.js';
+import { requireTransactions } from './transaction_check.js';
 
 /** Options for a database that we open ourselves. */
 export interface ConnectOptions {
@@ -49,16 +49,16 @@ interface MysqlCallbackConnection {
 
 /** A connection, or a pool of connections. */
 export interface Connection {
-  /** Opens the tables and builds queries. */
+  /** Builds queries. */
   readonly database: Database;
   readonly run: Runner;
-  /** Runs verbs if the tables may be opened at the same time. Default: `run`. */
-  readonly runWhileOpening?: Runner;
   /**
    * Switches the file to a write-ahead log. Called only after its tables were accepted, so a refused file
    * stays unchanged.
    */
   readonly useWriteAheadLog?: () => Promise<void>;
+  /** Ends the connections, unless they are a user's. */
+  readonly close: () => Promise<void>;
 }
 
 /** Opens the connection, or makes the pool that will open it. */
@@ -74,41 +74,39 @@ export async function connect(address: Address, options: ConnectOptions): Promis
 }
 
 async function connectSqlite(path: string, options: ConnectOptions): Promise<Connection> {
+  const engine = ENGINES.sqlite;
   const file = await openSqlite(path, options.driverOptions);
-  const pragmas = [
-    'foreign_keys = on',
-    `synchronous = ${options.durability === 'strict' ? 'full' : 'normal'}`,
-  ];
-  const dialect = new SqliteDialect({
-    database: file,
-    async onCreateConnection(connection) {
-      for (const pragma of pragmas) {
-        await connection.executeQuery(CompiledQuery.raw(`pragma ${pragma}`));
-      }
-    },
-  });
-  const { waits } = options;
-  const database: Database = new Kysely({ dialect });
-  const toLog = async (): Promise<void> => {
+  const run = sqliteRunner(file, engine, options.waits);
+  const close = (): Promise<void> => {
+    file.close();
+    return Promise.resolve();
+  };
+  const synchronous = options.durability === 'strict' ? 'full' : 'normal';
+  try {
+    await run('autocommit', () => setPragma('foreign_keys = on'), {});
+    await run('autocommit', () => setPragma(`synchronous = ${synchronous}`), {});
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const toLog = function* (): Steps<void> {
     try {
-      await database.executeQuery(CompiledQuery.raw('pragma journal_mode = wal'));
+      yield* setPragma('journal_mode = wal');
     } catch (error) {
       // A read-only file keeps its mode.
-      if (failureKind(ENGINES.sqlite, error) !== 'readonly') throw error;
+      if (failureKind(engine, error) !== 'readonly') throw error;
     }
   };
-  const run = sqliteRunner(file, ENGINES.sqlite, waits);
   return {
-    database,
+    database: queryBuilder(engine),
     run,
-    // Otherwise a verb would get into the transaction in which Kysely opens the tables.
-    runWhileOpening: (mode, work, call) =>
-      database.connection().execute(async () => run(mode, work, call)),
-    ...(path !== IN_MEMORY && {
-      // The file may be busy.
-      useWriteAheadLog: () => new Attempts(ENGINES.sqlite, waits).until(toLog),
-    }),
+    ...(path !== IN_MEMORY && { useWriteAheadLog: async () => run('autocommit', toLog, {}) }),
+    close,
   };
+}
+
+function* setPragma(setting: string): Steps<void> {
+  yield* together([plainQuery(`pragma ${setting}`)]);
 }
 
 async function connectPostgres(url: string, options: ConnectOptions): Promise<Connection> {
@@ -169,12 +167,23 @@ function lossReporter(engine: Engine, onLost: ConnectOptions['onLost']): (error:
 
 function onServer(pool: ServerPool, engine: Engine, waits: Waits, begin?: Begin): Connection {
   return {
-    database: new Kysely({ dialect: serverDialect(pool, engine, waits) }),
+    database: queryBuilder(engine),
     run: serverRunner(pool, engine, waits, begin),
+    close: () => pool.end(),
   };
 }
 
-/** Runs verbs through a Kysely. */
-export function throughKysely(database: Database, engine: Engine, waits: Waits): Connection {
-  return { database, run: serverRunner(kyselyPool(database, engine), engine, waits) };
+/**
+ * Connects through the Kysely of a user, who closes it.
+ *
+ * @throws SessionError `storage_unavailable` if it cannot hold a transaction
+ */
+export async function throughKysely(
+  database: Database,
+  engine: Engine,
+  waits: Waits,
+): Promise<Connection> {
+  const pool = kyselyPool(database, engine);
+  await requireTransactions(database, pool, engine, waits);
+  return { database, run: serverRunner(pool, engine, waits), close: () => pool.end() };
 }

@@ -1,9 +1,9 @@
 /** Connections of a Kysely that the user made, with a driver that is unknown here. */
-import { CompiledQuery } from 'kysely';
 import type { Engine } from '../engines/engine.js';
 import { failureKind } from '../engines/failure.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
+import { ROLLBACK } from '../transactions/transaction.js';
 
 /** Returns a pool whose connections are those of a user's Kysely. */
 export function kyselyPool(database: Database, engine: Engine): ServerPool {
@@ -18,7 +18,8 @@ export function kyselyPool(database: Database, engine: Engine): ServerPool {
           )
           .catch(reject);
       }),
-    end: () => database.destroy(),
+    // The user closes it.
+    end: () => Promise.resolve(),
   };
 }
 
@@ -26,12 +27,8 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
   let answered = 0;
   let pending: Promise<unknown> = Promise.resolve();
   return {
-    async query(query) {
-      const compiled =
-        typeof query === 'string'
-          ? CompiledQuery.raw(query)
-          : { ...query.statement.query, parameters: query.values };
-      const result = connection.executeQuery(compiled);
+    async query({ statement, values }) {
+      const result = connection.executeQuery({ ...statement.query, parameters: values });
       pending = result;
       const { rows } = await result;
       answered += 1;
@@ -46,7 +43,7 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
         failureKind(engine, error) === 'lost' || /no transaction is active/i.test(String(error));
       pending
         .catch(() => undefined)
-        .then(() => connection.executeQuery(CompiledQuery.raw('rollback')))
+        .then(() => connection.executeQuery(ROLLBACK.statement.query))
         .then(release, (error: unknown) => {
           if (isClean(error)) release();
         });

@@ -48,17 +48,15 @@ export function mysqlPool(
       const wasPrepared = isPrepared;
       let answered = 0;
       return {
-        async query(query) {
-          const [sql, values] =
-            typeof query === 'string' ? [query] : [query.statement.query.sql, query.values];
+        async query({ statement, values }) {
+          const { sql } = statement.query;
           // The driver binds a number as a double, which MySQL does not accept as a limit.
           const executes =
             isPrepared &&
-            typeof query !== 'string' &&
-            query.statement instanceof Prepared &&
-            query.values.every((value) => typeof value !== 'number');
+            statement instanceof Prepared &&
+            values.every((value) => typeof value !== 'number');
           const [rows] = executes
-            ? await connection.execute(sql, query.values)
+            ? await connection.execute(sql, values)
             : await connection.query(sql, values);
           answered += 1;
           return Array.isArray(rows) ? (rows as readonly unknown[]) : [];

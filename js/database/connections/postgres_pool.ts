@@ -60,10 +60,6 @@ export function postgresPool(
       const wasNamed = isNamed;
       return {
         async query(query) {
-          // Given a plain string, the driver would make an object of it, and look for an inherited name.
-          if (typeof query === 'string') {
-            return (await client.query(ownMembers({ text: query }))).rows ?? [];
-          }
           const take = memberOf(query, 'take');
           if (take === undefined) return (await client.query(pgQuery(query))).rows ?? [];
           return new Promise((resolve, reject) => {

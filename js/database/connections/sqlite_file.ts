@@ -33,17 +33,12 @@ interface NodeStatement {
  *
  * Neither driver waits for a lock. That would block the thread; see `Attempts`.
  *
- * @param options passed to the driver
- * @param isReadOnly whether the file is opened for reading only; a missing file is then not created
+ * @param options passed to the driver; with `readonly: true` a missing file is not created
  * @throws SessionError `storage_unavailable` if neither driver is there
  */
-export async function openSqlite(
-  path: string,
-  options: object,
-  isReadOnly = false,
-): Promise<SqliteDatabase> {
+export async function openSqlite(path: string, options: object): Promise<SqliteDatabase> {
   const better = await loadOptional<BetterSqlite>('better-sqlite3');
-  const readonly = isReadOnly || ('readonly' in options && options.readonly === true);
+  const readonly = 'readonly' in options && options.readonly === true;
   if (better !== undefined) {
     return new better.default(path, { ...options, timeout: 0, readonly });
   }

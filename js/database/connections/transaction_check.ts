@@ -1,14 +1,15 @@
 /** Checks that the Kysely of a user can hold a transaction. */
-import { CompiledQuery } from 'kysely';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { Engine } from '../engines/engine.js';
 import type { Database } from '../tables/tables.js';
-import { inKyselyTransaction } from '../transactions/kysely_transaction.js';
+import type { ServerPool } from '../transactions/lease.js';
+import { plainQuery, type Steps, together } from '../transactions/prepared.js';
+import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 
 const NAME = 'adk_session_wasm_check';
-const SET = CompiledQuery.raw(`savepoint ${NAME}`);
-const RELEASE = CompiledQuery.raw(`release savepoint ${NAME}`);
+const SET = plainQuery(`savepoint ${NAME}`);
+const RELEASE = plainQuery(`release savepoint ${NAME}`);
 
 /**
  * Sets a savepoint in a transaction and releases it. A driver that gives each statement another connection
@@ -18,22 +19,31 @@ const RELEASE = CompiledQuery.raw(`release savepoint ${NAME}`);
  * reveal the fault. Therefore another statement runs at the same time and releases the same savepoint. It
  * succeeds only if it gets into this transaction, and then the release within the transaction fails.
  *
+ * @param pool the connections of `database`
  * @throws SessionError `storage_unavailable` if no transaction holds, or if the server cannot be reached
  */
 export async function requireTransactions(
   database: Database,
+  pool: ServerPool,
   engine: Engine,
   waits: Waits,
 ): Promise<void> {
-  try {
-    const check = async (connection: Database): Promise<void> => {
-      await connection.executeQuery(SET);
-      // A pool of one connection runs it after this transaction. So it must not be awaited here.
-      database.executeQuery(RELEASE).catch(() => undefined);
-      await untilSent();
-      await connection.executeQuery(RELEASE);
+  const connect: ServerPool['connect'] = async (onQueue) => {
+    const connection = await pool.connect(onQueue);
+    return {
+      ...connection,
+      async query(query) {
+        if (query === RELEASE) {
+          // A pool of one connection runs it after this transaction. So it must not be awaited here.
+          database.executeQuery(RELEASE.statement.query).catch(() => undefined);
+          await untilSent();
+        }
+        return connection.query(query);
+      },
     };
-    await inKyselyTransaction(database, engine, 'read', check, waits);
+  };
+  try {
+    await serverRunner({ ...pool, connect }, engine, waits)('read', setAndRelease, {});
   } catch (error) {
     if (!isSessionError(error, 'storage_failed')) throw error;
     throw new SessionError(
@@ -43,6 +53,11 @@ export async function requireTransactions(
       { storage: engine.kind, cause: error },
     );
   }
+}
+
+function* setAndRelease(): Steps<void> {
+  yield* together([SET]);
+  yield* together([RELEASE]);
 }
 
 /** Waits one turn of the event loop, after which the other statement has been sent. */

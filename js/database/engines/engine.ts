@@ -1,10 +1,4 @@
-import type {
-  ColumnDataType,
-  Dialect,
-  Expression,
-  QueryExecutorProvider,
-  RawBuilder,
-} from 'kysely';
+import type { ColumnDataType, Dialect, Expression, RawBuilder } from 'kysely';
 
 /** The engines whose database is a file. */
 export type FileKind = 'sqlite';
@@ -101,10 +95,8 @@ export interface Engine {
   readonly durabilitySetting: string | undefined;
   /** Whether the driver accepts a text as its option `ssl`. */
   readonly acceptsSslText: boolean;
-  /** The types of the columns. `collation` is what {@link Engine.readCollation} returned. */
+  /** The types of the columns. `collation` compares ids exactly, on an engine whose types name one. */
   readonly columnTypes: (collation: string) => ColumnTypes;
-  /** Reads the collation that compares ids exactly; `undefined` if the types need none. */
-  readonly readCollation: ((connection: QueryExecutorProvider) => Promise<string>) | undefined;
   /** Whether the columns limit the length of an id and refuse NUL. */
   readonly limitsIds: boolean;
   /** The reason why a JSON column cannot hold U+0000; `undefined` if it can. */

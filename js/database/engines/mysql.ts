@@ -1,21 +1,9 @@
-import {
-  MysqlAdapter,
-  MysqlIntrospector,
-  MysqlQueryCompiler,
-  type QueryExecutorProvider,
-  sql,
-} from 'kysely';
+import { MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
 import type { Engine } from './engine.js';
 import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure_codes.js';
 
 /** The collations that compare text by its bytes, trailing blanks included. The default collation does not. */
 export const MYSQL_COLLATIONS = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
-
-/** Returns the collation of {@link MYSQL_COLLATIONS} that the server has. */
-export async function readMysqlCollation(connection: QueryExecutorProvider): Promise<string> {
-  const { rows } = await sql<{ version: string }>`select version() as version`.execute(connection);
-  return MYSQL_COLLATIONS[/mariadb/i.test(rows[0]?.version ?? '') ? 'mariadb' : 'mysql'];
-}
 
 export const MYSQL: Engine = {
   kind: 'mysql',
@@ -40,7 +28,6 @@ export const MYSQL: Engine = {
       term: sql`varchar(256) ${exact}`,
     };
   },
-  readCollation: readMysqlCollation,
   limitsIds: true,
   refusesNul: undefined,
   begin: {

@@ -23,7 +23,6 @@ export const POSTGRESQL: Engine = {
     word: 'varchar(256)',
     term: sql`varchar(256) collate "C"`,
   }),
-  readCollation: undefined,
   limitsIds: true,
   refusesNul: "which PostgreSQL's JSONB cannot hold",
   begin: {

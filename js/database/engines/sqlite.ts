@@ -22,7 +22,6 @@ export const SQLITE: Engine = {
     word: 'varchar(256)',
     term: 'varchar(256)',
   }),
-  readCollation: undefined,
   limitsIds: false,
   refusesNul: undefined,
   begin: { write: ['begin immediate'], read: ['begin'] },

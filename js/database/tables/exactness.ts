@@ -3,11 +3,12 @@
  * another collation: `ada` would then read and delete the sessions of `ADA`.
  */
 import { sql } from 'kysely';
-import type { SessionError } from '../../errors/errors.js';
 import type { EngineKind } from '../engines/engine.js';
-import { readMysqlCollation } from '../engines/mysql.js';
-import { fullName, type TableNames } from './table_names.js';
-import type { Database } from './tables.js';
+import { MYSQL_COLLATIONS } from '../engines/mysql.js';
+import { runOnce, type Steps } from '../transactions/prepared.js';
+import { refused } from './refused.js';
+import { fullName } from './table_names.js';
+import type { NamedTables } from './tables.js';
 
 /** A column of an existing table. */
 export interface Column {
@@ -18,24 +19,16 @@ export interface Column {
   readonly collation: string | null;
 }
 
-/** The columns to check, and the maker of an error about them. */
-interface ColumnsToCheck {
-  readonly names: TableNames;
-  /** The columns of Python's tables. */
-  readonly columns: readonly Column[];
-  /** Makes the error from a statement about the database. */
-  readonly refuse: (what: string) => SessionError;
-}
-
 export const isTime = (name: string) => ['timestamp', 'create_time', 'update_time'].includes(name);
 export const isText = (name: string) => name === 'state' || name === 'event_data';
 const isId = ({ name }: Column) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
 
-type Check = (connection: Database, checked: ColumnsToCheck) => Promise<void>;
+/** @param columns the columns of Python's tables */
+type Check = (tables: NamedTables, columns: readonly Column[]) => Steps<void>;
 
 /**
- * The checks of an engine's columns. Each fails with the error that `refuse` makes, with the statements that
- * correct the tables if there are any.
+ * The checks of an engine's columns. Each fails with `storage_unavailable`, and with the statements that correct
+ * the tables if there are any.
  */
 interface Checks {
   /** Requires that the columns of the ids compare them exactly. */
@@ -65,66 +58,72 @@ export const EXACTNESS: Readonly<Record<EngineKind, Checks>> = {
 };
 
 /** Reads the collations from the statements that created the tables: SQLite keeps them nowhere else. */
-async function requireNoCollation(
-  connection: Database,
-  { names, columns, refuse }: ColumnsToCheck,
-): Promise<void> {
+function* requireNoCollation(
+  { database, engine, names }: NamedTables,
+  columns: readonly Column[],
+): Steps<void> {
   const ids = columns.filter(isId);
   const tables = [...new Set(ids.map(({ table }) => names.prefix + table))];
   if (tables.length === 0) return;
-  const { rows } = await sql<{ name: string; text: string }>`
-    select name, sql as text from sqlite_master
-    where type = 'table' and name in (${sql.join(tables)})`.execute(connection);
+  const rows = yield* runOnce(
+    database,
+    sql<{ name: string; text: string }>`
+      select name, sql as text from sqlite_master
+      where type = 'table' and name in (${sql.join(tables)})`,
+  );
   for (const { name, text } of rows) {
     const statement = text.replaceAll(/--.*|\/\*[^]*?\*\/|'(?:[^']|'')*'/g, ' ');
     const collation = /\bcollate\s+["`[]?(?!binary\b)(\w+)/i.exec(statement)?.[1];
     if (collation === undefined) continue;
-    throw refuse(
+    throw refused(
+      engine,
       `compares columns of ${name} by the collation ${collation}, so that ids which differ find each other's rows; copy the table into one without COLLATE`,
     );
   }
 }
 
 /** Checks the collations that columns name. The default collation of a database is always deterministic. */
-async function requireDeterministic(
-  connection: Database,
-  { names, columns, refuse }: ColumnsToCheck,
-): Promise<void> {
+function* requireDeterministic(
+  { database, engine, names }: NamedTables,
+  columns: readonly Column[],
+): Steps<void> {
   const ids = columns.filter(isId);
   const named = ids.flatMap(({ collation }) => collation ?? []);
   if (named.length === 0) return;
   // Read through JSON, since older servers lack this column, and with it such collations.
-  const { rows } = await sql<{ name: string }>`
-    select collname as name from pg_collation
-    where collname in (${sql.join([...new Set(named)])})
-      and to_jsonb(pg_collation) ->> 'collisdeterministic' = 'false'`.execute(connection);
+  const rows = yield* runOnce(
+    database,
+    sql<{ name: string }>`
+      select collname as name from pg_collation
+      where collname in (${sql.join([...new Set(named)])})
+        and to_jsonb(pg_collation) ->> 'collisdeterministic' = 'false'`,
+  );
   const wrong = ids.filter(({ collation }) => rows.some(({ name }) => name === collation));
   if (wrong.length === 0) return;
   const statements = wrong.map(
     ({ table, name, type }) =>
       `ALTER TABLE ${fullName(names, table, '"')} ALTER COLUMN "${name}" TYPE ${type} COLLATE "C";`,
   );
-  throw refuse(
+  throw refused(
+    engine,
     `compares ids by a collation that is not deterministic, so that ids which differ find each other's rows; run: ${statements.join(' ')}`,
   );
 }
 
-/** On MySQL and MariaDB only the collation of {@link readMysqlCollation} compares exactly. */
-async function requireExactIds(connection: Database, checked: ColumnsToCheck): Promise<void> {
-  const exact = await readMysqlCollation(connection);
-  if (checked.columns.filter(isId).every(({ collation }) => collation === exact)) return;
-  return requireExactColumns(connection, checked);
+/** On MySQL and MariaDB only the collation of {@link readCollation} compares exactly. */
+function* requireExactIds(tables: NamedTables, columns: readonly Column[]): Steps<void> {
+  const exact = yield* readCollation(tables);
+  if (columns.filter(isId).every(({ collation }) => collation === exact)) return;
+  yield* requireExactColumns(tables, columns);
 }
 
 /**
  * Requires columns that lose nothing, on MySQL and MariaDB. In tables that Python made there, times may be
  * kept to the second and long texts cut off. `Alice` may also find `alice`'s session.
  */
-async function requireExactColumns(
-  connection: Database,
-  { names, columns, refuse }: ColumnsToCheck,
-): Promise<void> {
-  const exact = await readMysqlCollation(connection);
+function* requireExactColumns(tables: NamedTables, columns: readonly Column[]): Steps<void> {
+  const { engine, names } = tables;
+  const exact = yield* readCollation(tables);
   const wrong = columns.filter(({ name, type, collation }) => {
     if (isTime(name)) return type !== 'datetime(6)';
     if (isText(name)) return type !== 'longtext';
@@ -139,48 +138,59 @@ async function requireExactColumns(
     return `${column} ${text} CHARACTER SET utf8mb4 COLLATE ${exact}${isNullable ? '' : ' NOT NULL'}`;
   });
   // A column of a foreign key cannot be changed.
-  const keys = await foreignKeys(connection, names);
+  const keys = yield* foreignKeys(tables);
   const [events, sessions] = [fullName(names, 'events', '`'), fullName(names, 'sessions', '`')];
   const all = [
     ...keys.map((name) => `ALTER TABLE ${events} DROP FOREIGN KEY \`${name}\``),
     ...statements,
     `ALTER TABLE ${events} ADD FOREIGN KEY (app_name, user_id, session_id) REFERENCES ${sessions} (app_name, user_id, id) ON DELETE CASCADE`,
   ];
-  throw refuse(`has columns that would lose data; run: ${all.join('; ')};`);
+  throw refused(engine, `has columns that would lose data; run: ${all.join('; ')};`);
 }
 
 /**
  * Requires that no two ids are equal under the columns' collation. The tables of `@google/adk` itself on
  * MySQL and MariaDB compare ids without case. They can be read only if no two stored ids are equal that way.
  */
-async function requireDistinctIds(
-  connection: Database,
-  { names, columns, refuse }: ColumnsToCheck,
-): Promise<void> {
+function* requireDistinctIds(
+  { database, engine, names }: NamedTables,
+  columns: readonly Column[],
+): Steps<void> {
   for (const name of ['app_name', 'user_id']) {
     const all = columns
       .filter((column) => column.name === name && column.table !== 'events')
       .map(
         ({ table }) => sql`select ${sql.ref(name)} as id from ${sql.table(names.prefix + table)}`,
       );
-    const { rows } = await sql<{ exact: unknown; alike: unknown }>`
-      select count(distinct binary id) as exact, count(distinct id) as alike
-      from (${sql.join(all, sql` union all `)}) as ids`.execute(connection);
+    const rows = yield* runOnce(
+      database,
+      sql<{ exact: unknown; alike: unknown }>`
+        select count(distinct binary id) as exact, count(distinct id) as alike
+        from (${sql.join(all, sql` union all `)}) as ids`,
+    );
     if (rows.every(({ exact, alike }) => Number(exact) === Number(alike))) continue;
-    throw refuse(
+    throw refused(
+      engine,
       `has values of ${name} that differ only in ways that its columns do not compare, such as case, so that they find each other's rows; rename them, or give the columns a binary collation`,
     );
   }
 }
 
-async function foreignKeys(
-  connection: Database,
-  { schema, prefix }: TableNames,
-): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select constraint_name as name from information_schema.table_constraints
-    where table_schema = ${schema ?? sql`database()`}
-      and table_name = ${`${prefix}events`}
-      and constraint_type = 'FOREIGN KEY'`.execute(connection);
+function* foreignKeys({ database, names: { schema, prefix } }: NamedTables): Steps<string[]> {
+  const rows = yield* runOnce(
+    database,
+    sql<{ name: string }>`
+      select constraint_name as name from information_schema.table_constraints
+      where table_schema = ${schema ?? sql`database()`}
+        and table_name = ${`${prefix}events`}
+        and constraint_type = 'FOREIGN KEY'`,
+  );
   return rows.map(({ name }) => name);
+}
+
+/** Reads the collation that compares ids exactly on a server of MySQL or MariaDB; empty on other engines. */
+export function* readCollation({ database, engine }: NamedTables): Steps<string> {
+  if (engine.kind !== 'mysql') return '';
+  const [row] = yield* runOnce(database, sql<{ version: string }>`select version() as version`);
+  return MYSQL_COLLATIONS[/mariadb/i.test(row?.version ?? '') ? 'mariadb' : 'mysql'];
 }

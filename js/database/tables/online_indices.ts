@@ -1,17 +1,18 @@
 /** Finds missing indices of tables that others write to, and builds them without stopping the writers. */
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineKind } from '../engines/engine.js';
-import { type Index, indices, type Schema } from './schema.js';
-import type { TableNames } from './table_names.js';
-import type { Database } from './tables.js';
+import { runOnce, type Steps } from '../transactions/prepared.js';
+import type { Runner } from '../transactions/transaction.js';
+import { type Index, INDEX_FACTOR, indices } from './schema.js';
+import type { NamedTables } from './tables.js';
 
 /**
  * Returns the indices that are missing. Counts an index as missing if PostgreSQL does not use it because its
  * concurrent build was interrupted.
  */
-export async function missingIndices(connection: Database, schema: Schema): Promise<Index[]> {
-  const known = await indexNames(connection, schema);
-  return indices(schema).filter(({ name }) => !known.has(name));
+export function* missingIndices(tables: NamedTables): Steps<Index[]> {
+  const known = yield* indexNames(tables);
+  return indices(tables).filter(({ name }) => !known.has(name));
 }
 
 /**
@@ -19,17 +20,25 @@ export async function missingIndices(connection: Database, schema: Schema): Prom
  * slower, so an account that may not create indices can still use the tables.
  */
 export async function buildOnline(
-  database: Database,
-  { engine, names }: Schema,
+  run: Runner,
+  tables: NamedTables,
   missing: readonly Index[],
 ): Promise<void> {
-  const build = BUILDS[engine.kind];
+  const build = BUILDS[tables.engine.kind];
   if (build === undefined) return;
+  const buildOrLeave = function* (index: Index): Steps<void> {
+    try {
+      yield* build(tables, index);
+    } catch {
+      // Not retried, since writers wait behind each attempt. The next opening builds the index.
+    }
+  };
   for (const index of missing) {
-    await database
-      .connection()
-      .execute((connection) => build(connection, index, names))
-      .catch(() => undefined);
+    try {
+      await run('autocommit', () => buildOrLeave(index), {});
+    } catch {
+      // There is no connection.
+    }
   }
 }
 
@@ -55,36 +64,30 @@ export function onlineIndexStatement(
 }
 
 /** Builds an index on PostgreSQL. An interrupted build has left an invalid index of the same name. */
-async function buildOnPostgres(
-  connection: Database,
-  index: Index,
-  { schema, prefix }: TableNames,
-): Promise<void> {
-  const place = schema ?? sql`current_schema()`;
-  if (await isBeingBuilt(connection, place, prefix + index.table)) return;
-  await sql`drop index concurrently if exists ${inSchema(schema, index.name)}`.execute(connection);
-  await onlineIndexStatement('postgresql', index).execute(connection);
+function* buildOnPostgres(tables: NamedTables, index: Index): Steps<void> {
+  const { database, names } = tables;
+  if (yield* isBeingBuilt(tables, index)) return;
+  const name = inSchema(names.schema, index.name);
+  yield* runOnce(database, sql`drop index concurrently if exists ${name}`, INDEX_FACTOR);
+  yield* runOnce(database, onlineIndexStatement('postgresql', index), INDEX_FACTOR);
 }
 
 /**
  * Builds an index on MySQL. The statement waits for transactions that use the table, and writers wait behind
  * it. The limit of one second bounds that.
  */
-async function buildOnMysql(connection: Database, index: Index): Promise<void> {
-  await sql`set session lock_wait_timeout = 1`.execute(connection);
+function* buildOnMysql({ database }: NamedTables, index: Index): Steps<void> {
+  yield* runOnce(database, sql`set session lock_wait_timeout = 1`);
   try {
-    await onlineIndexStatement('mysql', index).execute(connection);
+    yield* runOnce(database, onlineIndexStatement('mysql', index), INDEX_FACTOR);
   } finally {
-    await sql`set session lock_wait_timeout = default`.execute(connection);
+    yield* runOnce(database, sql`set session lock_wait_timeout = default`);
   }
 }
 
 /** Builds an index while others write; `undefined` if that would lock the whole database. */
 const BUILDS: Readonly<
-  Record<
-    EngineKind,
-    ((connection: Database, index: Index, names: TableNames) => Promise<void>) | undefined
-  >
+  Record<EngineKind, ((tables: NamedTables, index: Index) => Steps<void>) | undefined>
 > = {
   sqlite: undefined,
   postgresql: buildOnPostgres,
@@ -95,17 +98,18 @@ const BUILDS: Readonly<
  * Whether another connection is building an index of the table. Its index is invalid until the build ends,
  * and two builds at once deadlock. The lock may also be a vacuum's; the next opening then builds the index.
  */
-async function isBeingBuilt(
-  connection: Database,
-  schema: RawBuilder<unknown> | string,
-  table: string,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from pg_locks join pg_class on pg_class.oid = relation
-      join pg_namespace on pg_namespace.oid = relnamespace
-    where relname = ${table} and nspname = ${schema} and mode = 'ShareUpdateExclusiveLock'
-      and database = (select oid from pg_database where datname = current_database())`.execute(
-    connection,
+function* isBeingBuilt(
+  { database, names: { schema, prefix } }: NamedTables,
+  { table }: Index,
+): Steps<boolean> {
+  const rows = yield* runOnce(
+    database,
+    sql`
+      select 1 from pg_locks join pg_class on pg_class.oid = relation
+        join pg_namespace on pg_namespace.oid = relnamespace
+      where relname = ${prefix + table} and nspname = ${schema ?? sql`current_schema()`}
+        and mode = 'ShareUpdateExclusiveLock'
+        and database = (select oid from pg_database where datname = current_database())`,
   );
   return rows.length > 0;
 }
@@ -114,7 +118,7 @@ function inSchema(schema: string | undefined, name: string): RawBuilder<unknown>
   return schema === undefined ? sql.ref(name) : sql.id(schema, name);
 }
 
-async function indexNames(connection: Database, { engine, names }: Schema): Promise<Set<string>> {
+function* indexNames({ database, engine, names }: NamedTables): Steps<Set<string>> {
   const { schema } = names;
   const query = {
     sqlite: sql<{ known: string }>`select name as known from sqlite_master where type = 'index'`,
@@ -126,5 +130,5 @@ async function indexNames(connection: Database, { engine, names }: Schema): Prom
       select index_name as known from information_schema.statistics
       where table_schema = ${schema ?? sql`database()`}`,
   }[engine.kind];
-  return new Set((await query.execute(connection)).rows.map(({ known }) => known));
+  return new Set((yield* runOnce(database, query)).map(({ known }) => known));
 }

@@ -2,31 +2,27 @@
  * Opens the tables before the first verb: finds their layout, checks them and creates those that are missing.
  */
 import { sql } from 'kysely';
-import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import type { Engine } from '../engines/engine.js';
 import { KnownFailure } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
 import { type Column, EXACTNESS, isText, isTime } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
-import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
+import { createTables, type Index, type Schema, SCHEMA_VERSION } from './schema.js';
+import { refused } from './refused.js';
 import { withTableNames } from './renaming.js';
-import { OUR_TABLES, type TableNames } from './table_names.js';
-import type { Waits } from '../transactions/waits.js';
-import { type Database, METADATA, readMetadata } from './tables.js';
-import { inKyselyTransaction } from '../transactions/kysely_transaction.js';
+import { OUR_TABLES } from './table_names.js';
+import { runOnce, type Steps } from '../transactions/prepared.js';
+import type { Runner } from '../transactions/transaction.js';
+import { type Database, METADATA, type NamedTables, readMetadata } from './tables.js';
 
 /** The tables that both layouts have. The types of their time columns tell the layout. */
 const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
 
 const METADATA_TABLES = [DATABASE_LAYOUT, SQLITE_LAYOUT].map(({ metadata }) => metadata);
 
-/** How tables are opened. */
-export interface OpeningOptions {
-  readonly names: TableNames;
-  /** Whether missing tables are created. */
-  readonly createTables: boolean;
-  readonly waits: Waits;
-}
+/** The tables to open, whose names the queries do not have yet. */
+type TablesToOpen = Omit<NamedTables, 'database'>;
 
 /** Tables that were checked. */
 export interface OpenedTables {
@@ -45,42 +41,37 @@ export interface OpenedTables {
  * Checks the existing tables and creates the missing ones. If Python's tables exist and ours cannot be
  * created, as on a read-only server, the tables can only be read.
  *
+ * @param isToCreate whether missing tables are created
  * @throws SessionError `storage_unavailable` if the tables have another layout, with how to migrate them or
  *   the statements that correct them; `storage_newer` if the schema version is a later one
  */
 export async function openTables(
-  database: Database,
-  engine: Engine,
-  { names, createTables: isToCreate, waits }: OpeningOptions,
+  run: Runner,
+  unnamed: Database,
+  { engine, names }: TablesToOpen,
+  isToCreate: boolean,
 ): Promise<OpenedTables> {
-  const named = withTableNames(database, names);
-  const checked = await inKyselyTransaction(
-    named,
-    engine,
-    'read',
-    (connection) => check(connection, engine, names, false),
-    waits,
-  );
+  const database = withTableNames(unnamed, names);
+  const named = { database, engine, names };
+  const checked = await run('read', () => check(named, false), {});
   const { layout, isWhole, tables } = checked;
   const whole = ({ layout, missing, hasTerms }: CompleteTables): OpenedTables => ({
     layout,
-    database: named,
+    database,
     hasTerms,
-    buildIndices: isToCreate
-      ? () => buildOnline(named, { engine, layout, names }, missing)
-      : undefined,
+    buildIndices: isToCreate ? () => buildOnline(run, named, missing) : undefined,
   });
   if (isWhole) return whole(checked);
   const toRead = (refusal: SessionError): OpenedTables => {
     if (!PYTHON_TABLES.every((table) => tables.has(table))) throw refusal;
-    return { layout, database: withTableNames(database, names, tables), refusal };
+    return { layout, database: withTableNames(unnamed, names, tables), refusal };
   };
   if (!isToCreate) {
     const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${engine.kind}`;
     return toRead(refused(engine, what));
   }
   try {
-    return whole(await makeTables(named, engine, names, waits));
+    return whole(await run('create', () => makeTables(named), {}));
   } catch (error) {
     if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
     return toRead(error);
@@ -90,24 +81,33 @@ export async function openTables(
 /** The codes of failures that may pass, so that another attempt may succeed. */
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
-async function makeTables(
-  named: Database,
-  engine: Engine,
-  names: TableNames,
-  waits: Waits,
-): Promise<CompleteTables> {
-  // Checks again under the lock, since others may be opening the database too.
-  const work = (connection: Database) =>
-    underCreationLock(connection, engine, async () => {
-      const checked = await check(connection, engine, names, true);
-      const { isWhole, layout, tables } = checked;
-      if (isWhole) return checked;
-      const schema = { engine, layout, names };
-      const absent = await missingIndices(connection, schema);
-      const missing = await createTables(connection, schema, tables, absent);
-      return { layout, missing, hasTerms: await hasAllTerms(connection, layout) };
-    });
-  return inKyselyTransaction(named, engine, 'write', work, waits);
+/** Creates the missing tables while nobody else does. */
+function* makeTables(named: NamedTables): Steps<CompleteTables> {
+  const { database, engine } = named;
+  const { creationLock } = engine;
+  if (creationLock === undefined) return yield* makeMissingTables(named);
+  const [row] = yield* runOnce(database, creationLock.acquire);
+  if (Number(row?.locked) !== 1) throw new KnownFailure('others are opening it', 'conflict');
+  try {
+    return yield* makeMissingTables(named);
+  } finally {
+    try {
+      yield* runOnce(database, creationLock.release);
+    } catch {
+      // The connection is lost, and with it the lock.
+    }
+  }
+}
+
+function* makeMissingTables(named: NamedTables): Steps<CompleteTables> {
+  // Checks again, since others may have been opening the database too.
+  const checked = yield* check(named, true);
+  const { isWhole, layout, tables } = checked;
+  if (isWhole) return checked;
+  const schema = { ...named, layout };
+  const absent = yield* missingIndices(schema);
+  const missing = yield* createTables(schema, tables, absent);
+  return { layout, missing, hasTerms: yield* hasAllTerms(schema) };
 }
 
 /**
@@ -119,52 +119,33 @@ async function makeTables(
  * @throws SessionError as {@link openTables}; `storage_unavailable` if the tables are missing
  */
 export async function openTablesToRead(
-  database: Database,
-  engine: Engine,
-  names: TableNames,
-  waits: Waits,
+  run: Runner,
+  unnamed: Database,
+  tables: TablesToOpen,
 ): Promise<OpenedTables> {
-  const named = withTableNames(database, names);
-  const work = async (connection: Database): Promise<OpenedTables> => {
-    const existing = await readTables(connection, engine, names);
-    requireLayout(existing, engine);
-    const { columns, tables } = existing;
-    const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
-    if (missing.length > 0) {
-      throw refused(
-        engine,
-        `has no sessions of google-adk: the tables ${missing.join(', ')} are missing`,
-      );
-    }
-    const layout = layoutOf(columns, engine);
-    const checked = checkedColumns(columns, engine, names);
-    const { toRead, toReadOfAdk } = EXACTNESS[engine.kind];
-    await (layout === ADK_LAYOUT ? toReadOfAdk : toRead)(connection, checked);
-    return {
-      layout,
-      database: withTableNames(database, names, tables),
-      refusal: refused(engine, 'was opened to be read'),
-    };
-  };
-  return inKyselyTransaction(named, engine, 'read', work, waits);
+  return run('read', () => checkToRead(unnamed, tables), {});
 }
 
-/** Runs `work` while nobody else creates the tables. */
-async function underCreationLock<T>(
-  connection: Database,
-  { creationLock }: Engine,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (creationLock === undefined) return work();
-  const { rows } = await creationLock.acquire.execute(connection);
-  if (Number(rows[0]?.locked) !== 1) {
-    throw new KnownFailure('others are opening it', 'conflict');
+function* checkToRead(unnamed: Database, { engine, names }: TablesToOpen): Steps<OpenedTables> {
+  const named = { database: withTableNames(unnamed, names), engine, names };
+  const existing = yield* readTables(named);
+  requireLayout(existing, engine);
+  const { columns, tables } = existing;
+  const missing = PYTHON_TABLES.filter((table) => !tables.has(table));
+  if (missing.length > 0) {
+    throw refused(
+      engine,
+      `has no sessions of google-adk: the tables ${missing.join(', ')} are missing`,
+    );
   }
-  try {
-    return await work();
-  } finally {
-    await creationLock.release.execute(connection).catch(() => undefined);
-  }
+  const layout = layoutOf(columns, engine);
+  const { toRead, toReadOfAdk } = EXACTNESS[engine.kind];
+  yield* (layout === ADK_LAYOUT ? toReadOfAdk : toRead)(named, columns.filter(isOfPython));
+  return {
+    layout,
+    database: withTableNames(unnamed, names, tables),
+    refusal: refused(engine, 'was opened to be read'),
+  };
 }
 
 /** Tables that all exist. */
@@ -183,18 +164,14 @@ interface TableCheck extends CompleteTables {
   readonly isWhole: boolean;
 }
 
-async function hasAllTerms(connection: Database, { metadata }: Layout): Promise<boolean> {
-  return (await readMetadata(connection, metadata, METADATA.terms)) !== undefined;
+function* hasAllTerms({ database, layout: { metadata } }: Schema): Steps<boolean> {
+  return (yield* readMetadata(database, metadata, METADATA.terms)) !== undefined;
 }
 
 /** @param isAlone whether nobody else can be creating the tables now */
-async function check(
-  connection: Database,
-  engine: Engine,
-  names: TableNames,
-  isAlone: boolean,
-): Promise<TableCheck> {
-  const existing = await readTables(connection, engine, names);
+function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
+  const { database, engine } = named;
+  const existing = yield* readTables(named);
   const { columns, tables, version } = existing;
   const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
   const isPartial = { tables, isWhole: false, missing: [], hasTerms: false };
@@ -202,19 +179,18 @@ async function check(
   requireLayout(existing, engine);
   const layout = layoutOf(columns, engine);
   if (layout === ADK_LAYOUT) throw ofAdk(engine);
-  const checked = checkedColumns(columns, engine, names);
-  await EXACTNESS[engine.kind].toWrite(connection, checked);
+  yield* EXACTNESS[engine.kind].toWrite(named, columns.filter(isOfPython));
   const isWhole =
     [...PYTHON_TABLES, layout.metadata, ...OUR_TABLES].every((table) => tables.has(table)) &&
-    (await readMetadata(connection, layout.metadata, METADATA.floor)) !== undefined;
+    (yield* readMetadata(database, layout.metadata, METADATA.floor)) !== undefined;
   if (!isWhole) return { layout, ...isPartial };
-  const missing = await missingIndices(connection, { engine, layout, names });
-  return { layout, tables, isWhole, missing, hasTerms: await hasAllTerms(connection, layout) };
+  const schema = { ...named, layout };
+  const missing = yield* missingIndices(schema);
+  return { layout, tables, isWhole, missing, hasTerms: yield* hasAllTerms(schema) };
 }
 
-function checkedColumns(columns: readonly Column[], engine: Engine, names: TableNames) {
-  const theirs = columns.filter(({ table }) => !OUR_TABLES.includes(table));
-  return { names, columns: theirs, refuse: (what: string) => refused(engine, what) };
+function isOfPython({ table }: Column): boolean {
+  return !OUR_TABLES.includes(table);
 }
 
 /** The tables and columns that exist. */
@@ -225,29 +201,23 @@ interface ExistingTables {
   readonly version: string | undefined;
 }
 
-async function readTables(
-  connection: Database,
-  engine: Engine,
-  names: TableNames,
-): Promise<ExistingTables> {
-  const columns = await readColumns(connection, engine, names);
-  if (columns.length === 0) await requireSchema(connection, engine, names);
+function* readTables(named: NamedTables): Steps<ExistingTables> {
+  const columns = yield* readColumns(named);
+  if (columns.length === 0) yield* requireSchema(named);
   const tables = new Set(columns.map(({ table }) => table));
   const { metadata } = DATABASE_LAYOUT;
   const version = tables.has(metadata)
-    ? await readMetadata(connection, metadata, METADATA.version)
+    ? yield* readMetadata(named.database, metadata, METADATA.version)
     : undefined;
   return { columns, tables, version };
 }
 
-async function requireSchema(
-  connection: Database,
-  engine: Engine,
-  { schema }: TableNames,
-): Promise<void> {
+function* requireSchema({ database, engine, names: { schema } }: NamedTables): Steps<void> {
   if (schema === undefined) return;
-  const { rows } = await sql`
-    select 1 from information_schema.schemata where schema_name = ${schema}`.execute(connection);
+  const rows = yield* runOnce(
+    database,
+    sql`select 1 from information_schema.schemata where schema_name = ${schema}`,
+  );
   if (rows.length === 0)
     throw refused(engine, `has no schema ${schema}; run: CREATE SCHEMA ${schema}`);
 }
@@ -334,11 +304,11 @@ function pickled(engine: Engine): SessionError {
 }
 
 /** Reads the columns of the known tables. The tables' names come without the prefix. */
-async function readColumns(
-  connection: Database,
-  engine: Engine,
-  { schema, prefix }: TableNames,
-): Promise<Column[]> {
+function* readColumns({
+  database,
+  engine,
+  names: { schema, prefix },
+}: NamedTables): Steps<Column[]> {
   const known = [...PYTHON_TABLES, ...METADATA_TABLES, ...OUR_TABLES];
   const tables = sql.join(known.map((name) => prefix + name));
   const query = {
@@ -359,14 +329,6 @@ async function readColumns(
       where table_schema = ${schema ?? sql`database()`}
         and table_name in (${tables})`,
   }[engine.kind];
-  const { rows } = await query.execute(connection);
+  const rows = yield* runOnce(database, query);
   return rows.map((column) => ({ ...column, table: column.table.slice(prefix.length) }));
-}
-
-function refused(
-  engine: Engine,
-  what: string,
-  code: SessionErrorCode = 'storage_unavailable',
-): SessionError {
-  return new SessionError(code, `The ${engine.name} database ${what}.`, { storage: engine.kind });
 }

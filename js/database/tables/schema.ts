@@ -1,16 +1,21 @@
 /** Creates the missing tables, those of Python as google-adk would have made them. */
 import { type Compilable, type CreateTableBuilder, sql } from 'kysely';
-import type { ColumnType, ColumnTypes, Engine } from '../engines/engine.js';
+import type { ColumnType, ColumnTypes } from '../engines/engine.js';
+import { runOnce, type Steps } from '../transactions/prepared.js';
+import { readCollation } from './exactness.js';
 import type { Layout } from './layout.js';
-import { DETAILS, SIDE_TABLE, type TableNames, TERMS } from './table_names.js';
+import { DETAILS, SIDE_TABLE, TERMS } from './table_names.js';
 import {
   COMPLETE,
-  type Database,
   floorText,
   METADATA,
+  type NamedTables,
   readMetadata,
   type Tables,
 } from './tables.js';
+
+/** Multiplies the limit of a wait: an index on a large table takes longer than any other statement. */
+export const INDEX_FACTOR = 20;
 
 /** The only schema version of `DatabaseSessionService` that is written. */
 export const SCHEMA_VERSION = 1;
@@ -28,11 +33,9 @@ const SQLITE_SERVICE_TYPES: ColumnTypes = {
 const SESSION_KEY: readonly string[] = ['app_name', 'user_id', 'id'];
 const EVENT_SESSION: readonly string[] = ['app_name', 'user_id', 'session_id'];
 
-/** The engine, layout and names of the tables to create. */
-export interface Schema {
-  readonly engine: Engine;
+/** The tables to create. */
+export interface Schema extends NamedTables {
   readonly layout: Layout;
-  readonly names: TableNames;
 }
 
 /**
@@ -41,8 +44,7 @@ export interface Schema {
  * @param collation for {@link Engine.columnTypes}
  */
 export function tableStatements(
-  database: Database,
-  { engine, layout, names }: Schema,
+  { database, engine, layout, names }: Schema,
   collation: string,
 ): Compilable[] {
   const isSqliteService = layout.service === 'SqliteSessionService';
@@ -131,27 +133,26 @@ export function metadataRows({
  * @param missing the indices that do not exist
  * @returns the indices that are left; building them here would make the writers to these tables wait
  */
-export async function createTables(
-  connection: Database,
+export function* createTables(
   schema: Schema,
   existing: ReadonlySet<string>,
   missing: readonly Index[],
-): Promise<Index[]> {
-  const { engine, layout } = schema;
-  const collation = (await engine.readCollation?.(connection)) ?? '';
-  for (const statement of tableStatements(connection, schema, collation)) {
-    await connection.executeQuery(statement.compile());
+): Steps<Index[]> {
+  const { database, engine, layout } = schema;
+  const collation = yield* readCollation(schema);
+  for (const statement of tableStatements(schema, collation)) {
+    yield* runOnce(database, statement);
   }
   const isEmpty = ({ table }: Index) => !engine.locksRows || !existing.has(table);
   for (const index of missing.filter(isEmpty)) {
-    await connection.executeQuery(indexStatement(connection, index).compile());
+    yield* runOnce(database, indexStatement(schema, index), INDEX_FACTOR);
   }
   const rows = metadataRows(layout);
   // Without details there are no titles and labels that lack their terms.
   if (!existing.has(DETAILS)) rows.push([METADATA.terms, COMPLETE]);
   for (const [key, value] of rows) {
-    if ((await readMetadata(connection, layout.metadata, key)) !== undefined) continue;
-    await connection.insertInto(layout.metadata).values({ key, value }).execute();
+    if ((yield* readMetadata(database, layout.metadata, key)) !== undefined) continue;
+    yield* runOnce(database, database.insertInto(layout.metadata).values({ key, value }));
   }
   return missing.filter((index) => !isEmpty(index));
 }
@@ -168,7 +169,7 @@ export interface Index {
  * it for the time of the newest event. The others are ours, for lists by time and by term. One more serves the
  * events of a session on an engine that knows append order: SQLite's indices end in the `rowid`.
  */
-export function indices({ engine, names }: Schema): Index[] {
+export function indices({ engine, names }: NamedTables): Index[] {
   const index = (name: string, table: keyof Tables, ...columns: string[]): Index => {
     return { name: names.prefix + name, table, columns };
   };
@@ -190,7 +191,7 @@ export function indices({ engine, names }: Schema): Index[] {
   ];
 }
 
-function indexStatement(database: Database, { name, table, columns }: Index): Compilable {
+function indexStatement({ database }: Schema, { name, table, columns }: Index): Compilable<never> {
   return database.schema
     .createIndex(name)
     .on(table)

@@ -1,6 +1,8 @@
-import type { Kysely } from 'kysely';
-import type { StoredTime } from '../engines/engine.js';
+import { DummyDriver, Kysely } from 'kysely';
+import type { Engine, StoredTime } from '../engines/engine.js';
+import { runOnce, type Steps } from '../transactions/prepared.js';
 import type { Layout } from './layout.js';
+import type { TableNames } from './table_names.js';
 
 /** The columns that begin the key of every row of a user. */
 interface SessionColumns {
@@ -69,8 +71,21 @@ export interface Tables {
   adk_session_wasm_terms: SessionColumns & { session_id: string; term: string };
 }
 
-/** A connection, or a pool of them. */
+/** Builds queries, which a runner runs. Only the Kysely of a user has connections. */
 export type Database = Kysely<Tables>;
+
+/** Returns a database that has no connection. */
+export function queryBuilder({ dialect }: Engine): Database {
+  return new Kysely({ dialect: { ...dialect, createDriver: () => new DummyDriver() } });
+}
+
+/** The tables of an engine under their full names. */
+export interface NamedTables {
+  /** Puts the names into every query that is built with it. */
+  readonly database: Database;
+  readonly engine: Engine;
+  readonly names: TableNames;
+}
 
 /** The keys of the rows of metadata. */
 export const METADATA = {
@@ -91,11 +106,12 @@ export function floorText(revision: number): string {
 }
 
 /** Returns the value of a row of metadata; `undefined` if the row does not exist. */
-export async function readMetadata(
-  connection: Database,
+export function* readMetadata(
+  database: Database,
   table: Layout['metadata'],
   key: (typeof METADATA)[keyof typeof METADATA],
-): Promise<string | undefined> {
-  const [row] = await connection.selectFrom(table).select('value').where('key', '=', key).execute();
+): Steps<string | undefined> {
+  const query = database.selectFrom(table).select('value').where('key', '=', key);
+  const [row] = yield* runOnce(database, query);
   return row?.value;
 }

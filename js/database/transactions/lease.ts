@@ -7,16 +7,14 @@ import { ownMembers } from '../../members/own.js';
 import type { Engine, Failure } from '../engines/engine.js';
 import { failureKind, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
-import type { Query, QueryResults } from './prepared.js';
+import type { Query, QueryResults, Request } from './prepared.js';
+import { COMMIT, ROLLBACK } from './transaction.js';
 import type { Waits } from './waits.js';
-
-/** SQL without values, or a query with values. */
-export type Sendable = Query | string | undefined;
 
 /** A driver's connection. */
 export interface ServerConnection {
-  /** Runs a statement, and returns its rows. */
-  query(statement: Query | string): Promise<readonly unknown[]>;
+  /** Runs a query, and returns its rows. */
+  query(query: Query): Promise<readonly unknown[]>;
   /**
    * Whether it sends a statement without waiting for the answers to earlier ones. After an error the server then
    * turns the commit into a rollback.
@@ -48,7 +46,7 @@ export interface ServerPool {
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   /** Multiplies the limit. */
-  readonly factor?: number;
+  readonly factor?: number | undefined;
 }
 
 const NO_ROWS: Promise<readonly unknown[]> = Promise.resolve([]);
@@ -101,14 +99,14 @@ export class Lease {
     return this.#isCommitSent;
   }
 
-  /** Runs statements in order, and returns the rows of each. Rejects with the error of the first that fails. */
-  async send(statements: readonly Sendable[], options: SendOptions = {}): Promise<QueryResults> {
+  /** Runs queries in order, and returns the rows of each. Rejects with the error of the first that fails. */
+  async send(queries: Request['queries'], options: SendOptions = {}): Promise<QueryResults> {
     requireNotAborted(ownMembers(options).signal);
     const connection = this.#connection;
     if (!this.#isUsable) throw new KnownFailure('the connection is broken', 'lost');
     try {
       return await this.#waits.until(
-        this.#results(statements),
+        this.#results(queries),
         (milliseconds) => new KnownFailure(`it sent no response for ${milliseconds} ms`, 'lost'),
         {
           ...options,
@@ -117,8 +115,7 @@ export class Lease {
         },
       );
     } catch (error) {
-      if (!isRefusal(this.#engine, error) || statements.includes('rollback'))
-        this.#isUsable = false;
+      if (!isRefusal(this.#engine, error)) this.#isUsable = false;
       // The server no longer accepts writes, for instance after a failover; the next transaction needs
       // another connection.
       if (failureKind(this.#engine, error) === 'readonly') this.#isUsable = false;
@@ -127,13 +124,11 @@ export class Lease {
     }
   }
 
-  async #results(statements: readonly Sendable[]): Promise<QueryResults> {
+  async #results(queries: Request['queries']): Promise<QueryResults> {
     const connection = this.#connection;
     if (connection.pipelines === true) {
-      if (statements.includes('commit')) this.#isCommitSent = true;
-      const sent = statements.map((statement) =>
-        statement === undefined ? NO_ROWS : connection.query(statement),
-      );
+      if (queries.includes(COMMIT)) this.#isCommitSent = true;
+      const sent = queries.map((query) => (query ? connection.query(query) : NO_ROWS));
       // Awaits all answers, and throws the first error: that statement makes the others fail.
       const settled = await Promise.allSettled(sent);
       return settled.map((result) => {
@@ -142,12 +137,12 @@ export class Lease {
       });
     }
     const results: (readonly unknown[])[] = [];
-    for (const statement of statements) {
+    for (const query of queries) {
       // Nobody waits for the results any more.
       if (!this.#isUsable) break;
-      if (statement === 'commit') this.#isCommitSent = true;
+      if (query === COMMIT) this.#isCommitSent = true;
       // Throws the first error. It need not end the transaction, so a later commit would keep the changes before it.
-      results.push(statement === undefined ? [] : await connection.query(statement));
+      results.push(query ? await connection.query(query) : []);
     }
     return results;
   }
@@ -160,7 +155,7 @@ export class Lease {
    * Rolls back a failed transaction and waits for that, since it frees the locks. Releases the connection.
    */
   async rollBack(): Promise<void> {
-    if (this.#isUsable) await this.send(['rollback']).catch(() => undefined);
+    if (this.#isUsable) await this.send([ROLLBACK]).catch(() => (this.#isUsable = false));
     this.release();
   }
 

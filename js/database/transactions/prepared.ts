@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery } from 'kysely';
+import { type Compilable, CompiledQuery, type QueryExecutorProvider } from 'kysely';
 
 /** A query that was built once and is run with different values. */
 export interface Statement {
@@ -33,6 +33,8 @@ export interface Request {
    * before the verb sees the results.
    */
   readonly isLast: boolean;
+  /** Multiplies the limit of the wait for the results. */
+  readonly factor?: number | undefined;
 }
 
 /** The rows of each query of a {@link Request}. */
@@ -41,6 +43,9 @@ export type QueryResults = readonly (readonly unknown[])[];
 /**
  * The steps of a verb: it yields requests, gets the rows, and returns its result. It knows no connection. So
  * SQLite can run all steps without a pause, and a server's driver can wait between them.
+ *
+ * The error of a query is thrown into the steps. They may then undo what no rollback undoes, such as a lock that the
+ * connection holds. Within a transaction they must fail all the same.
  */
 export type Steps<Result> = Generator<Request, Result, QueryResults>;
 
@@ -57,6 +62,24 @@ export function* together<const Queries extends Request['queries']>(
 ): Steps<RowsOf<Queries>> {
   // Trusts here that a query returns the rows that its builder promised.
   return (yield { queries, isLast }) as RowsOf<Queries>;
+}
+
+/** Makes a query of SQL without values. Servers do not prepare it. */
+export function plainQuery(text: string): Query {
+  return { statement: { query: CompiledQuery.raw(text) }, values: [] };
+}
+
+/** Runs a query that is built for this run alone. Servers do not prepare it. */
+export function* runOnce<Row>(
+  database: QueryExecutorProvider,
+  built: { compile: (database: QueryExecutorProvider) => CompiledQuery<Row> },
+  factor?: number,
+): Steps<readonly Row[]> {
+  const query = built.compile(database);
+  const queries = [{ statement: { query }, values: query.parameters }];
+  // Trusts here that a query returns the rows that its builder promised.
+  const [rows] = (yield { queries, isLast: false, factor }) as [readonly Row[]];
+  return rows;
 }
 
 /** Stands in a query for a value that each run supplies. */

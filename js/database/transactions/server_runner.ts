@@ -2,13 +2,12 @@
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { Begin, Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
-import type { Steps } from './prepared.js';
-import { Attempts, type Mode, type Runner } from './transaction.js';
+import type { Query, Steps } from './prepared.js';
+import { Attempts, framesOf, type Mode, type Runner } from './transaction.js';
 import { Lease, type ServerPool } from './lease.js';
 import type { Waits } from './waits.js';
 
-const COMMIT = ['commit'];
-const NONE: readonly string[] = [];
+const NONE: readonly Query[] = [];
 
 /** Returns the runner of a pool. It sends the begin with the first queries, and the commit with the last ones. */
 export function serverRunner(
@@ -17,6 +16,7 @@ export function serverRunner(
   waits: Waits,
   begins: Begin = engine.begin,
 ): Runner {
+  const frames = framesOf(engine, begins);
   return async function run<T>(
     mode: Mode,
     work: () => Steps<T>,
@@ -24,27 +24,30 @@ export function serverRunner(
     attempts = new Attempts(engine, waits, call),
   ): Promise<T> {
     const { signal, onRetry } = call;
+    const frame = frames[mode];
     let lease: Lease | undefined;
     let result: T;
     try {
       lease = await Lease.open(pool, engine, waits, signal);
-      let begin = begins[mode];
+      let { begin } = frame;
       let isEnded = true;
       const steps = work();
       let step = steps.next();
       while (step.done !== true) {
-        const { queries, isLast } = step.value;
-        const statements = [...begin, ...queries, ...(isLast ? COMMIT : NONE)];
-        const results = await lease.send(statements, { signal });
-        const rows = results.slice(begin.length, begin.length + queries.length);
+        const { queries, isLast, factor } = step.value;
+        const sent = [...begin, ...queries, ...(isLast ? frame.end : NONE)];
+        const { length: start } = begin;
         begin = NONE;
         isEnded = isLast;
-        step = steps.next(rows);
+        step = await lease.send(sent, { signal, factor }).then(
+          (results) => steps.next(results.slice(start, start + queries.length)),
+          (error: unknown) => steps.throw(error),
+        );
       }
-      if (!isEnded) await lease.send(COMMIT, { signal });
+      if (!isEnded) await lease.send(frame.end, { signal });
       result = step.value;
     } catch (error) {
-      const isInDoubt = mode === 'write' && lease?.isCommitSent === true;
+      const isInDoubt = mode !== 'read' && lease?.isCommitSent === true;
       await lease?.rollBack();
       if (lease?.fallsBack(error) === true) onRetry?.();
       else await attempts.pause(isInDoubt ? commitFailure(engine, error) : error);

@@ -4,8 +4,8 @@ import { isSessionError } from '../../errors/errors.js';
 import { memberOf } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
 import { failureKind } from '../engines/failure.js';
-import type { Query, Statement } from './prepared.js';
-import { Attempts, type Runner } from './transaction.js';
+import type { Query, QueryResults, Statement } from './prepared.js';
+import { Attempts, framesOf, ROLLBACK, type Runner } from './transaction.js';
 import type { Waits } from './waits.js';
 
 /** The parts of a statement that are used. Only better-sqlite3 has `raw` and `columns`. */
@@ -27,13 +27,9 @@ interface DriverStatement {
  * commit, so no verb waits for the connection.
  */
 export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
-  const statements = new Map<Statement, DriverStatement>();
-  const begins = {
-    write: engine.begin.write.map((statement) => database.prepare(statement)),
-    read: engine.begin.read.map((statement) => database.prepare(statement)),
-  };
-  const commit = database.prepare('commit');
-  const rollback = database.prepare('rollback');
+  // Weak, since a query that is built for one run has a statement of its own.
+  const statements = new WeakMap<Statement, DriverStatement>();
+  const frames = framesOf(engine, engine.begin);
 
   const rowsOf = (query: Query | undefined): readonly unknown[] => {
     if (query === undefined) return NONE;
@@ -76,24 +72,31 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
   const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
 
   const run: Runner = (mode, work, call, earlier) => {
+    const { begin, end } = frames[mode];
     for (let isAgain = false; ; isAgain = true) {
       try {
-        for (const begin of begins[mode]) begin.run(NONE);
+        begin.forEach(rowsOf);
         const steps = work();
         let step = steps.next();
         let isEnded = false;
         while (step.done !== true) {
           const { queries, isLast } = step.value;
-          const results = queries.map(rowsOf);
-          if (isLast) commit.run(NONE);
+          let results: QueryResults;
+          try {
+            results = queries.map(rowsOf);
+            if (isLast) end.forEach(rowsOf);
+          } catch (error) {
+            step = steps.throw(error);
+            continue;
+          }
           isEnded = isLast;
           step = steps.next(results);
         }
-        if (!isEnded) commit.run(NONE);
+        if (!isEnded) end.forEach(rowsOf);
         return step.value;
       } catch (error) {
         // Fails if there is no transaction: SQLite itself ends one if the disk is full or broken.
-        succeeds(() => rollback.run(NONE));
+        succeeds(() => rowsOf(ROLLBACK));
         const isFull = !isSessionError(error) && failureKind(engine, error) === 'full';
         if (isAgain || !isFull || !succeeds(checkpoint)) {
           const attempts = earlier ?? new Attempts(engine, waits, call);

@@ -4,7 +4,7 @@ import { requireNotAborted } from '../../call/call.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { Begin, Engine } from '../engines/engine.js';
 import { databaseError, failureKind } from '../engines/failure.js';
-import type { Steps } from './prepared.js';
+import { plainQuery, type Query, type Steps } from './prepared.js';
 import type { Waits } from './waits.js';
 
 /** The most retries after a duplicate key: no row was found, and yet inserting it failed. */
@@ -13,11 +13,40 @@ const MAX_DUPLICATES = 100;
 const FIRST_PAUSE = 1;
 const LONGEST_PAUSE = 50;
 
-/** Whether a transaction will write. Decides how the transaction begins. */
-export type Mode = keyof Begin;
+/** The kinds of transactions. They differ in how they begin. */
+export type Mode =
+  | keyof Begin
+  /** In a transaction that creates tables. It has no limits or durability but the server's. */
+  | 'create'
+  /** Without a transaction: each statement is committed by itself. */
+  | 'autocommit';
+
+export const COMMIT = plainQuery('commit');
+export const ROLLBACK = plainQuery('rollback');
+
+/** The queries before and after those of the steps. */
+interface Frame {
+  readonly begin: readonly Query[];
+  readonly end: readonly Query[];
+}
 
 /**
- * Runs a verb in one transaction, and retries it as {@link Attempts} says. The result of a connection that needs
+ * Returns the queries around the steps, by mode.
+ *
+ * @param begins how the connections begin the transaction of a verb
+ */
+export function framesOf(engine: Engine, begins: Begin): Readonly<Record<Mode, Frame>> {
+  const frame = (begin: readonly string[]) => ({ begin: begin.map(plainQuery), end: [COMMIT] });
+  return {
+    read: frame(begins.read),
+    write: frame(begins.write),
+    create: frame(engine.begin.write),
+    autocommit: { begin: [], end: [] },
+  };
+}
+
+/**
+ * Runs steps in one transaction, and retries them as {@link Attempts} says. The result of a connection that needs
  * no waiting comes without a promise.
  *
  * @throws SessionError what `work` threw, or what the driver's error means
@@ -72,16 +101,5 @@ export class Attempts {
     await new Promise((done) => setTimeout(done, milliseconds));
     requireNotAborted(signal);
     onRetry?.();
-  }
-
-  /** Runs something asynchronous until an attempt succeeds. */
-  async until<T>(attempt: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await attempt();
-      } catch (error) {
-        await this.pause(error);
-      }
-    }
   }
 }

@@ -26,7 +26,7 @@ export interface WaitOptions {
   /** Returns a number that grows with everything that arrives. The limit counts from the last arrival. */
   readonly received?: () => number;
   /** Multiplies the limit, until the service closes. */
-  readonly factor?: number;
+  readonly factor?: number | undefined;
 }
 
 /** The time limits of one service. */

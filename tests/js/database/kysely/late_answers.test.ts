@@ -10,9 +10,15 @@ import { eventOf } from '../cases/concurrency.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-/** A dialect whose inserts of events are answered once `gate` resolves, if there is one. */
+/** A dialect whose statements that begin so are answered once `gate` resolves, if there is one. */
 class GatedDialect extends SqliteDialect {
   gate: Promise<void> | undefined;
+  readonly #gated: string;
+
+  constructor(gated: string) {
+    super({ database: new Sqlite(':memory:') });
+    this.#gated = gated;
+  }
 
   override createDriver() {
     const driver = super.createDriver();
@@ -21,7 +27,7 @@ class GatedDialect extends SqliteDialect {
       const connection = await acquire();
       const execute = connection.executeQuery.bind(connection);
       const gated: DatabaseConnection['executeQuery'] = async (query) => {
-        if (query.sql.startsWith('insert into "events"')) await this.gate;
+        if (query.sql.startsWith(this.#gated)) await this.gate;
         return execute(query as never) as never;
       };
       return { executeQuery: gated, streamQuery: connection.streamQuery.bind(connection) };
@@ -32,8 +38,7 @@ class GatedDialect extends SqliteDialect {
 
 describe('A write over a Kysely whose driver answers too late', () => {
   it('fails with connection_lost, and is not committed after that', async () => {
-    const database = new Sqlite(':memory:');
-    const dialect = new GatedDialect({ database });
+    const dialect = new GatedDialect('insert into "events"');
     const kysely = new Kysely<unknown>({ dialect });
     const service = new DatabaseSessionService({ kysely, engine: 'sqlite', timeoutMs: 50 });
     const session = await service.createSession(KEY);
@@ -46,4 +51,22 @@ describe('A write over a Kysely whose driver answers too late', () => {
     await service.close();
     await kysely.destroy();
   });
+});
+
+describe('Opening the tables over a Kysely whose driver answers too late', () => {
+  for (const gated of ['release savepoint', 'create table']) {
+    it(`fails with connection_lost, and works at the next call: ${gated}`, async () => {
+      const dialect = new GatedDialect(gated);
+      const kysely = new Kysely<unknown>({ dialect });
+      const service = new DatabaseSessionService({ kysely, engine: 'sqlite', timeoutMs: 50 });
+      let open = (): void => undefined;
+      dialect.gate = new Promise<void>((resolve) => (open = resolve));
+      await assert.rejects(service.open(), { code: 'connection_lost' });
+      open();
+      await service.createSession(KEY);
+      assert.deepEqual((await service.getSession(KEY))?.events, []);
+      await service.close();
+      await kysely.destroy();
+    });
+  }
 });

@@ -1,0 +1,11 @@
+import { SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import type { Engine } from '../engines/engine.js';
+
+/** Makes the error that refuses a database, from a statement about it. */
+export function refused(
+  { kind, name }: Engine,
+  what: string,
+  code: SessionErrorCode = 'storage_unavailable',
+): SessionError {
+  return new SessionError(code, `The ${name} database ${what}.`, { storage: kind });
+}
