@@ -117,7 +117,7 @@ export class CacheSimulation {
     }
     await settlement.becomeQuiet(this.#tabs);
     await settlement.dropRefusals(this.#tabs);
-    await probe.check((mark) => this.#ledger.isDropped(mark));
+    await probe.check((mark, id) => this.#ledger.isDropped(mark) || this.#ledger.isGivenUp(id));
     await settlement.becomeQuiet(this.#tabs);
     await settlement.compare(this.#tabs, this.#created);
     for (const { service } of this.#tabs) await this.#wait('close', service.close());
@@ -298,6 +298,12 @@ export class CacheSimulation {
         await service.outbox.change(key, eventOf(operation.event));
         return () => this.#ledger.acknowledge(changed, this.#step);
       }
+      case 'drop': {
+        const { session } = this.#handles.get(operation.handle);
+        this.#ledger.giveUp(operation.id);
+        await service.outbox.drop({ ...USER, sessionId: session.id }, operation.id);
+        return () => undefined;
+      }
       case 'update': {
         const { key, event } = operation;
         const written = this.#write(event, sessionName(key), device.number, 'update');
@@ -333,8 +339,8 @@ export class CacheSimulation {
   #acknowledge(versions: readonly Version[], { isThrough }: Tab): void {
     for (const version of versions) {
       this.#ledger.acknowledge(version, this.#step);
-      const { session, id } = version.event;
-      if (!isThrough || this.#ledger.hasDeletion(session)) continue;
+      const { session, id, isGivenUp } = version.event;
+      if (!isThrough || isGivenUp || this.#ledger.hasDeletion(session)) continue;
       const hasArrived = this.#remote.arrivals.has(markOf(session, id));
       if (!hasArrived) throw new Error(`${id} was acknowledged before the remote had it`);
     }

@@ -32,6 +32,7 @@ const OPERATIONS = {
   append: 12,
   appendAgain: 2,
   change: 1,
+  drop: 0.5,
   get: 5,
   getOrCreate: 3,
   create: 1,
@@ -130,6 +131,12 @@ export class CacheWorkload {
         return kind === 'change' && isAgain
           ? { kind, handle, event }
           : { kind: 'append', handle, events: [event, ...others] };
+      }
+      case 'drop': {
+        const unsent = handles.filter(({ ids }) => ids.length > 0);
+        if (unsent.length === 0) return { kind: 'getOrCreate', key, state: {} };
+        const { number: handle, ids } = random.pick(unsent);
+        return { kind, handle, id: random.pick(ids.slice(-2)) };
       }
       case 'create':
       case 'getOrCreate':

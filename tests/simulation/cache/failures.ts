@@ -21,6 +21,7 @@ export function mayFail(
       // It needs nothing but the local store.
       return code === 'not_found' && mayBeDeleted;
     case 'change':
+    case 'drop':
       // The event was sent meanwhile.
       return code === 'not_found';
     case 'create':

@@ -38,7 +38,7 @@ export class HandleProbe {
    *
    * @param isDropped whether an event was given up; a handle still has it
    */
-  async check(isDropped: (mark: string) => boolean): Promise<void> {
+  async check(isDropped: (mark: string, id: string) => boolean): Promise<void> {
     for (const { handle, spec } of this.#probed) {
       const { tab, session, name, number, isWhole } = handle;
       const { appName, userId, id: sessionId } = session;
@@ -48,7 +48,7 @@ export class HandleProbe {
       }
       const stored = await this.#wait('a read', tab.service.getSession({ appName, userId, sessionId })); // prettier-ignore
       const idsIn = (events: readonly Event[] = []): string[] =>
-        events.map(idOf).filter((id) => !isDropped(markOf(name, id)));
+        events.map(idOf).filter((id) => !isDropped(markOf(name, id), id));
       // An earlier version of a dropped event may be stored.
       const [ids, expected] = [idsIn(session.events), idsIn(stored?.events)];
       const isComplete = !isWhole || expected.every((id) => ids.includes(id));

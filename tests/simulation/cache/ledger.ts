@@ -36,7 +36,8 @@ export class Ledger {
     const { id } = spec;
     const writer = { session, device, isUpdate: kind === 'update' };
     const times = { beganAt: step, acknowledgedAt: undefined };
-    const event: WrittenEvent = this.#written.get(id) ?? { id, versions: [], ...writer, ...times };
+    const made = { id, versions: [], isGivenUp: false, ...writer, ...times };
+    const event: WrittenEvent = this.#written.get(id) ?? made;
     const version: Version = { spec, event, isChange: kind === 'change', ...times };
     event.versions.push(version);
     this.#written.set(id, event);
@@ -45,6 +46,7 @@ export class Ledger {
 
   /** Notes that a write was acknowledged. */
   acknowledge(version: Version, step: number): void {
+    if (version.event.isGivenUp) return;
     version.acknowledgedAt ??= step;
     version.event.acknowledgedAt ??= step;
   }
@@ -73,6 +75,18 @@ export class Ledger {
   /** Notes that an event was set aside, and given up. */
   noteDrop(mark: string): void {
     this.#dropped.add(mark);
+  }
+
+  /** Notes that a tab tries to drop an unsent event. It may have been sent, so from now on nothing is certain of it. */
+  giveUp(id: string): void {
+    const event = this.#written.get(id);
+    if (event === undefined) return;
+    event.isGivenUp = true;
+    for (const written of [event, ...event.versions]) written.acknowledgedAt = undefined;
+  }
+
+  isGivenUp(id: string): boolean {
+    return this.#written.get(id)?.isGivenUp === true;
   }
 
   isDropped(mark: string): boolean {

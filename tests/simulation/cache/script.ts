@@ -9,6 +9,7 @@ export type CacheOperation =
   | { readonly kind: 'list' | 'sync' }
   | { readonly kind: 'append'; readonly handle: number; readonly events: readonly EventSpec[] }
   | { readonly kind: 'change'; readonly handle: number; readonly event: EventSpec }
+  | { readonly kind: 'drop'; readonly handle: number; readonly id: string }
   | { readonly kind: 'update'; readonly key: SessionName; readonly event: EventSpec }
   | { readonly kind: 'updateUser'; readonly value: string }
   | { readonly kind: 'title'; readonly key: SessionName; readonly title: string }
@@ -52,6 +53,8 @@ export interface WrittenEvent {
   readonly versions: Version[];
   /** Whether `updateState` makes the event. */
   readonly isUpdate: boolean;
+  /** Whether a tab has tried to drop it while it was unsent. It is there or not. */
+  isGivenUp: boolean;
   readonly session: string;
   /** `undefined`: another program, directly on the remote. */
   readonly device: number | undefined;
