@@ -117,7 +117,7 @@ export class CacheSimulation {
     }
     await settlement.becomeQuiet(this.#tabs);
     await settlement.dropRefusals(this.#tabs);
-    await probe.check((mark, id) => this.#ledger.isDropped(mark) || this.#ledger.isGivenUp(id));
+    await probe.check((id) => this.#ledger.isGivenUp(id));
     await settlement.becomeQuiet(this.#tabs);
     await settlement.compare(this.#tabs, this.#created);
     for (const { service } of this.#tabs) await this.#wait('close', service.close());

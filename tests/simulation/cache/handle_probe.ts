@@ -3,7 +3,6 @@ import { eventOf } from '../model/events.js';
 import type { EventSpec } from '../operation.js';
 import type { Tab } from './device.js';
 import { idOf } from './ledger.js';
-import { markOf } from './remote.js';
 
 /** A session object of a tab, with what must stay the same object. */
 export interface CacheHandle {
@@ -36,9 +35,9 @@ export class HandleProbe {
   /**
    * Appends the events again, which stores nothing. Then each handle has all events.
    *
-   * @param isDropped whether an event was given up; a handle still has it
+   * @param isGivenUp whether an event was dropped; a handle still has it
    */
-  async check(isDropped: (mark: string, id: string) => boolean): Promise<void> {
+  async check(isGivenUp: (id: string) => boolean): Promise<void> {
     for (const { handle, spec } of this.#probed) {
       const { tab, session, name, number, isWhole } = handle;
       const { appName, userId, id: sessionId } = session;
@@ -48,7 +47,7 @@ export class HandleProbe {
       }
       const stored = await this.#wait('a read', tab.service.getSession({ appName, userId, sessionId })); // prettier-ignore
       const idsIn = (events: readonly Event[] = []): string[] =>
-        events.map(idOf).filter((id) => !isDropped(markOf(name, id), id));
+        events.map(idOf).filter((id) => !isGivenUp(id));
       // An earlier version of a dropped event may be stored.
       const [ids, expected] = [idsIn(session.events), idsIn(stored?.events)];
       const isComplete = !isWhole || expected.every((id) => ids.includes(id));

@@ -18,8 +18,6 @@ export class Ledger {
   /** The sessions that somebody has tried to delete, and the devices that did; `undefined`: another program. */
   readonly #deletions = new Map<string, Set<number | undefined>>();
 
-  readonly #dropped = new Set<string>();
-
   /**
    * Notes that somebody begins to write an event, or another version of it.
    *
@@ -51,12 +49,10 @@ export class Ledger {
     version.event.acknowledgedAt ??= step;
   }
 
-  /** The versions of the events of a session, without those of dropped events. */
+  /** The versions of the events of a session. */
   versionsOf(session: string): Version[] {
     const events = [...this.#written.values()];
-    return events
-      .filter((event) => event.session === session && !this.isDropped(markOf(session, event.id)))
-      .flatMap(({ versions }) => versions);
+    return events.filter((event) => event.session === session).flatMap(({ versions }) => versions);
   }
 
   /** The events that a device has tried to append to a session. */
@@ -72,12 +68,7 @@ export class Ledger {
     this.#deletions.set(session, devices.add(device));
   }
 
-  /** Notes that an event was set aside, and given up. */
-  noteDrop(mark: string): void {
-    this.#dropped.add(mark);
-  }
-
-  /** Notes that a tab tries to drop an unsent event. It may have been sent, so from now on nothing is certain of it. */
+  /** Notes that a tab drops an event. It, or an earlier version of it, may have been sent: nothing is certain of it. */
   giveUp(id: string): void {
     const event = this.#written.get(id);
     if (event === undefined) return;
@@ -87,10 +78,6 @@ export class Ledger {
 
   isGivenUp(id: string): boolean {
     return this.#written.get(id)?.isGivenUp === true;
-  }
-
-  isDropped(mark: string): boolean {
-    return this.#dropped.has(mark);
   }
 
   hasDeletion(session: string): boolean {
@@ -122,7 +109,6 @@ export class Ledger {
       const isOwn = written.session === session && written.device === device;
       const isKnown = (written.acknowledgedAt ?? Infinity) < beganAt;
       if (!isOwn || !isKnown || shown.has(id)) continue;
-      if (this.isDropped(markOf(session, id))) continue;
       throw new Error(
         `session ${session} on device ${device} lacks ${id}, which was acknowledged at step ${written.acknowledgedAt}; it has ${ids.join()}`,
       );
@@ -130,7 +116,7 @@ export class Ledger {
   }
 
   /**
-   * Checks that every acknowledged event has arrived at the remote once, unless it was set aside and dropped.
+   * Checks that every acknowledged event has arrived at the remote once.
    *
    * @param arrivals how often the remote has stored an event as a new one
    */
@@ -140,7 +126,7 @@ export class Ledger {
       const count = arrivals.get(mark) ?? 0;
       if (count > 1 && versions.length === 1)
         throw new Error(`event ${mark} has arrived ${count} times`);
-      if (count > 0 || acknowledgedAt === undefined || this.#dropped.has(mark)) continue;
+      if (count > 0 || acknowledgedAt === undefined) continue;
       if (this.#deletions.get(session)?.has(device) === true) continue;
       throw new Error(
         `event ${mark} was acknowledged at step ${acknowledgedAt}, and has neither arrived nor was it set aside`,

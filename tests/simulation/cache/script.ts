@@ -53,7 +53,7 @@ export interface WrittenEvent {
   readonly versions: Version[];
   /** Whether `updateState` makes the event. */
   readonly isUpdate: boolean;
-  /** Whether a tab has tried to drop it while it was unsent. It is there or not. */
+  /** Whether a tab has dropped it. It may be there all the same. */
   isGivenUp: boolean;
   readonly session: string;
   /** `undefined`: another program, directly on the remote. */

@@ -6,7 +6,7 @@ import { sessionName } from '../model/world.js';
 import { NAMES, USER } from './cache_workload.js';
 import type { Tab } from './device.js';
 import { idOf, type Ledger } from './ledger.js';
-import { markOf, type Remote } from './remote.js';
+import type { Remote } from './remote.js';
 import { checkState } from './state_check.js';
 
 interface Parts {
@@ -51,7 +51,7 @@ export class Settlement {
           const { eventId } = error;
           if (eventId === undefined) ledger.noteDeletion(name, undefined);
           const dropped = events.filter(({ id }) => id === (eventId ?? id));
-          for (const event of dropped) ledger.noteDrop(markOf(name, idOf(event)));
+          for (const event of dropped) ledger.giveUp(idOf(event));
           await wait('a drop', service.outbox.drop(key, eventId));
         }
       }

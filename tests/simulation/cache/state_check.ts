@@ -8,7 +8,7 @@ import type { Version } from './script.js';
 /**
  * Checks the session's own keys. The order of keys that sessions share is not fixed.
  *
- * @param versions what was written to the session, without the events that were given up
+ * @param versions what was written to the session
  */
 export function checkState(session: string, state: StateShape, versions: readonly Version[]): void {
   const keys = new Set(versions.flatMap(({ spec }) => Object.keys(spec.delta)));
