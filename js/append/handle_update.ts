@@ -172,13 +172,15 @@ function applyMissed(
   }
   missed.sort((one, other) => one.seq - other.seq);
   const belongs = windowOf(session, record, missed);
+  // Those that `loadOlder` has put on the handle since its revision, in order.
+  const held = missed.filter(({ event }) => positionOf(events, event.id) >= 0);
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;
     const isKnown = positionOf(events, event.id) >= 0;
     // A replaced event is put only where the handle has it: it may lie outside of the handle's
     // window.
     const isPut = isKnown ? isNew : seq > since || (!isNew && belongs(seq, event));
-    if (isPut) putEvent(events, event);
+    if (isPut) putEvent(events, event, event.id, held.find((other) => other.seq > seq)?.event.id);
     return isPut || isNew;
   });
   applied.sort((one, other) => one.revision - other.revision);

@@ -73,8 +73,10 @@ export function positionOf(events: Event[], id: string): number {
 /**
  * Puts the event at the end, or in place of the event with the same id. Does nothing if the caller
  * has frozen the array since the append began, because a committed append must not fail.
+ *
+ * @param nextId the event before which a new one is put; absent: the end
  */
-export function putEvent(events: Event[], event: Event, id = event.id): void {
+export function putEvent(events: Event[], event: Event, id = event.id, nextId?: string): void {
   if (!Object.isExtensible(events)) return;
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   if (isCompacted === true || isScratchpad === true) indexes.delete(events);
@@ -89,6 +91,11 @@ export function putEvent(events: Event[], event: Event, id = event.id): void {
   }
   if (position >= 0) {
     events[position] = event;
+    return;
+  }
+  if (nextId !== undefined) {
+    // The next search makes a new map, because the length has changed.
+    events.splice(positionOf(events, nextId), 0, event);
     return;
   }
   events.push(event);

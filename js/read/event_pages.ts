@@ -132,8 +132,7 @@ export class EventPages {
       }
       const older = this.parse(fragments, sessionId, false);
       if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
-      const known = new Set(events.map(({ id }) => id));
-      events.unshift(...older.filter(({ id }) => !known.has(id)));
+      putOlder(events, eventId, older);
       return hasOlder === true;
     });
   }
@@ -174,6 +173,34 @@ export class EventPages {
   parse(fragments: NonNullable<ReadEvents[1]>, sessionId: string, skipCorrupt: boolean): Event[] {
     return (this.#parts.parseEvents ?? parseEvents)(fragments, sessionId, skipCorrupt);
   }
+}
+
+/**
+ * Puts older events before those of a handle, in the order of the store.
+ *
+ * The handle may have some of them. Those before `firstId` were put there by another call meanwhile. Those after it
+ * lay outside of the handle's window when an append replaced them, so they were put at the end: they move to their place.
+ *
+ * @param firstId the handle's first event when the page was requested
+ */
+function putOlder(events: Event[], firstId: string | undefined, older: readonly Event[]): void {
+  // A hand-made array may hold anything.
+  const held = events as readonly (Event | null | undefined)[];
+  const positions = new Map(held.map((event, position) => [event?.id, position]));
+  const start = positions.get(firstId) ?? events.length;
+  const added: Event[] = [];
+  const moved: number[] = [];
+  for (const event of older) {
+    const position = positions.get(event.id);
+    if (position === undefined) {
+      added.push(event);
+    } else if (position > start) {
+      added.push(events[position]!);
+      moved.push(position);
+    }
+  }
+  for (const position of moved.sort((one, other) => other - one)) events.splice(position, 1);
+  events.unshift(...added);
 }
 
 /**
