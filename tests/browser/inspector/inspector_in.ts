@@ -397,7 +397,7 @@ export function inspectorIn(name: BrowserName): void {
         await page.call('see', 'still live');
       }));
 
-    it('needs one import and no bundler', async () => {
+    it('needs one import and no bundler, and may be imported twice', async () => {
       const shown = await browser.value<string[]>(`${site.origin}/plain`);
       assert.deepEqual(shown, ['s1']);
     });

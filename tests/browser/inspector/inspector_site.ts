@@ -15,9 +15,10 @@ const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sessio
 <meta name="viewport" content="width=device-width">
 <body><main><h1>Sessions</h1></main>`;
 
-/** What a page without a bundler runs. */
+/** What a page without a bundler runs. It loads the inspector twice, as a page of several bundles may. */
 const PLAIN = `import { InMemorySessionService } from 'adk-session-wasm';
 import 'adk-session-wasm/inspector';
+import '/package/js/dist/inspector/element.js?second';
 
 async function run() {
   const service = new InMemorySessionService();
