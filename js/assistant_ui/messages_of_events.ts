@@ -105,8 +105,9 @@ function parentOf(
 function addParts({ content, calls }: Draft, added: AssistantPart[]): void {
   for (const part of added) {
     if (part.type === 'tool-call') {
-      const { toolCallId: id } = part;
-      calls.set(id, [...(calls.get(id) ?? []), [content, content.length]]);
+      const places = calls.get(part.toolCallId) ?? [];
+      places.push([content, content.length]);
+      calls.set(part.toolCallId, places);
     }
     content.push(part);
   }
@@ -115,9 +116,11 @@ function addParts({ content, calls }: Draft, added: AssistantPart[]): void {
 function setResult(calls: CallPlaces, given: Part['functionResponse']): void {
   const { id, name, response } = membersOf(given);
   const places = calls.get(textOf(id) ?? textOf(name) ?? '') ?? [];
-  const place = places.find((place) => !hasResult(place)) ?? places.at(-1);
-  if (place === undefined) return;
-  const [content, position] = place;
+  const last = places.at(-1);
+  if (last === undefined) return;
+  // The first call of the newest message that waits. A call of an earlier one may never get a result.
+  const isNext = (place: CallPlace): boolean => place[0] === last[0] && !hasResult(place);
+  const [content, position] = places.find(isNext) ?? last;
   content[position] = { ...(content[position] as ToolCallPart), ...resultOf(response) };
 }
 

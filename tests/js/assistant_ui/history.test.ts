@@ -273,13 +273,17 @@ describe('The history of a thread', () => {
     await service.appendEvents({
       session,
       events: [
+        // A run that ended before the tool had a result.
+        { ...event, invocationId: 'i0', content: { role: 'model', parts: [{ functionCall }] } },
         { ...event, content: { role: 'model', parts: [{ functionCall }, { functionCall }] } },
         { ...event, content: { role: 'user', parts: responses } },
       ],
     });
-    const [{ message: shown } = assert.fail()] = (await historyOf(service, 's1').load()).messages;
-    const results = shown.content.map((part) => part.type === 'tool-call' && part.result);
-    assert.deepEqual(results, [1, 2]);
+    const { messages } = await historyOf(service, 's1').load();
+    const results = messages.map(({ message: { content } }) =>
+      content.map((part) => part.type === 'tool-call' && part.result),
+    );
+    assert.deepEqual(results, [[undefined], [1, 2]]);
   });
 
   it('shows what an agent has stored, one message for each invocation', async () => {
