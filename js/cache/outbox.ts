@@ -225,7 +225,16 @@ export class Outbox implements CacheOutbox {
         ? await local.replace(key, replacement)
         : await local.replaceAndNote(key, replacement, bases, events.length);
     if (replaced === undefined) return this.#edit(key, eventId, others);
+    if (base === undefined) await this.#noteChange(key);
     if (eventId === undefined) await records.changeSession(key, () => UNSENT_NOTHING);
+  }
+
+  /** Notes a change of a session whose creation waited: another tab may be sending it, or has sent it, as it was. */
+  async #noteChange(key: CompositeSessionKey): Promise<void> {
+    await this.#parts.records.changeSession(key, ({ base, create }) => ({
+      base: base && { ...base, id: newEventId(), isStale: true },
+      create: create && { ...create, id: newEventId() },
+    }));
   }
 
   /**

@@ -14,8 +14,10 @@ import type { StateOwner } from '../../storage/scopes.js';
 import { Groups } from './groups.js';
 import {
   type Base,
+  type Creation,
   keyOfName,
   nameOf,
+  type Noted,
   ofSession,
   type OwnerRecords,
   type RecordChanges,
@@ -120,11 +122,14 @@ export class Records {
    * one meanwhile, that one stays.
    *
    * @param before the base that was read
+   * @param sent the creation that the remote has accepted. If another tab has changed or dropped an event since, its note
+   *   is another one, and the copy is fetched as a whole.
    */
   async writeBase(
     key: CompositeSessionKey,
     base: Base,
     before: Base | undefined,
+    sent?: Noted<Creation>,
   ): Promise<boolean> {
     let isNoted = false;
     await this.changeSession(key, ({ base: present, create }) => {
@@ -132,7 +137,9 @@ export class Records {
       if (Math.max(present?.copy ?? 0, create?.value.copy ?? 0) > base.copy) return {};
       const current = present?.copy === base.copy ? present : undefined;
       isNoted = current?.id === before?.id;
-      return { create: undefined, ...(isNoted && { base }) };
+      if (!isNoted) return { create: undefined };
+      const isChanged = sent !== undefined && sent.id !== create?.id;
+      return { create: undefined, base: isChanged ? { ...base, isStale: true } : base };
     });
     return isNoted;
   }

@@ -145,7 +145,7 @@ export class SessionSending {
         const [createdAt, remote, time] = created.value;
         const found = remoteRevision(createdAt, remote, time);
         const base = fetch.baseOf(found, copy, confirmedUntil(revision, later));
-        await records.writeBase(key, base, undefined);
+        await records.writeBase(key, base, undefined, create);
         return true;
       }
     }

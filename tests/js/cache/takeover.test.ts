@@ -245,3 +245,29 @@ it('a copy that another tab has made while its deletion waits leaves no record b
   );
   await Promise.all([frozen.close(), second.close()]);
 });
+
+it('an event that is dropped while another tab sends the creation of its session is fetched again', async () => {
+  const server = new Server();
+  server.isOffline = true;
+  const local = new InMemorySessionService();
+  const { cache: sender } = openCache(server, { local });
+  const { cache: second } = openCache(server, { local });
+  await sender.createSession({ ...KEY, events: [event('e1', { n: 1 }), event('e2')] });
+  const gate = new Gate();
+  server.intercept = async ({ method }) => {
+    if (method === 'POST' && !gate.isReached) await gate.pass();
+    return undefined;
+  };
+  server.isOffline = false;
+  const sent = sender.sync();
+  await until(() => gate.isReached);
+  await second.outbox.drop(KEY, 'e1');
+  gate.open();
+  await sent;
+  await second.sync();
+  for (const service of [server.service, sender, second]) {
+    const read = await service.getSession(KEY);
+    assert.deepEqual([idsOf(read), read?.state], [['e1', 'e2'], { n: 1 }]);
+  }
+  await Promise.all([sender.close(), second.close()]);
+});
