@@ -36,26 +36,26 @@ it('the wasm names source locations of panics', () => {
 /** Loaded on demand: with the option `mirror`, and for lists with a filter over IndexedDB. */
 const CHUNKS_OF_CORE = ['./mirror.js', './terms.js'];
 
-it('a page bundled with esbuild loads at most 156 KB', async (t) => {
+it('a page bundled with esbuild loads at most 157 KB', async (t) => {
   const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });
   const size = gzipped(...scripts(await bundleWithEsbuild(folder, { external: CHUNKS_OF_CORE })));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 156, `${size} KB`);
+  assert.ok(size <= 157, `${size} KB`);
 });
 
-it('a page built with Vite has at most 160.2 KB with all chunks', async (t) => {
+it('a page built with Vite has at most 161 KB with all chunks', async (t) => {
   const files = { 'index.html': page('/main.js'), 'main.js': main('adk-session-wasm') };
   const size = gzipped(...scripts(await bundleWithVite(write('size-vite', files))));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 160.2, `${size} KB`);
+  assert.ok(size <= 161, `${size} KB`);
 });
 
-it('a page with the slim entry loads at most 160 KB, including the wasm', async (t) => {
+it('a page with the slim entry loads at most 161 KB, including the wasm', async (t) => {
   const folder = write('size-slim', { 'main.js': main('adk-session-wasm/slim') });
   const script = gzipped(...scripts(await bundleWithEsbuild(folder)));
   const size = script + gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB, of which JavaScript ${script.toFixed(1)} KB`);
-  assert.ok(size <= 160, `${size} KB`);
+  assert.ok(size <= 161, `${size} KB`);
 });
 
 /** Loaded on demand, by few pages: the store over `adk api_server`, and what a watch needs. */

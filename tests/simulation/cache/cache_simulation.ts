@@ -12,14 +12,14 @@ import { Random } from '../run/random.js';
 import { VirtualPace } from '../run/pace/virtual_pace.js';
 import { CacheWorkload, NAMES, USER } from './cache_workload.js';
 import { Device, LOCAL_FAULTS, REMOTE_FAULTS, type Surroundings, type Tab } from './device.js';
-import { Ledger } from './ledger.js';
-import { HandleProbe } from './handle_probe.js';
-import { Handles } from './handles.js';
+import { Ledger } from './checks/ledger.js';
+import { HandleProbe } from './checks/handle_probe.js';
+import { Handles } from './checks/handles.js';
 import { mayFail } from './failures.js';
 import { OtherPrograms } from './other_programs.js';
 import { markOf, Remote, UPDATE_KEY } from './remote.js';
 import { type CacheOperation, describeStep, type Version } from './script.js';
-import { Settlement } from './settlement.js';
+import { Settlement } from './checks/settlement.js';
 
 /** The most handles that are probed. */
 const MOST_PROBED = 4;

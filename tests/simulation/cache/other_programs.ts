@@ -2,7 +2,7 @@ import { isSessionError } from '../../../js/index.js';
 import { eventOf } from '../model/events.js';
 import { sessionName } from '../model/world.js';
 import { USER } from './cache_workload.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from './checks/ledger.js';
 import type { Remote } from './remote.js';
 import type { RemoteOperation } from './script.js';
 

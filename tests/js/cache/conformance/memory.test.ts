@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
-import { CachedSessionService } from '../../../js/cache/index.js';
+import { InMemorySessionService } from '../../../../js/index.js';
+import { CachedSessionService } from '../../../../js/cache/index.js';
 import { conforms } from './conforms.js';
 
 conforms('memory', (options) => new InMemorySessionService(options));

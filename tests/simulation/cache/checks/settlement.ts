@@ -1,12 +1,12 @@
 // The end of a seed, without faults: everything is sent and received, and then all copies are equal to the remote.
 
-import type { StoredSessionService } from '../../../js/index.js';
-import { canonical } from '../model/canonical.js';
-import { sessionName } from '../model/world.js';
-import { NAMES, USER } from './cache_workload.js';
-import type { Tab } from './device.js';
+import type { StoredSessionService } from '../../../../js/index.js';
+import { canonical } from '../../model/canonical.js';
+import { sessionName } from '../../model/world.js';
+import { NAMES, USER } from '../cache_workload.js';
+import type { Tab } from '../device.js';
 import { idOf, type Ledger } from './ledger.js';
-import type { Remote } from './remote.js';
+import type { Remote } from '../remote.js';
 import { checkState } from './state_check.js';
 
 interface Parts {

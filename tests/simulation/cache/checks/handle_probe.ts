@@ -1,7 +1,7 @@
-import type { Event, Session, StateShape } from '../../../js/index.js';
-import { eventOf } from '../model/events.js';
-import type { EventSpec } from '../operation.js';
-import type { Tab } from './device.js';
+import type { Event, Session, StateShape } from '../../../../js/index.js';
+import { eventOf } from '../../model/events.js';
+import type { EventSpec } from '../../operation.js';
+import type { Tab } from '../device.js';
 import { idOf } from './ledger.js';
 
 /** A session object of a tab, with what must stay the same object. */

@@ -1,9 +1,9 @@
 // The check of a session's state after everything is sent: each key has a value of one of its last writes.
 
-import { State, type StateShape } from '../../../js/index.js';
-import { isShared } from '../../../js/state/scope.js';
-import { REFUSED } from './remote.js';
-import type { Version } from './script.js';
+import { State, type StateShape } from '../../../../js/index.js';
+import { isShared } from '../../../../js/state/scope.js';
+import { REFUSED } from '../remote.js';
+import type { Version } from '../script.js';
 
 /**
  * Checks the session's own keys. The order of keys that sessions share is not fixed.

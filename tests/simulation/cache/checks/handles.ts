@@ -1,5 +1,5 @@
 import type { CacheHandle } from './handle_probe.js';
-import type { Tab } from './device.js';
+import type { Tab } from '../device.js';
 
 /** The session objects of the open tabs. */
 export class Handles {

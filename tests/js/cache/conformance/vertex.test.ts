@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
-import { CachedSessionService } from '../../../js/cache/index.js';
-import { runCase } from '../../../js/testing/run_case.js';
-import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
+import { InMemorySessionService } from '../../../../js/index.js';
+import { CachedSessionService } from '../../../../js/cache/index.js';
+import { runCase } from '../../../../js/testing/run_case.js';
+import { startVertexServer, type VertexServer } from '../../../vertex_server/server.js';
 import {
   CASES,
   type Differences,
@@ -14,9 +14,9 @@ import {
   outcomeOf,
   WITH_EQUAL_IDS,
   WITH_OTHER_IDS,
-} from '../vertex/cases.js';
-import { serviceOn } from '../vertex/service.js';
-import { event, idsOf, KEY, until, USER } from './fixture.js';
+} from '../../vertex/cases.js';
+import { serviceOn } from '../../vertex/service.js';
+import { event, idsOf, KEY, until, USER } from '../fixture.js';
 
 /** What differs, as `docs/cache.md` says. */
 const DIFFERENCES: Differences = [

@@ -4,15 +4,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
-import { type CachedSessionOptions, CachedSessionService } from '../../../js/cache/index.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
-import type { Case } from '../../../js/testing/case.js';
-import { runCase } from '../../../js/testing/run_case.js';
-import type { OpenServed } from '../remote/conforms.js';
-import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
+import { InMemorySessionService } from '../../../../js/index.js';
+import { type CachedSessionOptions, CachedSessionService } from '../../../../js/cache/index.js';
+import { RemoteSessionService } from '../../../../js/remote/index.js';
+import type { Case } from '../../../../js/testing/case.js';
+import { runCase } from '../../../../js/testing/run_case.js';
+import type { OpenServed } from '../../remote/conforms.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
 
-const file = new URL('../../../src/conformance/cases.json', import.meta.url);
+const file = new URL('../../../../src/conformance/cases.json', import.meta.url);
 /** The local storage has the owner and the app as one name, so an app's name must be shorter. */
 const UNSUPPORTED = 'ids of 512 bytes are the longest, and their last byte counts';
 const cases = (JSON.parse(readFileSync(file, 'utf8')) as Case[]).filter(

@@ -2,9 +2,9 @@
 
 import { after, before } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { POSTGRESQL_REFUSALS } from '../database/cases/refusals.js';
-import { cleared, type Server, startPostgres } from '../database/servers.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { POSTGRESQL_REFUSALS } from '../../database/cases/refusals.js';
+import { cleared, type Server, startPostgres } from '../../database/servers.js';
 import { conforms } from './conforms.js';
 
 /** A copy keeps the order of its keys, so only what PostgreSQL refuses to store differs. */

@@ -1,11 +1,11 @@
 // What was written, and the checks of what is read: nothing is lost, nothing is there twice, and the order is allowed.
 
-import type { Event } from '../../../js/index.js';
-import { canonical, canonicalEvent } from '../model/canonical.js';
-import { storedText } from '../model/events.js';
-import type { EventSpec } from '../operation.js';
-import { markOf, UPDATE_KEY } from './remote.js';
-import type { Version, WrittenEvent } from './script.js';
+import type { Event } from '../../../../js/index.js';
+import { canonical, canonicalEvent } from '../../model/canonical.js';
+import { storedText } from '../../model/events.js';
+import type { EventSpec } from '../../operation.js';
+import { markOf, UPDATE_KEY } from '../remote.js';
+import type { Version, WrittenEvent } from '../script.js';
 
 /** The id of the event's {@link WrittenEvent}. */
 export function idOf({ id, actions }: Event): string {
