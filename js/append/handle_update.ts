@@ -5,7 +5,7 @@ import type { Session } from '../model/session.js';
 import { applySnapshot, type EventSnapshot } from '../model/event/snapshot.js';
 import { type Appended, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
 import { hasUnstoredWrite } from '../state/write_order.js';
-import { positionOf, putEvent } from '../handle/event_index.js';
+import { insertEvents, positionOf, putEvent } from '../handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { type StateWriter, writeKey } from './state_writer.js';
@@ -172,17 +172,25 @@ function applyMissed(
   }
   missed.sort((one, other) => one.seq - other.seq);
   const belongs = windowOf(session, record, missed);
-  // Those that `loadOlder` has put on the handle since its revision, in order.
-  const held = missed.filter(({ event }) => positionOf(events, event.id) >= 0);
+  const before = new Map<number, readonly Event[]>();
+  // Those that stand in the store before the next one that the handle has.
+  let lacked: Event[] = [];
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;
-    const isKnown = positionOf(events, event.id) >= 0;
-    // A replaced event is put only where the handle has it: it may lie outside of the handle's
-    // window.
-    const isPut = isKnown ? isNew : seq > since || (!isNew && belongs(seq, event));
-    if (isPut) putEvent(events, event, event.id, held.find((other) => other.seq > seq)?.event.id);
-    return isPut || isNew;
+    const position = positionOf(events, event.id);
+    if (position >= 0) {
+      if (lacked.length > 0) before.set(position, lacked);
+      lacked = [];
+      if (isNew) putEvent(events, event);
+      return isNew;
+    }
+    // An event that was replaced may lie outside of the handle's window.
+    const isLacked = seq > since || (!isNew && belongs(seq, event));
+    if (isLacked) lacked.push(event);
+    return isLacked || isNew;
   });
+  insertEvents(events, before);
+  for (const event of lacked) putEvent(events, event);
   applied.sort((one, other) => one.revision - other.revision);
   // The newest value of each key. Only the stored state shows what an event changed before it was
   // replaced.

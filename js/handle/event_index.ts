@@ -73,10 +73,8 @@ export function positionOf(events: Event[], id: string): number {
 /**
  * Puts the event at the end, or in place of the event with the same id. Does nothing if the caller
  * has frozen the array since the append began, because a committed append must not fail.
- *
- * @param nextId the event before which a new one is put; absent: the end
  */
-export function putEvent(events: Event[], event: Event, id = event.id, nextId?: string): void {
+export function putEvent(events: Event[], event: Event, id = event.id): void {
   if (!Object.isExtensible(events)) return;
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   if (isCompacted === true || isScratchpad === true) indexes.delete(events);
@@ -93,14 +91,22 @@ export function putEvent(events: Event[], event: Event, id = event.id, nextId?: 
     events[position] = event;
     return;
   }
-  if (nextId !== undefined) {
-    // The next search makes a new map, because the length has changed.
-    events.splice(positionOf(events, nextId), 0, event);
-    return;
-  }
   events.push(event);
   if (index === undefined) return;
   index.positions.set(id, index.length);
   index.length += 1;
   index.lastId = id;
+}
+
+/**
+ * Puts new events before others. Does nothing if the array is frozen, as {@link putEvent}. One pass
+ * over the array: with one insertion an event, many events would cost their number squared.
+ *
+ * @param before the new events, by the position of the event that follows them
+ */
+export function insertEvents(events: Event[], before: ReadonlyMap<number, readonly Event[]>): void {
+  if (before.size === 0 || !Object.isExtensible(events)) return;
+  const ordered = events.flatMap((event, position) => [...(before.get(position) ?? []), event]);
+  for (const [position, event] of ordered.entries()) events[position] = event;
+  indexes.delete(events);
 }
