@@ -173,16 +173,18 @@ function applyMissed(
   missed.sort((one, other) => one.seq - other.seq);
   const belongs = windowOf(session, record, missed);
   const before = new Map<number, readonly Event[]>();
-  // Those that stand in the store before the next one that the handle has.
+  // Those that stand in the store before the next one that was written since, and that the handle has: `loadOlder` has
+  // put it there. Older ones are no mark: an event that came late, by a clock that is behind, goes to the end.
   let lacked: Event[] = [];
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;
     const position = positionOf(events, event.id);
     if (position >= 0) {
+      if (!isNew) return false;
       if (lacked.length > 0) before.set(position, lacked);
       lacked = [];
-      if (isNew) putEvent(events, event);
-      return isNew;
+      putEvent(events, event);
+      return true;
     }
     // An event that was replaced may lie outside of the handle's window.
     const isLacked = seq > since || (!isNew && belongs(seq, event));
