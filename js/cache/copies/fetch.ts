@@ -6,14 +6,8 @@ import type { StateShape } from '../../state/state_shape.js';
 import { isSameJson } from '../../wasm/core.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { Bounds } from './bounds.js';
-import {
-  confirmedUntil,
-  type CopyHead,
-  isDescribed,
-  type LocalCopies,
-  type MadeCopy,
-  type NewCopy,
-} from './local_copies.js';
+import { confirmedUntil, type LocalCopies, type MadeCopy, type NewCopy } from './local_copies.js';
+import { type CopyHead, isDescribed } from './local_copy_reader.js';
 import type { Pending, PinnedKeys } from '../records/pending.js';
 import { difference, rebase } from './rebase.js';
 import { prefixOf, type Records } from '../records/records.js';

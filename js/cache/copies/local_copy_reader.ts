@@ -1,0 +1,270 @@
+import { isSessionError, type SessionError } from '../../errors/errors.js';
+import { newEventId } from '../../model/event/create_event.js';
+import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
+import type { Event } from '../../model/event/event.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { ServiceCore } from '../../service/service_core.js';
+import { toRecord } from '../../read/listed_records.js';
+import { corruptRecord, parseEventText } from '../../read/stored_events.js';
+import type { StateShape } from '../../state/state_shape.js';
+import type { StateOwner } from '../../storage/scopes.js';
+import { isSameJson } from '../../wasm/core.js';
+import { type Appended, APPENDED, MOST_CHANGED, STALE_POLICIES } from '../../wasm/protocol.js';
+import type { UnsentEvent } from './rebase.js';
+import { failureOf } from './remote_end.js';
+import { type CallStore, callerOf, type Records } from '../records/records.js';
+import { firstBaseOf, isFirstBase } from '../records/first_base.js';
+import { noted, type SessionRecord } from '../records/session_record.js';
+
+/** The local revisions of a copy. */
+export interface CopyRevisions {
+  readonly created: number;
+  readonly revision: number;
+}
+
+/** What a copy's session says about itself. */
+export interface CopyDescription {
+  readonly title: string;
+  /** JSON text. */
+  readonly labels: string;
+}
+
+/** A copy without its events and its state. */
+export interface CopyHead extends CopyRevisions, CopyDescription {}
+
+/** A copy with the writes of events that are later than a local revision. */
+export interface CopyChanges extends CopyRevisions {
+  /** With `user:` and `app:` keys. */
+  readonly state: StateShape;
+  /** In order. An event that was written again has several. */
+  readonly events: readonly UnsentEvent[];
+}
+
+/** A copy with its record. */
+export interface UnsentCopy {
+  /** Absent: there is none. */
+  readonly copy?: CopyChanges;
+  readonly record: SessionRecord;
+  /** Why the copy cannot be read. It counts as set aside, and stays as it is. */
+  readonly damage?: SessionError;
+}
+
+export interface ListedCopy extends CopyHead {
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** An event: where it stands, and the local revision of its last write. */
+type ChangedRow = readonly [seq: number, revision: number, text: string];
+
+/**
+ * Reads the local copies of one owner. The names in its arguments are the service's. The storage keeps the app under
+ * another name.
+ */
+export class LocalCopyReader {
+  readonly call: CallStore;
+  protected readonly core: ServiceCore;
+  protected readonly records: Records;
+  protected readonly clock: () => number;
+
+  constructor(core: ServiceCore, records: Records, clock: () => number) {
+    const call = callerOf(core);
+    this.call = (run) =>
+      call(run).catch((error: unknown) => {
+        if (error instanceof Error) error.message = records.withAppNames(error.message);
+        throw error;
+      });
+    this.core = core;
+    this.records = records;
+    this.clock = clock;
+  }
+
+  readonly parse: ServiceCore['pages']['parse'] = (...values) => this.core.pages.parse(...values);
+
+  keyOf<Key extends StateOwner>(key: Key): Key {
+    return { ...key, appName: this.records.appOf(key.appName) };
+  }
+
+  /** Returns `undefined` if there is no copy. */
+  async head(key: CompositeSessionKey): Promise<CopyHead | undefined> {
+    const local = this.keyOf(key);
+    const read = await this.call((store) => store.get(local, 0, undefined, {}));
+    if (read === undefined) return undefined;
+    const [created, revision, , , , title = '', labels = ''] = read;
+    return { created, revision, title, labels };
+  }
+
+  /**
+   * Returns the records of a copy. Copies and records are written one after the other, so a record may be that of an
+   * earlier copy, or of a creation that another one has overtaken. Those do not count.
+   *
+   * @param copy the local revision that created the copy, which was read before; `undefined` if there is none
+   */
+  async recordFor(key: CompositeSessionKey, copy: number | undefined): Promise<SessionRecord> {
+    const { base, create, ...others } = await this.records.session(key);
+    if (copy === undefined) return create === undefined ? others : { ...others, create };
+    if (base?.copy === copy) return { ...others, base };
+    if (create?.value.copy === copy) return { ...others, create };
+    const state = await this.#initialState(key, copy);
+    if (state === undefined) return others;
+    if (isFirstBase(state)) {
+      // The tab that has fetched the copy has not noted its base: it has crashed, or is about to.
+      const first = firstBaseOf(state, copy);
+      await this.records.writeBase(key, first, undefined);
+      return { ...others, base: first };
+    }
+    // Only a copy that was created here has an initial state. It is unsent, also if its record is lost.
+    const { copy: made, description } = create?.value ?? {};
+    // Of two creations at once, the record may be that of the other one.
+    const isOwn = made === undefined && isSameJson(description?.initialState ?? 'null', state);
+    if (create !== undefined && isOwn) return { ...others, create };
+    const lost = { state, delta: '{}', events: 0, lastUpdateTime: undefined, sharesState: true };
+    return { ...others, create: noted({ ...lost, description: { initialState: state } }) };
+  }
+
+  async #initialState(key: CompositeSessionKey, copy: number): Promise<string | undefined> {
+    const page = { isForward: true, eventId: undefined, limit: 1, withCount: false };
+    const read = await this.call((store) => store.page(this.keyOf(key), page, {}));
+    return read?.[0] === copy ? (read[8] ?? undefined) : undefined;
+  }
+
+  /** Reads what is unsent of a copy. Without a base, all events may be. */
+  async unsent(key: CompositeSessionKey): Promise<UnsentCopy> {
+    try {
+      const { base, create } = await this.records.session(key);
+      let created = base?.copy ?? create?.value.copy;
+      for (;;) {
+        const record = await this.recordFor(key, created);
+        const copy = created && (await this.changedSince(key, created, record.base?.local ?? 0));
+        if (copy) return { copy, record };
+        // The record is that of another copy.
+        created = (await this.head(key))?.created;
+        if (created === undefined) return { record: await this.recordFor(key, created) };
+      }
+    } catch (error) {
+      if (!isSessionError(error, 'corrupt_record')) throw error;
+      return { record: { refused: failureOf(error) }, damage: error };
+    }
+  }
+
+  /**
+   * Reads the writes of events that came after a local revision, in order. If another tab changes the copy
+   * between two reads of many events, all are read again: the events may have moved to later revisions.
+   *
+   * @param created the local revision that created the copy
+   * @returns `undefined` if the copy is gone
+   */
+  async changedSince(
+    key: CompositeSessionKey,
+    created: number,
+    since: number,
+  ): Promise<CopyChanges | undefined> {
+    const events = new Map<number, ChangedRow>();
+    let from = since;
+    for (let first: number | undefined; ;) {
+      const appended = await this.#readChanges(key, created, from);
+      if (appended === undefined) return undefined;
+      const revision = appended[APPENDED.revision];
+      if (revision !== (first ??= revision)) return this.changedSince(key, created, since);
+      const rows = appended[APPENDED.missed] ?? [];
+      for (const row of rows) events.set(row[0], row);
+      if (rows.length < MOST_CHANGED) {
+        const state = JSON.parse(appended[APPENDED.state]!) as StateShape;
+        return { created, revision, state, events: await this.#writesOf(key, events, since) };
+      }
+      from = Math.max(from + 1, ...rows.map(([seq]) => seq));
+    }
+  }
+
+  /**
+   * Returns the writes of events in order. An event that was written again stands where it was written first, but its
+   * deltas count where it was written last.
+   */
+  async #writesOf(
+    key: CompositeSessionKey,
+    events: ReadonlyMap<number, ChangedRow>,
+    since: number,
+  ): Promise<UnsentEvent[]> {
+    const rows = [...events.values()];
+    // After the rows: a version is noted before it is replaced.
+    const notes = (await this.records.session(key)).earlier?.value ?? [];
+    const writes = rows.flatMap(([seq, place, text]): UnsentEvent[] => {
+      const event = parseEventText(text);
+      if (event === undefined)
+        throw corruptRecord(`event of session "${key.sessionId}"`, undefined);
+      const last = { ...this.snapshot(event), place };
+      if (seq === place) return [last];
+      const write = (place: number, stateDelta: StateShape): UnsentEvent => {
+        const actions = { ...event.actions, stateDelta };
+        return { ...this.snapshot({ ...event, actions }), place, isEarlier: true };
+      };
+      // The remote has an event with an earlier place already.
+      const versions = seq > since ? [write(seq, {})] : [];
+      const note = notes.findLast(
+        (note) => note.id === event.id && isSameJson(note.text, last.text),
+      );
+      if (note !== undefined) versions.push(write(place, note.delta));
+      return [...versions, last];
+    });
+    return writes.sort((one, other) => one.place - other.place);
+  }
+
+  /** Returns `undefined` if the copy is gone. */
+  async #readChanges(
+    key: CompositeSessionKey,
+    created: number,
+    since: number,
+  ): Promise<Appended | undefined> {
+    const position = { created, revision: since, lastEventId: undefined };
+    const request = { position, policy: STALE_POLICIES.merge, events: [], now: 0 };
+    try {
+      return await this.call((store) => store.append({ key: this.keyOf(key), ...request }));
+    } catch (error) {
+      if (isSessionError(error, 'not_found')) return undefined;
+      throw error;
+    }
+  }
+
+  snapshot(event: Event): EventSnapshot {
+    return snapshotEvent(event, this.clock, newEventId);
+  }
+
+  /** Returns the size of a copy's events, as `sessionInfo` measures it. */
+  async bytesOf(key: CompositeSessionKey): Promise<number> {
+    const request = { ...this.keyOf(key), skipCorrupt: true };
+    const info = await this.core.pages.info(request).catch((error: unknown) => {
+      if (isSessionError(error, 'not_found')) return { bytes: 0 };
+      throw error;
+    });
+    return info.bytes;
+  }
+
+  /** Lists the copies of a user, or of all users of an app. */
+  async list(appName: string, userId: string | undefined): Promise<ListedCopy[]> {
+    const numbers = { limit: undefined, offset: undefined, page: undefined, withTotal: false };
+    const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
+    const local = this.records.appOf(appName);
+    const [listed] = await this.call((store) => store.list(local, userId, false, page, {}));
+    return listed.map((record) => {
+      const { userId, sessionId, created, revision, title, labels } = toRecord(record);
+      const revisions = { created: Number(created), revision: Number(revision) };
+      return { userId, sessionId, ...revisions, title: textOf(title), labels: textOf(labels) };
+    });
+  }
+
+  /** Returns a shared state. Its keys have no prefix. */
+  async sharedState(owner: StateOwner): Promise<StateShape> {
+    const text = await this.call((store) => store.sharedState(this.keyOf(owner), {}));
+    return JSON.parse(text) as StateShape;
+  }
+}
+
+/** Whether a copy has this title and these labels, JSON text. */
+export function isDescribed(head: CopyDescription, title: string, labels: string): boolean {
+  return head.title === title && isSameJson(head.labels || '{}', labels || '{}');
+}
+
+/** Returns a title or the text of labels of a listed session. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
