@@ -68,8 +68,8 @@ export class CacheStore extends CopyReads implements SessionStore {
       local.call((store) => store.create({ ...request, key: local.keyOf(key) }, ifAbsent));
     // If there is a copy, this fails or returns `undefined`.
     if ((await local.head(key)) !== undefined) return create();
-    const made = { state, delta, description, lastUpdateTime, sharesState };
-    const operation = noted<Creation>({ ...made, events: events.length });
+    const creation = { state, delta, description, lastUpdateTime, sharesState };
+    const operation = noted<Creation>({ ...creation, events: events.length });
     // The record comes before the session: without it, a session would look like an unfinished copy.
     await bounds.write(() =>
       records.changeSession(key, ({ create }) => {
@@ -102,7 +102,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       ...(title !== undefined && { title: noted(title) }),
       ...(labels !== undefined && { labels: noted(labels) }),
     };
-    // Noted before it is shown: after a crash, what is shown is sent.
+    // Note the changes first: after a crash in between, a title that the copy shows is still sent.
     await records.changeSession(key, () => changes);
     const isThere = await local.call((store) => store.describe(mapped));
     if (!isThere) await records.removeSent(key, changes);
@@ -189,12 +189,12 @@ export class CacheStore extends CopyReads implements SessionStore {
     if (notes.length === 0) return revision;
     const texts = new Map(copy.events.map(({ id, text }) => [id, text]));
     await records.changeSession(key, ({ earlier }) => {
-      // A note counts while the copy has its version. A tab may be about to append one of this revision or a later one.
-      const others = earlier?.value.filter(({ id, text, revision: at }) => {
+      // A note counts while the copy has its version. A note of this revision or a later one stays: its version may follow.
+      const validNotes = earlier?.value.filter(({ id, text, revision: at }) => {
         const present = texts.get(id);
         return at >= revision || (present !== undefined && isSameJson(text, present));
       });
-      return { earlier: noted([...(others ?? []), ...notes]) };
+      return { earlier: noted([...(validNotes ?? []), ...notes]) };
     });
     return revision;
   }

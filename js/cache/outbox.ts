@@ -17,6 +17,7 @@ import {
   nameOf,
   type Noted,
   type Refusal,
+  staleBase,
   STATE_REFUSED,
   UNSENT_NOTHING,
 } from './records/session_record.js';
@@ -169,7 +170,7 @@ export class Outbox implements CacheOutbox {
     });
   }
 
-  /** Sends it again. */
+  /** Sends again what was set aside of a session or state. */
   async #release(key: CacheKey): Promise<void> {
     const { records, sender, unsent, tell } = this.#parts;
     if (isSession(key)) await records.changeSession(key, () => ({ refused: undefined }));
@@ -180,14 +181,15 @@ export class Outbox implements CacheOutbox {
   }
 
   /**
-   * Puts others in the place of an unsent event, or of everything unsent.
+   * Replaces or drops an unsent event, or everything unsent.
    *
-   * @param others the events that stand there instead
+   * @param eventId `undefined`: everything unsent
+   * @param substitutes the events that take its place; without any, it is dropped
    */
   async #edit(
     key: CompositeSessionKey,
     eventId: string | undefined,
-    others: readonly EventSnapshot[] = [],
+    substitutes: readonly EventSnapshot[] = [],
   ): Promise<void> {
     const { records, local } = this.#parts;
     const { copy, record, damage } = await local.unsent(key);
@@ -200,18 +202,18 @@ export class Outbox implements CacheOutbox {
     // A damaged copy is given up as a whole.
     if (damage !== undefined) await local.deleteDamaged(key);
     if (copy === undefined || (base === undefined && eventId === undefined)) {
-      if (copy !== undefined) await local.deleteMade(key, copy.created);
+      if (copy !== undefined) await local.deleteCreatedAt(key, copy.created);
       return records.changeSession(key, () => UNSENT_NOTHING);
     }
-    const events = copy.events.flatMap((event) => (isChosen(event) ? others : [event]));
+    const events = copy.events.flatMap((event) => (isChosen(event) ? substitutes : [event]));
     const creation = create && (await this.#noteDrop(key, create, copy.events, events));
-    // With a base, the state still has what only the old events wrote, until the copy is fetched as a whole. Without one,
-    // no remote has the state.
+    // Without a base, the remote does not have the session, so all writes together give the state. With a base, the
+    // values that only the old events wrote stay until the whole copy is fetched: its base becomes stale.
     const target = stateAfterEdit(
       copy.state,
       base === undefined ? {} : copy.state,
       stateWrites(events, creation),
-      sharedKeysOf(others),
+      sharedKeysOf(substitutes),
     );
     const replacement = {
       truncateAfter: base?.local ?? copy.created,
@@ -219,29 +221,32 @@ export class Outbox implements CacheOutbox {
       events,
       delta: JSON.stringify(difference(copy.state, target)),
     };
-    const bases = base && { present: base, next: { ...base, id: newEventId(), isStale: true } };
+    const bases = base && { present: base, next: staleBase(base) };
     const replaced =
       bases === undefined
         ? await local.replace(key, replacement)
         : await local.replaceAndNote(key, replacement, bases, events.length);
-    if (replaced === undefined) return this.#edit(key, eventId, others);
+    if (replaced === undefined) return this.#edit(key, eventId, substitutes);
     if (base === undefined) await this.#noteChange(key);
     if (eventId === undefined) await records.changeSession(key, () => UNSENT_NOTHING);
   }
 
-  /** Notes a change of a session whose creation waited: another tab may be sending it, or has sent it, as it was. */
+  /**
+   * Notes that a session whose creation waited has changed. Another tab may be sending the session without the change, or
+   * may have sent it. It then sees the new id, or the stale base, and the whole copy is fetched.
+   */
   async #noteChange(key: CompositeSessionKey): Promise<void> {
     await this.#parts.records.changeSession(key, ({ base, create }) => ({
-      base: base && { ...base, id: newEventId(), isStale: true },
+      base: base && staleBase(base),
       create: create && { ...create, id: newEventId() },
     }));
   }
 
   /**
-   * Notes which of the events that a session was created with will be dropped. Else the creation would take later events
-   * for its own.
+   * Notes which events will be dropped of those that the session was created with. Otherwise the creation would send
+   * later events as its own.
    *
-   * @returns the creation without these events
+   * @returns the creation with these events noted as dropped
    */
   async #noteDrop(
     key: CompositeSessionKey,
@@ -251,14 +256,16 @@ export class Outbox implements CacheOutbox {
   ): Promise<Creation> {
     const ids = new Set(after.map(({ id }) => id));
     const { first } = splitByCreation(before, create.value);
-    const missing = first.map(({ id }) => id).filter((id) => !ids.has(id));
-    if (missing.length === 0) return create.value;
-    const without = ({ dropped = [], ...creation }: Creation): Creation => {
-      return { ...creation, dropped: [...new Set([...dropped, ...missing])] };
+    const droppedIds = first.map(({ id }) => id).filter((id) => !ids.has(id));
+    if (droppedIds.length === 0) return create.value;
+    const withDropped = ({ dropped = [], ...creation }: Creation): Creation => {
+      return { ...creation, dropped: [...new Set([...dropped, ...droppedIds])] };
     };
     await this.#parts.records.changeSession(key, ({ create: present }) =>
-      present?.id === create.id ? { create: { ...present, value: without(present.value) } } : {},
+      present?.id === create.id
+        ? { create: { ...present, value: withDropped(present.value) } }
+        : {},
     );
-    return without(create.value);
+    return withDropped(create.value);
   }
 }

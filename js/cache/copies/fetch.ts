@@ -77,7 +77,7 @@ export class Fetch {
     }
   }
 
-  /** @returns whether it is done; else another tab has changed the copy meanwhile */
+  /** @returns whether the copy is up to date; `false` if another tab changed it meanwhile */
   async #attempt(key: CompositeSessionKey, need: number, pinned: PinnedKeys): Promise<boolean> {
     const { local, pending, remote, bounds } = this.#parts;
     const version = pending.versionOf(nameOf(key));
@@ -91,17 +91,19 @@ export class Fetch {
     const isNew = base === undefined || head === undefined;
     const least = Math.max(need, isNew ? 0 : (base.held ?? Infinity), WINDOW);
     const isWindow = isNew ? head === undefined : !isEnough || base.held !== undefined;
-    const found =
+    const remoteSession =
       canTell && head !== undefined && isEnough
         ? await remote.changes(key, base)
         : await remote.session(key, isWindow && least < Infinity ? least : undefined);
-    if (found === undefined) return this.#removeCopy(key, record, head, version);
-    if (head === undefined) return bounds.write(() => this.#create(key, found, pinned));
-    if (found.state !== undefined) {
-      const isDone = await bounds.write(() => this.#rebase(key, record, head, found, pinned));
+    if (remoteSession === undefined) return this.#removeCopy(key, record, head, version);
+    if (head === undefined) return bounds.write(() => this.#create(key, remoteSession, pinned));
+    if (remoteSession.state !== undefined) {
+      const isDone = await bounds.write(() =>
+        this.#rebase(key, record, head, remoteSession, pinned),
+      );
       if (!isDone) return false;
     }
-    await this.#describe(key, head, found);
+    await this.#describe(key, head, remoteSession);
     return true;
   }
 
@@ -116,18 +118,18 @@ export class Fetch {
     await records.register(key);
     const made = await local.create(key, copy);
     if (made === undefined || !pinned.deleted.has(nameOf(key))) return made;
-    await local.deleteMade(key, made.base.copy);
+    await local.deleteCreatedAt(key, made.base.copy);
     return undefined;
   }
 
   async #create(
     key: CompositeSessionKey,
-    found: RemoteSession,
+    remoteSession: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
     const { local, records, feed, clock } = this.#parts;
-    const events = found.events.map((event) => local.snapshot(event));
-    const { created, revision, held, title, labels, lastUpdateTime, state = {} } = found;
+    const events = remoteSession.events.map((event) => local.snapshot(event));
+    const { created, revision, held, title, labels, lastUpdateTime, state = {} } = remoteSession;
     const shared = await this.#sharedState(key);
     const delta = JSON.stringify(newDelta(events, state, shared, pinned.keys));
     const base = { created, revision, held, usedAt: clock() };
@@ -143,47 +145,48 @@ export class Fetch {
     key: CompositeSessionKey,
     { base }: SessionRecord,
     { created }: CopyHead,
-    found: RemoteSession,
+    remoteSession: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
     const { local, records } = this.#parts;
     const copy = await local.changedSince(key, created, base?.local ?? 0);
     if (copy === undefined) return false;
     const { revision, state, events: unsent } = copy;
-    const isOther = base !== undefined && base.created !== found.created;
+    const isOther = base !== undefined && base.created !== remoteSession.created;
     if (isOther && unsent.length > 0) {
       await this.#parts.unsent.setAside(key, deletedOnRemote(key));
       return true;
     }
     const plan = rebase({
-      remote: found.events.map((event) => local.snapshot(event)),
-      remoteState: found.state ?? {},
+      remote: remoteSession.events.map((event) => local.snapshot(event)),
+      remoteState: remoteSession.state ?? {},
       unsent,
       localState: state,
       pinned: pinned.keys,
       isSame: isSameJson,
     });
-    const isSame = plan.delta === '{}' && found.events.length === 0 && !found.isWhole;
+    const isSame =
+      plan.delta === '{}' && remoteSession.events.length === 0 && !remoteSession.isWhole;
     if (isSame) {
-      const same = this.baseOf(found, created, confirmedUntil(revision, unsent));
+      const same = this.baseOf(remoteSession, created, confirmedUntil(revision, unsent));
       await records.writeBase(key, same, base);
       return true;
     }
     const isNoted = await local.replaceAndNote(
       key,
       {
-        truncateAfter: found.isWhole ? 0 : (base?.local ?? 0),
+        truncateAfter: remoteSession.isWhole ? 0 : (base?.local ?? 0),
         expectedRevision: revision,
         events: plan.events,
         delta: plan.delta,
       },
-      { present: base, next: this.baseOf(found, created, 0) },
+      { present: base, next: this.baseOf(remoteSession, created, 0) },
       plan.unsentCount,
     );
     return isNoted === true;
   }
 
-  /** Returns what to note of a copy that has what the remote has up to a local revision. */
+  /** Returns the base of a copy that equals the remote up to a local revision. */
   baseOf(
     { created, revision, held }: Pick<RemoteSession, 'created' | 'revision' | 'held'>,
     copy: number,
@@ -193,9 +196,13 @@ export class Fetch {
     return { id: newEventId(), created, revision, copy, local, held, usedAt };
   }
 
-  async #describe(key: CompositeSessionKey, head: CopyHead, found: RemoteSession): Promise<void> {
+  async #describe(
+    key: CompositeSessionKey,
+    head: CopyHead,
+    remoteSession: RemoteSession,
+  ): Promise<void> {
     const { local, pending, feed } = this.#parts;
-    const { title, labels } = found;
+    const { title, labels } = remoteSession;
     if (isDescribed(head, title, labels)) return;
     // A title of an unsent event or change. The next fetch after it was sent compares again.
     if (pending.has(nameOf(key)) || hasOperations(await local.recordFor(key, head.created))) return;
@@ -252,7 +259,7 @@ function newDelta(
   return delta;
 }
 
-/** Why unsent changes of a session are set aside that the remote does not have (any more). */
+/** Returns why unsent changes are set aside: the remote does not have the session (any more). */
 export function deletedOnRemote({ sessionId }: CompositeSessionKey): Refusal {
   const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote before its changes were sent.`;
   return { code: 'not_found', message };

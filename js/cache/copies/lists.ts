@@ -107,7 +107,7 @@ export class Lists {
     const unlisted = new Map(copies.map((copy) => [nameOf(keyOf(copy)), copy]));
     const users = new Map<string, OwnerRecords>();
     const changed: CompositeSessionKey[] = [];
-    const made: (readonly [CompositeSessionKey, Base])[] = [];
+    const firstBases: (readonly [CompositeSessionKey, Base])[] = [];
     for (const session of listed.map(toRecord)) {
       const { userId, sessionId, created, revision, title, labels } = session;
       const key = keyOf(session);
@@ -120,7 +120,7 @@ export class Lists {
       if (deletion !== undefined || pinned.deleted.has(name)) continue;
       if (copy === undefined) {
         const base = await this.#createEmpty(key, session, pinned);
-        if (base !== undefined) made.push([key, base]);
+        if (base !== undefined) firstBases.push([key, base]);
         continue;
       }
       // A copy that is behind its record is damaged. To fetch it fails, so the list comes from the remote.
@@ -128,7 +128,7 @@ export class Lists {
       const isSame = isSound && base.created === created && base.revision === revision;
       if (!isSame || !isDescribed(copy, textOf(title), textOf(labels))) changed.push(key);
     }
-    await Promise.all(made.map(([key, base]) => records.writeBase(key, base, undefined)));
+    await Promise.all(firstBases.map(([key, base]) => records.writeBase(key, base, undefined)));
     if (total <= listed.length) changed.push(...[...unlisted.values()].map(keyOf));
     await forEachOf(changed, MOST_AT_ONCE, (key) => fetch.copy(key));
     await this.fetchShownState({ appName });
@@ -136,7 +136,7 @@ export class Lists {
     await records.change({ appName, userId }, () => ({ [LISTED]: clock() }));
   }
 
-  /** Makes a copy without events. Returns what its record has to say, or `undefined` if there is none. */
+  /** Makes a copy without events. Returns its first base, or `undefined` if no copy was made. */
   async #createEmpty(
     key: CompositeSessionKey,
     { created, revision, lastUpdateTime, state, title, labels }: ListedSession,

@@ -1,5 +1,4 @@
 import { isSessionError } from '../../errors/errors.js';
-import { newEventId } from '../../model/event/create_event.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { replaceEnd, requireTruncating } from '../../service/replace_end.js';
@@ -14,7 +13,7 @@ import {
 } from '../../wasm/protocol.js';
 import { type CopyHead, LocalCopyReader } from './local_copy_reader.js';
 import { type FirstBase, firstBaseOf, firstBaseText } from '../records/first_base.js';
-import type { Base } from '../records/session_record.js';
+import { type Base, staleBase } from '../records/session_record.js';
 import { unchangedSince } from './unchanged_since.js';
 
 /** A copy to create, as the remote has the session. */
@@ -28,13 +27,13 @@ export interface NewCopy {
   readonly base: FirstBase;
 }
 
-/** A copy that was made, as its storage returns it, and what is to be noted of it. */
+/** A new copy, as its storage returns it, and the base to note for it. */
 export interface MadeCopy {
   readonly created: CreatedSession;
   readonly base: Base;
 }
 
-/** The end of a copy that is replaced. */
+/** The new end of a copy, and the local revision after which it begins. */
 export interface Replacement {
   readonly truncateAfter: number;
   readonly expectedRevision: number;
@@ -68,13 +67,14 @@ export class LocalCopies extends LocalCopyReader {
   }
 
   /**
-   * Replaces the end of a copy, and notes its new base. Before, the present base is marked as stale, for two reasons.
-   * After a crash in between, the copy is fetched as a whole. And a base that another tab notes meanwhile, which would not
-   * fit the new revisions, is refused.
+   * Replaces the end of a copy, and notes its new base. It first marks the present base as stale, for two reasons. After
+   * a crash in between, the cache fetches the whole copy. And another tab can no longer note a base that was computed
+   * from the present one: that base would not fit the new revisions.
    *
-   * @param bases the base that was read, and the next one; without the former, the session was created here
+   * @param bases the present base as it was read, `undefined` if the session was created here; and the new base, whose
+   *   `local` this function sets
    * @param unsentCount how many of the new events, at the end, are unsent
-   * @returns whether the next base stands; `undefined` if nothing was replaced, because another tab was first
+   * @returns whether the new base was noted; `undefined` if nothing was replaced, because another tab was first
    */
   async replaceAndNote(
     key: CompositeSessionKey,
@@ -84,21 +84,21 @@ export class LocalCopies extends LocalCopyReader {
   ): Promise<boolean | undefined> {
     const records = this.records;
     // Without a base, a crash would leave the remote's events in a copy that looks as if it were created here.
-    const marked = { ...(present ?? { ...next, local: 0 }), id: newEventId(), isStale: true };
-    if (!(await records.writeBase(key, marked, present))) return undefined;
+    const stale = staleBase(present ?? { ...next, local: 0 });
+    if (!(await records.writeBase(key, stale, present))) return undefined;
     const replaced = await this.replace(key, replacement);
     if (replaced === undefined) {
-      // The copy is as it was.
-      if (present !== undefined) await records.writeBase(key, present, marked);
+      // The copy did not change, so its base is right again.
+      if (present !== undefined) await records.writeBase(key, present, stale);
       return undefined;
     }
     const local = confirmedIn(replaced, replacement.events.length, unsentCount);
-    const isNoted = await records.writeBase(key, { ...next, local }, marked);
+    const isNoted = await records.writeBase(key, { ...next, local }, stale);
     if (!isNoted) await records.markStale(key);
     return isNoted;
   }
 
-  /** Watchers get a notice. Returns `undefined` if the copy has changed since that revision, or is gone. */
+  /** Replaces the end of a copy, and notifies watchers. Returns `undefined` if the copy is gone or has another revision. */
   async replace(key: CompositeSessionKey, replacement: Replacement): Promise<Appended | undefined> {
     const request = {
       key: this.keyOf(key),
@@ -133,8 +133,8 @@ export class LocalCopies extends LocalCopyReader {
     await this.call((store) => store.delete({ what: 'session', key: this.keyOf(key) }, {}));
   }
 
-  /** Deletes the copy that a fetch has just made, unless there is another one by now. */
-  async deleteMade(key: CompositeSessionKey, created: number): Promise<void> {
+  /** Deletes a copy, unless another one has taken its place. */
+  async deleteCreatedAt(key: CompositeSessionKey, created: number): Promise<void> {
     const head = await this.head(key);
     if (head?.created === created) await this.delete(key, head);
   }
@@ -156,7 +156,7 @@ export class LocalCopies extends LocalCopyReader {
   }
 }
 
-/** Returns the local revision up to which everything is the remote's. */
+/** Returns the local revision up to which the remote has everything. */
 export function confirmedUntil(
   revision: number,
   unsent: readonly { readonly place: number }[],
@@ -164,7 +164,7 @@ export function confirmedUntil(
   return unsent.length === 0 ? revision : Math.min(...unsent.map(({ place }) => place)) - 1;
 }
 
-/** Like {@link confirmedUntil}, after an append of events of which the last are unsent. */
+/** Like {@link confirmedUntil}, after an append of `count` events. The last `unsentCount` of them are unsent. */
 function confirmedIn(appended: Appended, count: number, unsentCount: number): number {
   const unchanged = new Map(appended[APPENDED.unchanged]);
   const revision = appended[APPENDED.revision];

@@ -32,20 +32,20 @@ export interface CopyDescription {
 /** A copy without its events and its state. */
 export interface CopyHead extends CopyRevisions, CopyDescription {}
 
-/** A copy with the writes of events that are later than a local revision. */
+/** A copy's state, and the writes of its events after a local revision. */
 export interface CopyChanges extends CopyRevisions {
   /** With `user:` and `app:` keys. */
   readonly state: StateShape;
-  /** In order. An event that was written again has several. */
+  /** In order. An event that was written again has several writes. */
   readonly events: readonly UnsentEvent[];
 }
 
 /** A copy with its record. */
 export interface UnsentCopy {
-  /** Absent: there is none. */
+  /** Absent if there is no copy. */
   readonly copy?: CopyChanges;
   readonly record: SessionRecord;
-  /** Why the copy cannot be read. It counts as set aside, and stays as it is. */
+  /** Why the copy cannot be read. The cache changes nothing of it, and treats it as set aside. */
   readonly damage?: SessionError;
 }
 
@@ -54,7 +54,7 @@ export interface ListedCopy extends CopyHead {
   readonly sessionId: string;
 }
 
-/** An event: where it stands, and the local revision of its last write. */
+/** An event, with the local revisions of its first write (`seq`) and of its last one. */
 type ChangedRow = readonly [seq: number, revision: number, text: string];
 
 /**
@@ -87,39 +87,49 @@ export class LocalCopyReader {
 
   /** Returns `undefined` if there is no copy. */
   async head(key: CompositeSessionKey): Promise<CopyHead | undefined> {
-    const local = this.keyOf(key);
-    const read = await this.call((store) => store.get(local, 0, undefined, {}));
+    const read = await this.call((store) => store.get(this.keyOf(key), 0, undefined, {}));
     if (read === undefined) return undefined;
     const [created, revision, , , , title = '', labels = ''] = read;
     return { created, revision, title, labels };
   }
 
   /**
-   * Returns the records of a copy. Copies and records are written one after the other, so a record may be that of an
-   * earlier copy, or of a creation that another one has overtaken. Those do not count.
+   * Returns the record of a copy, without the parts that belong to another copy. Copies and records are written one
+   * after the other. So a record may belong to an earlier copy, or to a creation that lost against another one.
    *
    * @param copy the local revision that created the copy, which was read before; `undefined` if there is none
    */
   async recordFor(key: CompositeSessionKey, copy: number | undefined): Promise<SessionRecord> {
-    const { base, create, ...others } = await this.records.session(key);
-    if (copy === undefined) return create === undefined ? others : { ...others, create };
-    if (base?.copy === copy) return { ...others, base };
-    if (create?.value.copy === copy) return { ...others, create };
+    const { base, create, ...otherMembers } = await this.records.session(key);
+    if (copy === undefined)
+      return create === undefined ? otherMembers : { ...otherMembers, create };
+    if (base?.copy === copy) return { ...otherMembers, base };
+    if (create?.value.copy === copy) return { ...otherMembers, create };
     const state = await this.#initialState(key, copy);
-    if (state === undefined) return others;
+    if (state === undefined) return otherMembers;
     if (isFirstBase(state)) {
-      // The tab that has fetched the copy has not noted its base: it has crashed, or is about to.
-      const first = firstBaseOf(state, copy);
-      await this.records.writeBase(key, first, undefined);
-      return { ...others, base: first };
+      // The tab that fetched the copy has crashed before it noted the base, or has yet to note it.
+      const firstBase = firstBaseOf(state, copy);
+      await this.records.writeBase(key, firstBase, undefined);
+      return { ...otherMembers, base: firstBase };
     }
-    // Only a copy that was created here has an initial state. It is unsent, also if its record is lost.
-    const { copy: made, description } = create?.value ?? {};
-    // Of two creations at once, the record may be that of the other one.
-    const isOwn = made === undefined && isSameJson(description?.initialState ?? 'null', state);
-    if (create !== undefined && isOwn) return { ...others, create };
-    const lost = { state, delta: '{}', events: 0, lastUpdateTime: undefined, sharesState: true };
-    return { ...others, create: noted({ ...lost, description: { initialState: state } }) };
+    // Only a copy that was created here has an initial state. Its creation is unsent, even if its record is lost.
+    const { copy: createdCopy, description } = create?.value ?? {};
+    // If two tabs create the session at once, the record may be the other tab's.
+    const isOwn =
+      createdCopy === undefined && isSameJson(description?.initialState ?? 'null', state);
+    if (create !== undefined && isOwn) return { ...otherMembers, create };
+    const lostCreation = {
+      state,
+      delta: '{}',
+      events: 0,
+      lastUpdateTime: undefined,
+      sharesState: true,
+    };
+    return {
+      ...otherMembers,
+      create: noted({ ...lostCreation, description: { initialState: state } }),
+    };
   }
 
   async #initialState(key: CompositeSessionKey, copy: number): Promise<string | undefined> {
@@ -128,7 +138,7 @@ export class LocalCopyReader {
     return read?.[0] === copy ? (read[8] ?? undefined) : undefined;
   }
 
-  /** Reads what is unsent of a copy. Without a base, all events may be. */
+  /** Reads the unsent events of a copy, and its record. Without a base, all events may be unsent. */
   async unsent(key: CompositeSessionKey): Promise<UnsentCopy> {
     try {
       const { base, create } = await this.records.session(key);
@@ -137,7 +147,7 @@ export class LocalCopyReader {
         const record = await this.recordFor(key, created);
         const copy = created && (await this.changedSince(key, created, record.base?.local ?? 0));
         if (copy) return { copy, record };
-        // The record is that of another copy.
+        // The record belongs to another copy.
         created = (await this.head(key))?.created;
         if (created === undefined) return { record: await this.recordFor(key, created) };
       }
@@ -161,11 +171,11 @@ export class LocalCopyReader {
   ): Promise<CopyChanges | undefined> {
     const events = new Map<number, ChangedRow>();
     let from = since;
-    for (let first: number | undefined; ;) {
+    for (let firstRevision: number | undefined; ;) {
       const appended = await this.#readChanges(key, created, from);
       if (appended === undefined) return undefined;
       const revision = appended[APPENDED.revision];
-      if (revision !== (first ??= revision)) return this.changedSince(key, created, since);
+      if (revision !== (firstRevision ??= revision)) return this.changedSince(key, created, since);
       const rows = appended[APPENDED.missed] ?? [];
       for (const row of rows) events.set(row[0], row);
       if (rows.length < MOST_CHANGED) {
@@ -186,7 +196,7 @@ export class LocalCopyReader {
     since: number,
   ): Promise<UnsentEvent[]> {
     const rows = [...events.values()];
-    // After the rows: a version is noted before it is replaced.
+    // Read the notes after the rows: a version is noted before it is replaced.
     const notes = (await this.records.session(key)).earlier?.value ?? [];
     const writes = rows.flatMap(([seq, place, text]): UnsentEvent[] => {
       const event = parseEventText(text);
@@ -198,7 +208,7 @@ export class LocalCopyReader {
         const actions = { ...event.actions, stateDelta };
         return { ...this.snapshot({ ...event, actions }), place, isEarlier: true };
       };
-      // The remote has an event with an earlier place already.
+      // The remote already has an event whose first write is not later than `since`.
       const versions = seq > since ? [write(seq, {})] : [];
       const note = notes.findLast(
         (note) => note.id === event.id && isSameJson(note.text, last.text),
@@ -243,8 +253,8 @@ export class LocalCopyReader {
   async list(appName: string, userId: string | undefined): Promise<ListedCopy[]> {
     const numbers = { limit: undefined, offset: undefined, page: undefined, withTotal: false };
     const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
-    const local = this.records.appOf(appName);
-    const [listed] = await this.call((store) => store.list(local, userId, false, page, {}));
+    const localApp = this.records.appOf(appName);
+    const [listed] = await this.call((store) => store.list(localApp, userId, false, page, {}));
     return listed.map((record) => {
       const { userId, sessionId, created, revision, title, labels } = toRecord(record);
       const revisions = { created: Number(created), revision: Number(revision) };

@@ -42,24 +42,24 @@ export function rebase(parts: RebaseParts): Rebased {
   const { remote, unsent, localState, isSame } = parts;
   const texts = new Map(remote.map(({ id, text }) => [id, text]));
   const newest = new Map(unsent.map(({ id, text }) => [id, text]));
-  const still = unsent.filter(({ id }) => {
+  const stillUnsent = unsent.filter(({ id }) => {
     const stored = texts.get(id);
     return stored === undefined || !isSame(stored, newest.get(id)!);
   });
-  const state = targetState(parts, still);
+  const state = targetState(parts, stillUnsent);
   return {
-    events: [...remote, ...still],
-    unsentCount: still.length,
+    events: [...remote, ...stillUnsent],
+    unsentCount: stillUnsent.length,
     delta: JSON.stringify(difference(localState, state)),
   };
 }
 
 /**
- * Returns the state of a copy after a change of its unsent writes. The shared keys keep their values, except those that
- * the change writes.
+ * Returns the state of a copy after the outbox has changed its unsent writes. Shared keys keep their local values,
+ * except those that the change writes.
  *
- * @param base the state before the writes; its shared keys do not count
- * @param writes all writes after that, in order, as they are after the change
+ * @param base the state before the writes; its shared keys are ignored
+ * @param writes the unsent writes after the change, in order
  * @param changed the shared keys that the change writes
  */
 export function stateAfterEdit(

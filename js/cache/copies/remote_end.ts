@@ -148,7 +148,7 @@ export class RemoteEnd {
   }
 }
 
-/** Returns what tells whether the remote's session has changed. Without revisions, that is its time. */
+/** Returns the revisions of the remote's session. Without revisions, its time of the last update stands for them. */
 export function remoteRevision(
   created: number,
   revision: number,
@@ -192,7 +192,7 @@ export function failureOf(error: unknown): CacheFailure {
   };
 }
 
-/** Returns the error that {@link failureOf} has noted. */
+/** Returns an error that says the same as one that {@link failureOf} has converted. */
 export function errorOf({ code, message, key, path }: CacheFailure): SessionError {
   return sessionErrorOf(code, message, { key, path });
 }

@@ -1,17 +1,17 @@
 /**
- * The first base of a fetched copy. The copy itself holds it, stored in the transaction that makes the copy: after a
- * crash before the base is noted, nothing that was fetched looks unsent.
+ * The first base of a fetched copy. The transaction that makes the copy also stores its first base, in the copy. If the
+ * tab crashes before it notes the base in the record, the fetched events do not look unsent.
  *
- * It takes the place of the session's initial state, which a fetched copy does not have. It is the text of an array, and
- * an initial state is one of an object.
+ * A copy keeps its first base as its initial state, which a fetched session does not have. The text of a first base is a
+ * JSON array; that of an initial state is a JSON object.
  */
 import { newEventId } from '../../model/event/create_event.js';
 import type { Base } from './session_record.js';
 
-/** What is known of a base before its copy is made. */
+/** The members of a base that are known before its copy is made. */
 export type FirstBase = Pick<Base, 'created' | 'revision' | 'held' | 'usedAt'>;
 
-/** @param eventCount the events that the copy is made with */
+/** @param eventCount the number of events in the new copy */
 export function firstBaseText(base: FirstBase, eventCount: number): string {
   return JSON.stringify([base, eventCount]);
 }
@@ -24,7 +24,7 @@ export function isFirstBase(text: string | null | undefined): text is string {
  * Returns the first base of a copy.
  *
  * @param text a text for which {@link isFirstBase} is true
- * @param copy the local revision that created the copy; each event has the next one
+ * @param copy the local revision that created the copy; its events have the revisions after that
  */
 export function firstBaseOf(text: string, copy: number): Base {
   const [base, eventCount] = JSON.parse(text) as [FirstBase, number];

@@ -4,7 +4,6 @@
  */
 import { Computation } from '../../append/computation.js';
 import type { MaybePromise } from '../../call/call.js';
-import { newEventId } from '../../model/event/create_event.js';
 import { requireId } from '../../model/ids.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { ServiceCore } from '../../service/service_core.js';
@@ -24,6 +23,7 @@ import {
   recordOf,
   removalsOf,
   type SessionRecord,
+  staleBase,
   withoutPrefix,
 } from './session_record.js';
 
@@ -118,12 +118,13 @@ export class Records {
   }
 
   /**
-   * Notes a base in place of the one that it was computed from: the remote has the session. Returns whether it stands. If another tab has noted
-   * one meanwhile, that one stays.
+   * Notes a base of a session that the remote has, and removes the note of its creation. If another tab has noted a base
+   * since `before` was read, the other tab's base stays.
    *
-   * @param before the base that was read
-   * @param sent the creation that the remote has accepted. If another tab has changed or dropped an event since, its note
-   *   is another one, and the copy is fetched as a whole.
+   * @param before the base that the new one was computed from
+   * @param sent the creation that the remote has accepted. If another tab has changed or dropped an event meanwhile, the
+   *   note of the creation has another id. Then the new base is stale, so that the whole copy is fetched.
+   * @returns whether the new base was noted
    */
   async writeBase(
     key: CompositeSessionKey,
@@ -144,26 +145,32 @@ export class Records {
     return isNoted;
   }
 
-  /** Notes that a copy differs from the remote, whatever base it has. It is then fetched as a whole. */
+  /** Marks the present base of a copy as stale, so that the next fetch reads the whole session. */
   async markStale(key: CompositeSessionKey): Promise<void> {
     await this.changeSession(key, ({ base }) => ({
-      base: base && { ...base, id: newEventId(), isStale: true },
+      base: base && staleBase(base),
     }));
   }
 
-  /** Removes what is noted of a copy that is gone. What a new copy of the same id has written stays. */
+  /**
+   * Removes the notes of a copy that is gone. Notes of a new copy of the same session stay.
+   *
+   * @param copy the local revision that created the copy
+   * @param record the operations to remove
+   * @param additions members to note in the same transaction
+   */
   async removeCopy(
     key: CompositeSessionKey,
     copy: number | undefined,
     record: SessionRecord,
-    others: SessionRecord = {},
+    additions: SessionRecord = {},
   ): Promise<void> {
     await this.changeSession(key, (present) => {
       const isBase = copy !== undefined && present.base?.copy === copy;
       return {
         ...removalsOf(present, record),
         ...(isBase && { base: undefined, refused: undefined, size: undefined }),
-        ...others,
+        ...additions,
       };
     });
   }

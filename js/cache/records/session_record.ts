@@ -36,7 +36,7 @@ export interface Creation extends Pick<
 > {
   /** The number of events that the session was created with. */
   readonly events: number;
-  /** The ids of those of them that were dropped since. Each is noted before it is dropped. */
+  /** The ids of those events that were dropped since. Each is noted before it is dropped. */
   readonly dropped?: readonly string[];
   /** The local revision that created the copy. Absent until the copy is made. */
   readonly copy?: number;
@@ -101,6 +101,11 @@ export const UNSENT_NOTHING: SessionRecord = {
   earlier: undefined,
   delete: undefined,
 };
+
+/** Returns a base whose copy is to be fetched as a whole. Its id is new, so no other tab replaces it by mistake. */
+export function staleBase(base: Base): Base {
+  return { ...base, id: newEventId(), isStale: true };
+}
 
 export function noted<Value>(value: Value): Noted<Value> {
   return { id: newEventId(), value };

@@ -144,8 +144,8 @@ export class SessionSending {
       if (created === undefined) return false;
       if (created.value !== undefined) {
         const [createdAt, remote, time] = created.value;
-        const found = remoteRevision(createdAt, remote, time);
-        const base = fetch.baseOf(found, copy, confirmedUntil(revision, later));
+        const remoteRevisions = remoteRevision(createdAt, remote, time);
+        const base = fetch.baseOf(remoteRevisions, copy, confirmedUntil(revision, later));
         await records.writeBase(key, base, undefined, create);
         return true;
       }
