@@ -193,7 +193,7 @@ export function sessionHistory<S extends object = StateShape>(
     requireMessage(item);
     const thread = threadListItem();
     const initializing = thread.initialize();
-    // The error is that of the write, which may have to wait for an earlier one.
+    // `done` rejects with the error. It may first wait for an earlier write.
     initializing.catch(() => undefined);
     const done = writing.then(async () => write(item, (await initializing).remoteId, isAgain));
     writing = done.catch(() => undefined);

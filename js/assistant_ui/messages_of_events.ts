@@ -31,7 +31,7 @@ interface Draft {
 /** Where a call stands, so that its result can be put there. */
 type CallPlace = readonly [content: AssistantPart[], position: number];
 
-/** The calls with an id. A model that gives no ids may call a tool several times under its name. */
+/** The calls by their ids. Without an id the tool's name stands for it, so several calls may have the same one. */
 type CallPlaces = Map<string, CallPlace[]>;
 
 /**
@@ -40,7 +40,7 @@ type CallPlaces = Map<string, CallPlace[]>;
  */
 export function messagesOf(events: readonly Event[]): StoredMessage[] {
   const drafts = new Map<string, Draft>();
-  /** The calls of agents. Those of a stored message are its own: messages of two branches may have the same ids. */
+  /** The calls of agents. A stored message has a map of its own: messages of two branches may have the same ids. */
   const agentCalls: CallPlaces = new Map();
   let newest: Draft | undefined;
   for (const event of events) {
@@ -118,7 +118,7 @@ function setResult(calls: CallPlaces, given: Part['functionResponse']): void {
   const places = calls.get(textOf(id) ?? textOf(name) ?? '') ?? [];
   const last = places.at(-1);
   if (last === undefined) return;
-  // The first call of the newest message that waits. A call of an earlier one may never get a result.
+  // Takes the first call without a result in the newest message. Calls of earlier messages may never get one.
   const isNext = (place: CallPlace): boolean => place[0] === last[0] && !hasResult(place);
   const [content, position] = places.find(isNext) ?? last;
   content[position] = { ...(content[position] as ToolCallPart), ...resultOf(response) };

@@ -25,7 +25,7 @@ export function requireText(key: string, value: unknown): void {
   if (typeof value !== 'string') throw invalidValue(key, 'must be a string', value);
 }
 
-/** An object that is not an array. */
+/** Requires an object that is not an array. */
 export function requireObject(key: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidValue(key, 'must be an object', value);
@@ -36,7 +36,7 @@ export function requireFunction(key: string, value: unknown): void {
   if (typeof value !== 'function') throw invalidValue(key, 'must be a function', value);
 }
 
-/** Absent, or an `AbortSignal` of any realm. */
+/** Requires an `AbortSignal` of any realm, or `undefined`. */
 export function requireSignal(key: string, value: unknown): void {
   if (value !== undefined && !isSignal(value)) {
     throw invalidValue(key, 'must be an AbortSignal', value);

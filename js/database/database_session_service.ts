@@ -16,7 +16,7 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { isDurable, parseAddress } from './engines/address.js';
-import { connect, throughKysely } from './connections/connect.js';
+import { connect, connectKysely } from './connections/connect.js';
 import { DatabaseAdapter } from './database_adapter.js';
 import type { DatabaseParts } from './lazy_database.js';
 import type { Engine, EngineKind } from './engines/engine.js';
@@ -212,7 +212,7 @@ export function databaseParts(
     return {
       engine: ENGINES[engine],
       durable: true,
-      connect: () => throughKysely(kysely, ENGINES[engine], waits),
+      connect: () => connectKysely(kysely, ENGINES[engine], waits),
       openTables: openingOf(engine, options),
       clock,
       waits,

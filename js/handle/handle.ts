@@ -152,7 +152,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
   const noSession = (): SessionError => invalidValue('session', 'must be a session', session);
   if (typeof session !== 'object' || session === null) throw noSession();
   try {
-    if (Array.isArray(session) || session instanceof Promise) throw noSession(); // without `await`
+    if (Array.isArray(session) || session instanceof Promise) throw noSession(); // a promise without `await`
     const given = session as Session;
     const { id, appName, userId, state, events } = given;
     requireSessionKey(id, appName, userId);
@@ -189,7 +189,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
 }
 
 /**
- * Checks what is only read and not appended through: a session has a state.
+ * Checks a session that a call only reads, and does not append to. A session has a state.
  *
  * @throws SessionError `invalid_argument`
  */

@@ -31,7 +31,7 @@ let sheet: CSSStyleSheet | undefined;
  * ```
  */
 export interface InspectorProperties {
-  /** The service, or the promise of `openSessionService`: any of this package. */
+  /** Any service of this package, or the promise that `openSessionService` returns. */
   service: GivenService | null | undefined;
   /** The app whose sessions are listed. Also the attribute `app-name`. */
   appName: string | null | undefined;

@@ -11,8 +11,8 @@ const METHODS = ['watch', 'listChanges', 'loadOlder'] as const;
 
 interface Subscription<Snapshot> {
   readonly listener: (snapshot: Snapshot) => void;
-  /** The snapshot that the listener has. */
-  told?: Snapshot;
+  /** The last snapshot that the listener got. */
+  lastSnapshot?: Snapshot;
 }
 
 /** The subscriptions and the reads of a store. Its subclass knows what is read. */
@@ -132,13 +132,13 @@ export abstract class ReadingStore<
   }
 
   /**
-   * Calls a listener, unless it has the snapshot. If it throws, the next one must still be called, and its own
-   * subscription must still have an end.
+   * Calls a listener, unless it has the current snapshot. Reports what it throws: the other listeners must still be
+   * called, and `subscribe` must still return the function that ends the subscription.
    */
   #tell(subscription: Subscription<Snapshot>): void {
     const snapshot = this.getSnapshot();
-    if (subscription.told === snapshot) return;
-    subscription.told = snapshot;
+    if (subscription.lastSnapshot === snapshot) return;
+    subscription.lastSnapshot = snapshot;
     try {
       subscription.listener(snapshot);
     } catch (error) {
@@ -180,7 +180,7 @@ export abstract class ReadingStore<
 
   async #load(): Promise<void> {
     if (this.#hasLoaded) return;
-    // A subscriber that leaves ends the read under way, for which this call waits as well.
+    // The read under way is aborted if the last subscriber leaves. This call still needs it.
     do await (this.reading ?? this.refresh());
     while (this.#wasAborted);
   }

@@ -61,8 +61,8 @@ export function liveSessions<S extends object = StateShape>(
 const MAX_IDLE = 20;
 
 /**
- * Milliseconds for which an awaited store is kept in any case, from its last render on. A boundary that suspends renders
- * all of its components again after each load, and subscribes to no store until the last one is loaded.
+ * Milliseconds for which an awaited store is kept in any case, from its last render on. A suspended React boundary
+ * renders all of its components again after each load. They subscribe only when the last store is loaded.
  */
 const AWAITED_MS = 10_000;
 

@@ -84,10 +84,10 @@ export class WatchedSession<S extends object>
 
   async send(given: SentEvent): Promise<Event> {
     const event = copyEvent(given);
-    // An invocation that did not end its drafts was given up.
+    // The run has given up an earlier invocation whose drafts are left.
     this.#drafts = ofInvocation(this.#drafts, event);
     if (event.partial === true) {
-      // The whole event may be here before its last piece, by a notice.
+      // A notice may bring the whole event before its last piece is sent.
       if (!this.#isShown(event.id)) this.#drafts = withPiece(this.#drafts, event);
       this.changed();
       return event;
@@ -213,13 +213,13 @@ export class WatchedSession<S extends object>
     const config = { numRecentEvents: limit + 1 };
     const session = await service.getSession({ ...this.key, config, signal });
     if (session === undefined) return this.#setGone();
-    // `loadOlder` has put events before the first one meanwhile. They stay.
+    // `loadOlder` has put events before the first one meanwhile. They stay, so more events are read.
     if (this.#list.length > limit) return this.#readWindow(service, signal);
     const { events } = session;
     if (this.#drafts.length > 0) for (const event of events) this.#endDrafts(event);
     this.#list = this.#list.withEvents(events.slice(-limit));
     this.#hasOlder = events.length > limit;
-    // Otherwise it may be of a session that was deleted since.
+    // A handle that is kept otherwise may be of a session that was deleted since.
     if (this.isActive || this.#handle.opening !== undefined) {
       void this.#handle.keep(Promise.resolve({ ...session, events: [] }));
     }
@@ -322,7 +322,7 @@ export class WatchedSession<S extends object>
       } catch (error) {
         if (this.#list === list) throw error;
       }
-      // The session was read again meanwhile: the events that were read may not be those before its first one.
+      // The window was read again meanwhile: these events may not stand directly before its first one.
     }
     return false;
   }
@@ -332,14 +332,14 @@ export class WatchedSession<S extends object>
   }
 
   /**
-   * Ends the draft that an event which was read replaces. An event that is shown already has ended its own: the draft is
-   * of a later answer.
+   * Ends the draft that a newly read event replaces. An event that is already shown has ended its own draft. A draft
+   * that is left is of a later answer.
    */
   #endDrafts(event: Event): void {
     if (!this.#isShown(event.id)) this.#drafts = withoutReplaced(this.#drafts, event);
   }
 
-  /** Whether an event is stored, as far as it was read, or sent. */
+  /** Whether the event was read or is being sent. */
   #isShown(eventId: string): boolean {
     return this.#list.get(eventId) !== undefined || this.#unsent.sendOf(eventId) !== undefined;
   }

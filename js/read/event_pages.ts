@@ -178,8 +178,8 @@ export class EventPages {
 /**
  * Puts older events before those of a handle, in the order of the store.
  *
- * The handle may have some of them. Those before `firstId` were put there by another call meanwhile. Those after it
- * lay outside of the handle's window when an append replaced them, so they were put at the end: they move to their place.
+ * The handle may have some of them. Another call has put those before `firstId` there meanwhile; they stay. An append
+ * has put those after it at the end, because they were outside of the handle's window. They move to their place.
  *
  * @param firstId the handle's first event when the page was requested
  */

@@ -282,7 +282,7 @@ function timeOf(cursor: string | undefined, list: readonly unknown[]): number | 
   }
 }
 
-/** An empty text means none. */
+/** Returns the text; `undefined` if it is empty. */
 function textOf(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }

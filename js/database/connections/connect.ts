@@ -57,7 +57,7 @@ export interface Connection {
    * stays unchanged.
    */
   readonly useWriteAheadLog?: () => Promise<void>;
-  /** Ends the connections, unless they are a user's. */
+  /** Ends the connections. Those of a user's Kysely stay open. */
   readonly close: () => Promise<void>;
 }
 
@@ -89,7 +89,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     await close();
     throw error;
   }
-  const toLog = function* (): Steps<void> {
+  const switchToLog = function* (): Steps<void> {
     try {
       yield* setPragma('journal_mode = wal');
     } catch (error) {
@@ -100,7 +100,7 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
   return {
     database: queryBuilder(engine),
     run,
-    ...(path !== IN_MEMORY && { useWriteAheadLog: async () => run('autocommit', toLog, {}) }),
+    ...(path !== IN_MEMORY && { useWriteAheadLog: async () => run('autocommit', switchToLog, {}) }),
     close,
   };
 }
@@ -174,11 +174,11 @@ function onServer(pool: ServerPool, engine: Engine, waits: Waits, begin?: Begin)
 }
 
 /**
- * Connects through the Kysely of a user, who closes it.
+ * Takes connections from the Kysely of a user, who closes it.
  *
  * @throws SessionError `storage_unavailable` if it cannot hold a transaction
  */
-export async function throughKysely(
+export async function connectKysely(
   database: Database,
   engine: Engine,
   waits: Waits,

@@ -95,7 +95,7 @@ export interface Engine {
   readonly durabilitySetting: string | undefined;
   /** Whether the driver accepts a text as its option `ssl`. */
   readonly acceptsSslText: boolean;
-  /** The types of the columns. `collation` compares ids exactly, on an engine whose types name one. */
+  /** The types of the columns. On MySQL and MariaDB the ids get `collation`, which compares them exactly. */
   readonly columnTypes: (collation: string) => ColumnTypes;
   /** Whether the columns limit the length of an id and refuse NUL. */
   readonly limitsIds: boolean;

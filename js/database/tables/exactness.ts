@@ -15,7 +15,7 @@ export interface Column {
   readonly table: string;
   readonly name: string;
   readonly type: string;
-  /** The collation that the column names; always `null` on SQLite, which does not report it. */
+  /** The collation, if the engine reports one. SQLite reports none. */
   readonly collation: string | null;
 }
 
@@ -27,15 +27,15 @@ const isId = ({ name }: Column) => ['app_name', 'user_id', 'session_id', 'id'].i
 type Check = (tables: NamedTables, columns: readonly Column[]) => Steps<void>;
 
 /**
- * The checks of an engine's columns. Each fails with `storage_unavailable`, and with the statements that correct
- * the tables if there are any.
+ * The checks of an engine's columns. Each fails with `storage_unavailable`. The message has the statements that
+ * correct the tables, if there are any.
  */
 interface Checks {
   /** Requires that the columns of the ids compare them exactly. */
   readonly toRead: Check;
-  /** Requires that of the tables of `@google/adk`, whose columns differ. */
+  /** Requires the same of the tables of `@google/adk`, whose columns have other types. */
   readonly toReadOfAdk: Check;
-  /** Requires also that no column loses data. */
+  /** Requires in addition that no column loses data. */
   readonly toWrite: Check;
 }
 
@@ -110,10 +110,11 @@ function* requireDeterministic(
   );
 }
 
-/** On MySQL and MariaDB only the collation of {@link readCollation} compares exactly. */
+/** Requires the collation of {@link readCollation} for ids on MySQL and MariaDB: no other compares exactly. */
 function* requireExactIds(tables: NamedTables, columns: readonly Column[]): Steps<void> {
   const exact = yield* readCollation(tables);
   if (columns.filter(isId).every(({ collation }) => collation === exact)) return;
+  // Fails, with the statements that correct all columns.
   yield* requireExactColumns(tables, columns);
 }
 
@@ -188,7 +189,7 @@ function* foreignKeys({ database, names: { schema, prefix } }: NamedTables): Ste
   return rows.map(({ name }) => name);
 }
 
-/** Reads the collation that compares ids exactly on a server of MySQL or MariaDB; empty on other engines. */
+/** Returns the collation that compares ids exactly: MySQL and MariaDB have different ones. Empty on other engines. */
 export function* readCollation({ database, engine }: NamedTables): Steps<string> {
   if (engine.kind !== 'mysql') return '';
   const [row] = yield* runOnce(database, sql<{ version: string }>`select version() as version`);

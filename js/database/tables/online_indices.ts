@@ -37,7 +37,7 @@ export async function buildOnline(
     try {
       await run('autocommit', () => buildOrLeave(index), {});
     } catch {
-      // There is no connection.
+      // The database gave no connection. The next opening builds the index.
     }
   }
 }

@@ -21,7 +21,7 @@ const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
 
 const METADATA_TABLES = [DATABASE_LAYOUT, SQLITE_LAYOUT].map(({ metadata }) => metadata);
 
-/** The tables to open, whose names the queries do not have yet. */
+/** The tables to open: their engine and their names. */
 type TablesToOpen = Omit<NamedTables, 'database'>;
 
 /** Tables that were checked. */
@@ -54,42 +54,42 @@ export async function openTables(
   const database = withTableNames(unnamed, names);
   const named = { database, engine, names };
   const checked = await run('read', () => check(named, false), {});
-  const { layout, isWhole, tables } = checked;
-  const whole = ({ layout, missing, hasTerms }: CompleteTables): OpenedTables => ({
+  const { layout, isComplete, tables } = checked;
+  const opened = ({ layout, missing, hasTerms }: CompleteTables): OpenedTables => ({
     layout,
     database,
     hasTerms,
     buildIndices: isToCreate ? () => buildOnline(run, named, missing) : undefined,
   });
-  if (isWhole) return whole(checked);
-  const toRead = (refusal: SessionError): OpenedTables => {
+  if (isComplete) return opened(checked);
+  const openedToRead = (refusal: SessionError): OpenedTables => {
     if (!PYTHON_TABLES.every((table) => tables.has(table))) throw refusal;
     return { layout, database: withTableNames(unnamed, names, tables), refusal };
   };
   if (!isToCreate) {
     const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${engine.kind}`;
-    return toRead(refused(engine, what));
+    return openedToRead(refused(engine, what));
   }
   try {
-    return whole(await run('create', () => makeTables(named), {}));
+    return opened(await run('create', () => createUnderLock(named), {}));
   } catch (error) {
     if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
-    return toRead(error);
+    return openedToRead(error);
   }
 }
 
 /** The codes of failures that may pass, so that another attempt may succeed. */
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
-/** Creates the missing tables while nobody else does. */
-function* makeTables(named: NamedTables): Steps<CompleteTables> {
+/** Creates the missing tables. Holds a lock meanwhile if the engine needs one against others who create them. */
+function* createUnderLock(named: NamedTables): Steps<CompleteTables> {
   const { database, engine } = named;
   const { creationLock } = engine;
-  if (creationLock === undefined) return yield* makeMissingTables(named);
+  if (creationLock === undefined) return yield* createMissing(named);
   const [row] = yield* runOnce(database, creationLock.acquire);
   if (Number(row?.locked) !== 1) throw new KnownFailure('others are opening it', 'conflict');
   try {
-    return yield* makeMissingTables(named);
+    return yield* createMissing(named);
   } finally {
     try {
       yield* runOnce(database, creationLock.release);
@@ -99,14 +99,14 @@ function* makeTables(named: NamedTables): Steps<CompleteTables> {
   }
 }
 
-function* makeMissingTables(named: NamedTables): Steps<CompleteTables> {
+function* createMissing(named: NamedTables): Steps<CompleteTables> {
   // Checks again, since others may have been opening the database too.
   const checked = yield* check(named, true);
-  const { isWhole, layout, tables } = checked;
-  if (isWhole) return checked;
+  const { isComplete, layout, tables } = checked;
+  if (isComplete) return checked;
   const schema = { ...named, layout };
-  const absent = yield* missingIndices(schema);
-  const missing = yield* createTables(schema, tables, absent);
+  const indices = yield* missingIndices(schema);
+  const missing = yield* createTables(schema, tables, indices);
   return { layout, missing, hasTerms: yield* hasAllTerms(schema) };
 }
 
@@ -157,11 +157,11 @@ interface CompleteTables {
   readonly hasTerms: boolean;
 }
 
-/** The result of a check. If not all tables exist, no index is missing. */
+/** The result of a check. Indices and terms are looked up only if all tables exist. */
 interface TableCheck extends CompleteTables {
   readonly tables: ReadonlySet<string>;
   /** Whether all tables and all rows of metadata exist. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 function* hasAllTerms({ database, layout: { metadata } }: Schema): Steps<boolean> {
@@ -173,20 +173,21 @@ function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
   const { database, engine } = named;
   const existing = yield* readTables(named);
   const { columns, tables, version } = existing;
-  const mayBeHalfMade = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
-  const isPartial = { tables, isWhole: false, missing: [], hasTerms: false };
-  if (mayBeHalfMade) return { layout: DATABASE_LAYOUT, ...isPartial };
+  // Others may be creating the tables. Their row with the version comes after the table.
+  const mayBeInCreation = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
+  const partial = { tables, isComplete: false, missing: [], hasTerms: false };
+  if (mayBeInCreation) return { layout: DATABASE_LAYOUT, ...partial };
   requireLayout(existing, engine);
   const layout = layoutOf(columns, engine);
   if (layout === ADK_LAYOUT) throw ofAdk(engine);
   yield* EXACTNESS[engine.kind].toWrite(named, columns.filter(isOfPython));
-  const isWhole =
+  const isComplete =
     [...PYTHON_TABLES, layout.metadata, ...OUR_TABLES].every((table) => tables.has(table)) &&
     (yield* readMetadata(database, layout.metadata, METADATA.floor)) !== undefined;
-  if (!isWhole) return { layout, ...isPartial };
+  if (!isComplete) return { layout, ...partial };
   const schema = { ...named, layout };
   const missing = yield* missingIndices(schema);
-  return { layout, tables, isWhole, missing, hasTerms: yield* hasAllTerms(schema) };
+  return { layout, tables, isComplete, missing, hasTerms: yield* hasAllTerms(schema) };
 }
 
 function isOfPython({ table }: Column): boolean {

@@ -14,7 +14,7 @@ import {
   type Tables,
 } from './tables.js';
 
-/** Multiplies the limit of a wait: an index on a large table takes longer than any other statement. */
+/** Multiplies the time limit of a statement that builds an index: on a large table it takes long. */
 export const INDEX_FACTOR = 20;
 
 /** The only schema version of `DatabaseSessionService` that is written. */
@@ -131,7 +131,7 @@ export function metadataRows({
  *
  * @param existing the tables that exist
  * @param missing the indices that do not exist
- * @returns the indices that are left; building them here would make the writers to these tables wait
+ * @returns the indices that are still missing: building them here would make the writers to these tables wait
  */
 export function* createTables(
   schema: Schema,

@@ -71,7 +71,7 @@ export interface Tables {
   adk_session_wasm_terms: SessionColumns & { session_id: string; term: string };
 }
 
-/** Builds queries, which a runner runs. Only the Kysely of a user has connections. */
+/** Builds queries. A runner runs them. Only the Kysely of a user has connections. */
 export type Database = Kysely<Tables>;
 
 /** Returns a database that has no connection. */

@@ -45,7 +45,7 @@ export type QueryResults = readonly (readonly unknown[])[];
  * SQLite can run all steps without a pause, and a server's driver can wait between them.
  *
  * The error of a query is thrown into the steps. They may then undo what no rollback undoes, such as a lock that the
- * connection holds. Within a transaction they must fail all the same.
+ * connection holds. In a transaction they must throw it again.
  */
 export type Steps<Result> = Generator<Request, Result, QueryResults>;
 

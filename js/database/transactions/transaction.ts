@@ -16,24 +16,25 @@ const LONGEST_PAUSE = 50;
 /** The kinds of transactions. They differ in how they begin. */
 export type Mode =
   | keyof Begin
-  /** In a transaction that creates tables. It has no limits or durability but the server's. */
+  /** A transaction that creates tables. The server's own limits and durability hold for it. */
   | 'create'
-  /** Without a transaction: each statement is committed by itself. */
+  /** No transaction: each statement is committed by itself. */
   | 'autocommit';
 
+/** Ends every transaction. A lease recognises it by identity, to note that the commit was sent. */
 export const COMMIT = plainQuery('commit');
 export const ROLLBACK = plainQuery('rollback');
 
-/** The queries before and after those of the steps. */
+/** The queries that are sent before and after those of the steps. */
 interface Frame {
   readonly begin: readonly Query[];
   readonly end: readonly Query[];
 }
 
 /**
- * Returns the queries around the steps, by mode.
+ * Returns the queries before and after the steps, by mode.
  *
- * @param begins how the connections begin the transaction of a verb
+ * @param begins the statements that begin a read and a write on these connections
  */
 export function framesOf(engine: Engine, begins: Begin): Readonly<Record<Mode, Frame>> {
   const frame = (begin: readonly string[]) => ({ begin: begin.map(plainQuery), end: [COMMIT] });
@@ -46,8 +47,8 @@ export function framesOf(engine: Engine, begins: Begin): Readonly<Record<Mode, F
 }
 
 /**
- * Runs steps in one transaction, and retries them as {@link Attempts} says. The result of a connection that needs
- * no waiting comes without a promise.
+ * Runs steps in one transaction, and retries them as {@link Attempts} says. Returns no promise if the connection is
+ * synchronous and the first attempt succeeds.
  *
  * @throws SessionError what `work` threw, or what the driver's error means
  */

@@ -142,7 +142,7 @@ export class EventWindow {
     else if (seen < 0) void this.#leaveDeleted();
   }
 
-  /** Opens the newest events if those that are held are of a session that was deleted and created again. */
+  /** Opens the newest events if the window has those of a session that was deleted and created again. */
   async #leaveDeleted(): Promise<void> {
     const { jump } = this.#snapshot;
     try {

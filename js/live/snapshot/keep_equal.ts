@@ -40,8 +40,8 @@ export function keepElements<T>(
 }
 
 /**
- * Returns `last` if all members of `next` are the same as its own. A getter has no value to compare: it follows from the
- * other members.
+ * Returns `last` if all members of `next` are the same as its own. Getters are not compared, because they follow
+ * from the other members.
  */
 export function keepMembers<T extends object>(last: T | undefined, next: T): T {
   if (last === undefined) return next;

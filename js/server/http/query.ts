@@ -5,7 +5,7 @@ import { unknownMember } from '../../call/known_options.js';
 const LISTS: readonly string[] = ['label', 'stateKeys'];
 
 /**
- * Takes the parameters of a query. Each is given once, since a proxy may have checked another one of two values.
+ * Takes the parameters of a query. Refuses one that is given twice: a proxy may have checked the other value.
  *
  * @param known names of the parameters that the route has
  * @param ignoresUnknown whether other parameters are left out; else they are refused
