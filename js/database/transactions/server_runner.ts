@@ -1,4 +1,5 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
+import { ownMembers } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { Begin, Engine } from '../engines/engine.js';
 import { commitFailure } from '../engines/failure.js';
@@ -34,7 +35,7 @@ export function serverRunner(
       const steps = work();
       let step = steps.next();
       while (step.done !== true) {
-        const { queries, isLast, factor } = step.value;
+        const { queries, isLast, factor } = ownMembers(step.value);
         const sent = [...begin, ...queries, ...(isLast ? frame.end : NONE)];
         const { length: start } = begin;
         begin = NONE;
