@@ -173,8 +173,8 @@ function applyMissed(
   missed.sort((one, other) => one.seq - other.seq);
   const belongs = windowOf(session, record, missed);
   const before = new Map<number, readonly Event[]>();
-  // Those that stand in the store before the next one that was written since, and that the handle has: `loadOlder` has
-  // put it there. Older ones are no mark: an event that came late, by a clock that is behind, goes to the end.
+  // The lacked events before the next event that the handle has. Only an event that was written since counts: `loadOlder`
+  // has put it on the handle. Before an older one, only late events are lacked: their clock was behind. They go to the end.
   let lacked: Event[] = [];
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;

@@ -172,7 +172,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     if (copy === undefined) return undefined;
     const { revision } = copy;
     // The remote would refuse a refused version again, so the version counts no longer. But its values are still in the
-    // copy's state, so the cache must compute that state anew.
+    // copy's state, so the cache must compute that state again.
     const refusedId = record.refused?.eventId;
     if (events.some(({ id }) => id === refusedId)) await records.markStale(key);
     const unsent = copy.events.filter(

@@ -7,7 +7,7 @@ import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { Notice } from '../watch/notice.js';
 import { AppendHandle } from './append_handle.js';
-import { ofInvocation, withoutReplaced, withPiece } from './snapshot/drafts.js';
+import { isNoAnswer, ofInvocation, withoutReplaced, withPiece } from './snapshot/drafts.js';
 import { EventList } from './snapshot/event_list.js';
 import { keepEqual } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
@@ -336,7 +336,8 @@ export class WatchedSession<S extends object>
    * that is left is of a later answer.
    */
   #endDrafts(event: Event): void {
-    if (!this.#isShown(event.id)) this.#drafts = withoutReplaced(this.#drafts, event);
+    if (this.#isShown(event.id) || isNoAnswer(event)) return;
+    this.#drafts = withoutReplaced(this.#drafts, event);
   }
 
   /** Whether the event was read or is being sent. */

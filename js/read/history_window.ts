@@ -12,6 +12,7 @@
 import { isObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import type { Part } from '../model/event/content.js';
+import { partsOf } from '../model/event/parts.js';
 
 /** The fields of an event that decide. Stored JSON may hold any value in them. */
 interface StoredEvent extends Event {
@@ -137,11 +138,6 @@ function responsesWithoutCall(events: readonly Event[]): Set<Part> {
     for (const part of parts) if (!callIds.has(responseId(part))) orphans.add(part);
   }
   return orphans;
-}
-
-function partsOf(event: Event | undefined): readonly Part[] {
-  const parts: unknown = event?.content?.parts;
-  return Array.isArray(parts) ? parts.filter(isObject) : [];
 }
 
 /** Returns the call's id, or `''` if it has none: nothing could match it to a response. */

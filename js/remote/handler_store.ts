@@ -108,8 +108,8 @@ export class HandlerStore implements ServerStore {
   ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page, 0);
     const order = descending ? 'desc' : 'asc';
-    const title = textOf(description?.title);
-    const labels = textOf(description?.labels);
+    const title = absentIfEmpty(description?.title);
+    const labels = absentIfEmpty(description?.labels);
     const list = [appName, userId, order, orderBy, labels, title] as const;
     // The server filters. It sends the time of creation only of the last session of a page, in its cursor.
     const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
@@ -283,7 +283,7 @@ function timeOf(cursor: string | undefined, list: readonly unknown[]): number | 
 }
 
 /** Returns the text; `undefined` if it is empty. */
-function textOf(text: string | undefined): string | undefined {
+function absentIfEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 

@@ -1,9 +1,10 @@
 import type { Event } from '../../model/event/event.js';
+import { partsOf } from '../../model/event/parts.js';
 import { isTemp, REMOVED, storedScopeOf } from '../../state/scope.js';
 import { Items, JsonText, LongText } from '../view/parts.js';
 import { type ComponentChildren, h, useState, type VNode } from '../view/preact.js';
 import { clip, textOf, timeText, visibleText } from '../view/text.js';
-import { failureOf, nameOf, partsOf } from './event_summary.js';
+import { failureOf, nameOf } from './event_summary.js';
 
 interface EventDetailProps {
   event: Event;

@@ -1,4 +1,6 @@
+import type { Part } from '../../model/event/content.js';
 import type { Event } from '../../model/event/event.js';
+import { partsOf } from '../../model/event/parts.js';
 import { clip, textOf } from '../view/text.js';
 
 /** The characters of an event's text that a row of the timeline holds. */
@@ -39,14 +41,6 @@ export function summaryOf(event: Partial<Event>): EventSummary {
     changedKeys: Object.keys(actions?.stateDelta ?? {}),
     error: failure && clip(failure, 200),
   };
-}
-
-type Part = NonNullable<NonNullable<Event['content']>['parts']>[number];
-
-/** Returns the parts that are objects. */
-export function partsOf({ content }: Partial<Event>): readonly Part[] {
-  const parts: readonly unknown[] = Array.isArray(content?.parts) ? content.parts : [];
-  return parts.filter((part): part is Part => typeof part === 'object' && part !== null);
 }
 
 /** Returns why an event failed; `undefined` if it did not. */

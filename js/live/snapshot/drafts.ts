@@ -1,5 +1,6 @@
-import type { Event } from '../../model/event/event.js';
 import type { Part } from '../../model/event/content.js';
+import type { Event, EventActions } from '../../model/event/event.js';
+import { partsOf } from '../../model/event/parts.js';
 
 /** Returns the drafts with a piece of a streamed answer. The pieces of an author in an invocation grow one draft. */
 export function withPiece(drafts: readonly Event[], piece: Event): readonly Event[] {
@@ -22,6 +23,18 @@ export function withoutReplaced(drafts: readonly Event[], event: Event): readonl
   return keepSome(drafts, (draft) => !isOfSameAnswer(draft, event));
 }
 
+/**
+ * Whether an event is no answer of a model: a changed state alone, or responses of tools. Such an event may be read when
+ * the author's next answer has begun, so it ends no draft.
+ */
+export function isNoAnswer(event: Event): boolean {
+  const parts = partsOf(event);
+  if (parts.length > 0)
+    return parts.every(({ functionResponse }) => functionResponse !== undefined);
+  const { stateDelta } = Object(event.actions) as Partial<EventActions>;
+  return Object.keys(stateDelta ?? {}).length > 0;
+}
+
 function keepSome(drafts: readonly Event[], stays: (draft: Event) => boolean): readonly Event[] {
   return drafts.every(stays) ? drafts : drafts.filter(stays);
 }
@@ -30,12 +43,6 @@ function isOfSameAnswer(draft: Event, event: Event): boolean {
   return (['invocationId', 'author', 'branch'] as const).every(
     (member) => draft[member] === event[member],
   );
-}
-
-/** Returns the parts; none if another program has put something else in their place. */
-function partsOf({ content }: Event): readonly Part[] {
-  const parts: unknown = content?.parts;
-  return Array.isArray(parts) ? (parts as Part[]) : [];
 }
 
 function joinParts(parts: readonly Part[], added: readonly Part[]): Part[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
+import { type Event, InMemorySessionService } from '../../../js/index.js';
 import { liveSession } from '../../../js/live/index.js';
 import { idsOf, isReady, KEY, sessionOf, snapshotOf } from './stores.js';
 
@@ -46,6 +46,51 @@ describe('A draft of a live session', () => {
     stop();
     assert.deepEqual(textsOf(drafts), ['Green']);
   });
+
+  /** Shows a first piece, then stores an event beside the store, which reads it. */
+  async function readAfterPiece(event: Partial<Event>) {
+    const { service, session } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const stop = store.subscribe(() => undefined);
+    await snapshotOf(store, isReady);
+    await store.send(piece('Green'));
+    await service.appendEvent({ session, event: { ...answer, id: 'e2', ...event } });
+    await snapshotOf(store, ({ events }) => events.length === 2);
+    return { store, stop };
+  }
+
+  const lateEvents = {
+    'the state that a callback changes': { actions: { stateDelta: { visits: 1 } } },
+    'the response of a tool': {
+      content: { role: 'user', parts: [{ functionResponse: { name: 'cups', response: {} } }] },
+    },
+  };
+  for (const [what, event] of Object.entries(lateEvents)) {
+    it(`stays when ${what} is read after its first piece`, async () => {
+      const { store, stop } = await readAfterPiece(event as Partial<Event>);
+      await store.send(piece(' tea'));
+      stop();
+      assert.deepEqual(textsOf(store.getSnapshot().drafts), ['Green tea']);
+    });
+  }
+
+  const endings = {
+    'the whole answer': whole('e2', 'Green tea'),
+    'the call of a tool': { content: { parts: [{ functionCall: { name: 'cups' } }] } },
+    'an event without parts': {},
+    'an event with a part that is null': { content: { parts: [null] } },
+    'an error': { errorCode: 'SAFETY' },
+    'an interruption': { interrupted: true },
+    'the end of a turn': { turnComplete: true },
+  };
+  for (const [what, event] of Object.entries(endings)) {
+    it(`ends when ${what} is read`, async () => {
+      const { store, stop } = await readAfterPiece(event as Partial<Event>);
+      const { drafts } = store.getSnapshot();
+      stop();
+      assert.deepEqual(drafts, []);
+    });
+  }
 
   it('does not begin with a piece that comes after its whole event', async () => {
     const { service, session } = await sessionOf(1);
