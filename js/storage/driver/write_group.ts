@@ -14,7 +14,8 @@ interface Member {
 /**
  * Collects writes, and lets an adapter run them by its `appendMany`.
  *
- * A member whose signal fires before its decision is refused, and the others go on.
+ * A member whose signal fires before its decision is refused, and the others go on. If the adapter retries the
+ * group, each attempt asks the signal again.
  */
 export class WriteGroup {
   readonly #adapter: StorageAdapter;
@@ -29,18 +30,20 @@ export class WriteGroup {
     const { signal } = request;
     return new Promise<void>((resolve, reject) => {
       let isDecided = false;
-      let isAborted = false;
       const stop =
         signal &&
         onAbort(signal, () => {
-          if (isDecided) return;
-          isAborted = true;
-          reject(abortedError(signal));
+          // The commit may be sent already.
+          if (!isDecided) reject(abortedError(signal));
         });
       this.#members.push({
         request,
         decide(found) {
-          if (isAborted) return undefined;
+          if (signal?.aborted === true) {
+            // If it was decided before, that attempt was rolled back.
+            reject(abortedError(signal));
+            return undefined;
+          }
           isDecided = true;
           try {
             return decide(found);

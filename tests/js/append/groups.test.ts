@@ -258,6 +258,48 @@ describe('A group', () => {
     assert.deepEqual(texts(await stored(service, { ...USER, sessionId: 's2' })), ['2']);
   });
 
+  for (const when of ['later', 'at once'] as const) {
+    it(`is stored without a member whose signal fired in a first attempt, if the storage retries ${when}`, async () => {
+      const { storage, service, sessions } = await opened(3);
+      const controller = new AbortController();
+      storage.appendMany = (writes) => {
+        // Decided and rolled back.
+        for (const { request, decide } of writes) decide(storage.find(request));
+        controller.abort('changed my mind');
+        const retry = (): void => {
+          for (const { request, decide } of writes) storage.write(request, decide);
+        };
+        return when === 'later' ? Promise.resolve().then(retry) : retry();
+      };
+      const appends = sessions.map((session, n) =>
+        service.appendEvent({
+          session,
+          event: named(`${n}`),
+          ...(n === 1 && { signal: controller.signal }),
+        }),
+      );
+      assert.equal((await failure(appends[1]!, 'aborted')).cause, 'changed my mind');
+      await Promise.all([appends[0], appends[2]]);
+      assert.deepEqual(texts(await stored(service, { ...USER, sessionId: 's1' })), []);
+      assert.deepEqual(texts(await stored(service, { ...USER, sessionId: 's2' })), ['2']);
+    });
+  }
+
+  it('stores a member whose signal fires after its last decision', async () => {
+    const { storage, service, sessions } = await opened(2);
+    const controller = new AbortController();
+    storage.appendMany = async (writes) => {
+      for (const { request, decide } of writes) storage.write(request, decide);
+      controller.abort();
+      await storage.pause();
+    };
+    const { signal } = controller;
+    await Promise.all(
+      sessions.map((session, n) => service.appendEvent({ session, event: named(`${n}`), signal })),
+    );
+    for (const [n, session] of sessions.entries()) assert.deepEqual(texts(session), [`${n}`]);
+  });
+
   it('goes on when a storage answers at once', async () => {
     const { storage, service, sessions } = await opened(3);
     storage.appendMany = (writes) => {
