@@ -7,14 +7,14 @@ import type { Appended } from '../wasm/protocol.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import {
-  appendOf,
+  enqueue,
   type HandleAppend,
   type HandleQueue,
   type HandleWrite,
   MOST_EVENTS,
   resolveCalls,
   takeWrite,
-  enqueue,
+  writeOf,
 } from './waiting_calls.js';
 
 /** The most groups under way at once. Appends that wait meanwhile make the next group larger. */
@@ -126,16 +126,13 @@ export class AppendGroups {
       while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
         if (this.#isScheduled && !isAll && isMany) return;
         const group = this.#takeGroup();
-        if (isMany && group.length > 1) {
-          this.#storeGroup(group);
-          if (typeof setImmediate === 'function') this.#pause();
-          continue;
+        if (group.length === 0) continue;
+        for (const writes of isMany ? [group] : group.map((write) => [write])) {
+          for (const [index, outcome] of this.#store(writes).entries()) {
+            void after(outcome, () => this.#finish(writes[index]!.queue));
+          }
         }
-        for (const write of group) {
-          const stored = this.#storeWrite(write);
-          if (isMany && stored !== undefined) this.#count(stored);
-          void after(stored, () => this.#finish(write.queue));
-        }
+        if (isMany && group.length > 1 && typeof setImmediate === 'function') this.#pause();
       }
     } catch (error) {
       this.#failAll(error);
@@ -167,28 +164,6 @@ export class AppendGroups {
     return group;
   }
 
-  #storeGroup(group: readonly HandleWrite[]): void {
-    const parts = group.map((write) => appendOf(write));
-    let stored: readonly Promise<void>[];
-    try {
-      const prepared = parts.map(({ append }) => this.#parts.prepare(append));
-      const appended = this.#parts.store().appendMany!(prepared.map(({ request }) => request));
-      stored = prepared.map(async ({ committed }, index) => committed(await appended[index]!));
-    } catch (error) {
-      stored = group.map(() => Promise.reject(error as Error));
-    }
-    this.#count(Promise.allSettled(stored));
-    const size = group.reduce((sum, { calls }) => sum + calls.length, 0);
-    for (const [index, write] of group.entries()) {
-      const succeed = (): void => resolveCalls(write, size);
-      const fail = (error: unknown): Promise<void> => this.#storeEach(write, error);
-      void stored[index]
-        ?.finally(parts[index]?.stop)
-        .then(succeed, fail)
-        .then(() => this.#finish(write.queue));
-    }
-  }
-
   /** Starts no group until the event loop has gone round. */
   #pause(): void {
     this.#isScheduled = true;
@@ -199,7 +174,8 @@ export class AppendGroups {
   }
 
   /** Counts a group as under way until its first attempt has settled, or is slow. */
-  #count(attempt: Promise<unknown>): void {
+  #count(attempts: readonly MaybePromise<void>[]): void {
+    if (!attempts.some((attempt) => attempt instanceof Promise)) return;
     this.#groups += 1;
     let isCounted = true;
     const stop = (): void => {
@@ -210,7 +186,7 @@ export class AppendGroups {
       this.#schedule();
     };
     const timer = setTimeout(stop, SLOW_GROUP);
-    attempt.then(stop, stop);
+    void Promise.allSettled(attempts).then(stop);
   }
 
   /** Makes a handle ready for its next write, if more appends wait. */
@@ -231,33 +207,41 @@ export class AppendGroups {
   }
 
   /**
-   * Stores a write. Never throws or rejects: each call gets its own outcome.
+   * Stores writes, several of them in one transaction. Never throws or rejects: each call gets its own outcome.
    *
-   * @param doubt the error of an earlier attempt that may have stored the events
+   * @param earlier an attempt that failed, with its error if it may have stored the events
+   * @returns for each write a promise, or `undefined` if its calls have their outcomes
    */
-  #storeWrite(write: HandleWrite, doubt?: unknown): MaybePromise<void> {
-    const { append, stop } = appendOf(write);
-    const succeed = (): void => {
-      stop();
-      resolveCalls(write, write.calls.length);
-    };
-    const fail = (error: unknown): MaybePromise<void> => {
-      stop();
-      if (write.calls.length > 1) return this.#storeEach(write, error);
-      // Any other error would claim that nothing was written.
-      this.#reject(write, doubt ?? error);
-    };
+  #store(
+    writes: readonly HandleWrite[],
+    earlier?: { readonly doubt: unknown },
+  ): MaybePromise<void>[] {
+    const size = writes.reduce((sum, { calls }) => sum + calls.length, 0);
+    let attempts: MaybePromise<void>[];
     try {
-      const { request, committed } = this.#parts.prepare(append);
-      const stored = after(this.#parts.store().append(request), committed);
-      if (stored !== undefined) return stored.then(succeed, fail);
+      const prepared = writes.map(({ append }) => this.#parts.prepare(append));
+      const requests = prepared.map(({ request }) => request);
+      const store = this.#parts.store();
+      const [first] = requests;
+      const appended = requests.length === 1 ? [store.append(first!)] : store.appendMany!(requests);
+      attempts = prepared.map(({ committed }, index) => after(appended[index]!, committed));
     } catch (error) {
-      return fail(error);
+      attempts = writes.map(() => Promise.reject(error as Error));
     }
-    return succeed();
+    if (earlier === undefined) this.#count(attempts);
+    return writes.map((write, index) => {
+      const succeed = (): void => resolveCalls(write, size);
+      const fail = (error: unknown): MaybePromise<void> => {
+        if (size > 1) return this.#storeEach(write, error);
+        // Any other error would claim that nothing was written.
+        this.#reject(write, earlier?.doubt ?? error);
+      };
+      return attempts[index]?.then(succeed, fail) ?? succeed();
+    });
   }
 
-  #reject({ calls }: HandleWrite, error: unknown): void {
+  #reject({ calls, stop }: HandleWrite, error: unknown): void {
+    stop();
     for (const { append, reject } of calls) {
       const { appName, userId, id: sessionId } = append.session;
       const key = { appName, userId, sessionId };
@@ -265,10 +249,11 @@ export class AppendGroups {
     }
   }
 
-  async #storeEach({ queue, calls }: HandleWrite, error: unknown): Promise<void> {
+  async #storeEach({ queue, calls, stop }: HandleWrite, error: unknown): Promise<void> {
+    stop();
     const doubt = mayBeWritten(error) ? error : undefined;
     for (const { append } of calls) append.onRetry?.();
-    for (const call of calls) await this.#storeWrite({ queue, calls: [call] }, doubt);
+    for (const call of calls) await this.#store([writeOf(queue, [call])], { doubt })[0];
   }
 }
 

@@ -36,6 +36,10 @@ export interface HandleQueue {
 export interface HandleWrite {
   readonly queue: HandleQueue;
   readonly calls: readonly WaitingCall[];
+  /** The events of all calls. */
+  readonly append: HandleAppend;
+  /** Stops listening to the signals of the calls. */
+  readonly stop: () => void;
 }
 
 /** Events to store through a handle, all or none. */
@@ -70,22 +74,23 @@ export function takeWrite(queue: HandleQueue): HandleWrite | undefined {
   const taken = takeCalls(queue.calls);
   for (const { stopWaiting } of taken) stopWaiting();
   const calls = taken.filter(isWanted);
-  return calls.length === 0 ? undefined : { queue, calls };
+  return calls.length === 0 ? undefined : writeOf(queue, calls);
 }
 
 /** Resolves the calls of a write with the number of calls in its transaction. */
-export function resolveCalls({ calls }: HandleWrite, groupSize: number): void {
+export function resolveCalls({ calls, stop }: HandleWrite, groupSize: number): void {
+  stop();
   for (const { resolve } of calls) resolve(groupSize);
 }
 
-/** @returns the append, and a function that stops listening to the signals of the calls */
-export function appendOf({ calls }: HandleWrite): { append: HandleAppend; stop: () => void } {
+/** Combines calls into one write. */
+export function writeOf(queue: HandleQueue, calls: readonly WaitingCall[]): HandleWrite {
   const { append } = calls[0]!;
-  if (calls.length === 1) return { append, stop: NOTHING };
+  if (calls.length === 1) return { queue, calls, append, stop: NOTHING };
   const onRetry = append.onRetry && ((): void => calls.forEach(({ append }) => append.onRetry?.()));
   const { signal, stop } = whenNoneWaits(calls);
   const events = calls.flatMap(({ append }) => append.events);
-  return { append: { ...append, events, signal, onRetry }, stop };
+  return { queue, calls, append: { ...append, events, signal, onRetry }, stop };
 }
 
 /**

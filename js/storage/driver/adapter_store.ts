@@ -22,8 +22,10 @@ import type {
 import type { StorageKey } from '../rows.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
+import { appendManyThrough } from './append_many.js';
 import type { BuiltInAdapter, BuiltInListRequest } from '../built_in_adapter.js';
 import { listThrough } from './list_through.js';
+import { prepareWrite, type PreparedWrite } from './prepared_write.js';
 import { pageThrough, readThrough } from './read_through.js';
 import { scopeOf, type StateOwner, storageKey } from '../scopes.js';
 import type {
@@ -39,8 +41,6 @@ import type {
   ReadSession,
   SessionStore,
 } from '../session_store.js';
-import { WriteGroup } from './write_group.js';
-import { writeThrough } from './write_through.js';
 
 /**
  * A store over a storage adapter. The adapter reads and writes rows; the core decides what to
@@ -86,10 +86,9 @@ export class AdapterStore implements SessionStore {
       write.free();
       return this.#builtIn.createInSteps(this, request, ifAbsent);
     }
-    const writer = this.#adapter;
-    const parts = { writer, key, signal, onRetry, ...NO_EVENTS, now, events, creation: request };
+    const parts = { key, signal, onRetry, ...NO_EVENTS, now, events, creation: request };
     const end = () => write.created(ifAbsent) as CreatedSession | undefined;
-    const created = await writeThrough('create', writer, write, parts, end);
+    const created = await prepareWrite('create', this.#adapter, write, parts, end).run();
     if (created !== undefined) await this.#requireEvents(request, created[0]);
     return created;
   }
@@ -152,30 +151,30 @@ export class AdapterStore implements SessionStore {
   get appendMany(): SessionStore['appendMany'] {
     if (memberOf(this.#adapter, 'appendMany') === undefined) return undefined;
     return (requests) => {
-      const group = new WriteGroup(this.#adapter);
-      const appended = requests.map(async (request) => this.append(request, group));
-      group.run();
-      return appended;
+      const writes = requests.map((request) => this.#prepareAppend(request));
+      return appendManyThrough(this.#adapter, writes);
     };
   }
 
-  /** @param group runs the first attempt; later ones run alone */
-  append(request: AppendRequest & Partial<Truncation>, group?: WriteGroup): MaybePromise<Appended> {
+  append(request: AppendRequest & Partial<Truncation>): MaybePromise<Appended> {
+    return this.#prepareAppend(request).run();
+  }
+
+  #prepareAppend(request: AppendRequest & Partial<Truncation>): PreparedWrite<Appended> {
     const { key, position, events, now, firstTitle, compute, signal, onRetry } = request;
     const truncateAfter = memberOf(request, 'truncateAfter');
     this.#requireTransactions(compute);
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
     const write = callCore(() => AdapterWrite.append(packed, numbers, texts, compute));
-    const writer = group ?? this.#adapter;
     const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
     const creation = undefined;
     // prettier-ignore
     const parts = {
-      writer, key, now, events, creation, firstTitle, lastEventId, truncateAfter, signal, onRetry,
+      key, now, events, creation, firstTitle, lastEventId, truncateAfter, signal, onRetry,
     };
     const end = () => write.appended() as Appended;
-    return writeThrough('append', this.#adapter, write, parts, end);
+    return prepareWrite('append', this.#adapter, write, parts, end);
   }
 
   async update(
@@ -189,9 +188,9 @@ export class AdapterStore implements SessionStore {
     requireRoom(text.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
     const key = storageKey({ appName, userId });
-    const parts = { writer: this.#adapter, key, signal, onRetry, ...NO_EVENTS };
+    const parts = { key, signal, onRetry, ...NO_EVENTS };
     const end = () => write.updated() as SharedRevisions;
-    return writeThrough('append', this.#adapter, write, parts, end);
+    return prepareWrite('append', this.#adapter, write, parts, end).run();
   }
 
   /** Another program may write between the read and the write of a storage without transactions. */

@@ -10,16 +10,14 @@ import { adapterError, type Mutable, requestOf } from './adapter_calls.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide } from './decide.js';
 import type { BuiltInWriteRequest } from '../built_in_adapter.js';
-import type { Found, StorageKey } from '../rows.js';
+import type { Changes, Found, StorageKey } from '../rows.js';
 import { scopesOf, storageKey } from '../scopes.js';
 
 /** The verbs that write. */
 type WriteVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
-export interface WriteParts<Verb extends WriteVerb> extends StorageCall {
-  /** Runs the first attempt; the adapter runs all later ones. */
-  readonly writer: Pick<StorageAdapter, Verb>;
+export interface WriteParts extends StorageCall {
   readonly key: StorageKey;
   /** The time of the write in milliseconds. */
   readonly now: number;
@@ -34,22 +32,36 @@ export interface WriteParts<Verb extends WriteVerb> extends StorageCall {
   readonly truncateAfter: number | undefined;
 }
 
+/** A write that is ready for a verb of an adapter. */
+export interface PreparedWrite<T> {
+  readonly request: BuiltInWriteRequest;
+  readonly decide: (found: Found) => Changes | undefined;
+  /**
+   * Calls the verb with this write alone. Returns without a promise if the adapter does.
+   *
+   * @throws SessionError the error of the decision, even if the adapter hides it; else `storage_failed`
+   */
+  readonly run: () => MaybePromise<T>;
+  /** Called after another verb was given the write. Runs the write once more if its decision needs more rows. */
+  readonly succeed: () => MaybePromise<T>;
+  /** Called if that verb failed. */
+  readonly fail: (error: unknown) => never;
+}
+
 /**
- * Runs a write through an adapter, once more if its decision needs more rows. Returns without a promise if the
- * adapter does. The write is freed.
+ * Prepares a write for a verb of an adapter. The write is freed when it has ended.
  *
  * @param end returns the result of the write and frees it
- * @throws SessionError the error of the decision, even if the adapter hides it; else `storage_failed`
  */
-export function writeThrough<Verb extends WriteVerb, T>(
+export function prepareWrite<Verb extends WriteVerb, T>(
   verb: Verb,
   adapter: Pick<StorageAdapter, Verb>,
   write: AdapterWrite,
-  parts: WriteParts<Verb>,
+  parts: WriteParts,
   end: () => T,
-): MaybePromise<T> {
-  const { writer, signal } = parts;
+): PreparedWrite<T> {
   const plan = write.plan();
+  const request = writeRequest(verb, plan, parts);
   let state: 'running' | 'decided' | 'ended' = 'running';
   let refusal: SessionError | undefined;
   const checkedDecide = (found: Found) => {
@@ -77,27 +89,26 @@ export function writeThrough<Verb extends WriteVerb, T>(
     if (state !== 'decided') return fail(contractViolation(verb, 'ended without calling decide'));
     state = 'ended';
     if (!write.again()) return callCore(end);
-    return writeThrough(verb, adapter, write, { ...parts, writer: adapter }, end);
+    return prepareWrite(verb, adapter, write, parts, end).run();
   };
-  let result: void | PromiseLike<void>;
-  let isLater: boolean;
-  try {
-    requireNotAborted(signal);
-    result = writer[verb](writeRequest(verb, plan, parts), checkedDecide);
-    // Any value with a `then` is awaited, as `await` would do.
-    isLater = typeof result?.then === 'function';
-  } catch (error) {
-    return fail(error);
-  }
-  return isLater ? Promise.resolve(result).then(succeed, fail) : succeed();
+  const run = (): MaybePromise<T> => {
+    let result: void | PromiseLike<void>;
+    let isLater: boolean;
+    try {
+      requireNotAborted(request.signal);
+      result = adapter[verb](request, checkedDecide);
+      // Any value with a `then` is awaited, as `await` would do.
+      isLater = typeof result?.then === 'function';
+    } catch (error) {
+      return fail(error);
+    }
+    return isLater ? Promise.resolve(result).then(succeed, fail) : succeed();
+  };
+  return { request, decide: checkedDecide, run, succeed, fail };
 }
 
 /** @param plan the numbers of `AdapterWrite::plan` */
-function writeRequest<Verb extends WriteVerb>(
-  verb: Verb,
-  plan: Float64Array,
-  parts: WriteParts<Verb>,
-): BuiltInWriteRequest {
+function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): BuiltInWriteRequest {
   const { key, events, now, lastEventId, creation, truncateAfter } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
