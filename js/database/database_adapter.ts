@@ -35,6 +35,7 @@ import type {
   StorageDescribeRequest,
   StoragePageRequest,
   StorageReadRequest,
+  StorageWrite,
   StorageWriteRequest,
 } from '../storage/adapter.js';
 import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
@@ -94,7 +95,8 @@ export class DatabaseAdapter implements BuiltInAdapter {
   appendMany: BuiltInAdapter['appendMany'] = (writes) => {
     const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
     const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
-    const work = () => write(this.#database.opened, writes, false);
+    const decided = new Set<StorageWrite>();
+    const work = () => write(this.#database.opened, writes, false, decided);
     const written = this.#database.run('write', work, isCounted ? { onRetry } : {});
     if (!(written instanceof Promise)) return written;
     return written.catch((error: unknown) => {

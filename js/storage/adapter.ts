@@ -308,7 +308,8 @@ export interface StorageAdapter {
    * later `decide` contain what earlier ones changed: two sessions may share a user or an app.
    *
    * A `decide` that returns `undefined` refuses its own write only; it never throws here. If `appendMany` fails,
-   * the service calls `append` for each write. It does the same for a write whose `decide` was not called.
+   * the service calls `append` for each write. It does the same for a write whose `decide` was not called. So an
+   * adapter that retries the transaction must fail if it leaves out a write that it has decided before.
    *
    * @example
    * ```ts

@@ -1,4 +1,5 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
+import { SessionError } from '../../errors/errors.js';
 import { memberOf } from '../../members/own.js';
 import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Changes, Found } from '../../storage/rows.js';
@@ -15,11 +16,15 @@ import { millisecondsToMicros } from '../../python/micros.js';
  * members, calls each `decide`, and writes all changes in the last request.
  *
  * A member whose `decide` returns `undefined` writes nothing. The others are not affected.
+ *
+ * @param decided the members that an attempt has decided. The caller takes them for stored if a later attempt is
+ *   committed, so none of them may be left out then
  */
 export function* write(
   context: VerbContext,
   writes: readonly BuiltInWrite[],
   isCreate: boolean,
+  decided = new Set<BuiltInWrite>(),
 ): Steps<void> {
   const { engine } = context;
   const now = context.clock();
@@ -29,9 +34,14 @@ export function* write(
     !isCreate || !engine.locksRows || writes.some(({ decide }) => changesApp(decide));
   const current = yield* readCurrentRows(context, requests, isCreate, locksApp);
   const group = new GroupChanges(context, isCreate ? now : undefined);
-  for (const [index, { request, decide }] of writes.entries()) {
+  for (const [index, member] of writes.entries()) {
+    const { request, decide } = member;
     const stored = current[index];
-    if (stored === undefined) continue;
+    if (stored === undefined) {
+      if (decided.has(member)) throw new SessionError('storage_failed', LEFT_OUT);
+      continue;
+    }
+    decided.add(member);
     const rows = group.withChanges(stored, request.scopes);
     const changes = decideOnTime(rows.found, decide, request, now);
     if (changes === undefined) continue;
@@ -40,6 +50,9 @@ export function* write(
   const queries = group.queries();
   if (queries.length > 0) yield { queries, isLast: true };
 }
+
+const LEFT_OUT =
+  'A session of the group was locked or deleted after its append was decided; nothing was written.';
 
 /** One write of a group. A write that removes the end of a history is alone. */
 interface BuiltInWrite extends StorageWrite {
