@@ -42,7 +42,7 @@ interface GroupParts {
 }
 
 /**
- * Queues and groups appends over an asynchronous storage. This is the one place that does so.
+ * Queues and groups appends. This is the one place that does so.
  *
  * Appends through one handle are stored one after the other, so that none of them makes the handle
  * stale. Calls that wait meanwhile are combined into one write when their turn comes.
@@ -85,6 +85,11 @@ export class AppendGroups {
       this.#schedule();
     }
     return stored;
+  }
+
+  /** Whether appends wait for their turn. Over memory they only wait for the wasm. */
+  get hasWaiting(): boolean {
+    return this.#ready.length > 0;
   }
 
   /** Starts all waiting appends that can start, so that the service's next call comes after them. */
@@ -175,7 +180,8 @@ export class AppendGroups {
 
   /** Counts a group as under way until its first attempt has settled, or is slow. */
   #count(attempts: readonly MaybePromise<void>[]): void {
-    if (!attempts.some((attempt) => attempt instanceof Promise)) return;
+    const pending = attempts.filter((attempt) => attempt instanceof Promise);
+    if (pending.length === 0) return;
     this.#groups += 1;
     let isCounted = true;
     const stop = (): void => {
@@ -186,7 +192,7 @@ export class AppendGroups {
       this.#schedule();
     };
     const timer = setTimeout(stop, SLOW_GROUP);
-    void Promise.allSettled(attempts).then(stop);
+    void Promise.allSettled(pending).then(stop);
   }
 
   /** Makes a handle ready for its next write, if more appends wait. */

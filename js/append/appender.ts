@@ -48,8 +48,8 @@ interface AppenderParts {
 /**
  * Appends events through handles. Appends through one handle are stored one after the other.
  *
- * Over memory an append is done when the call returns. Over other storages it waits until the
- * earlier appends through the same handle have settled; waiting appends are stored together.
+ * Over memory an append is done when the call returns, if the wasm is loaded. Otherwise, and over other storages, it
+ * waits until the earlier appends through the same handle have settled; waiting appends are stored together.
  */
 export class Appender {
   readonly #parts: AppenderParts;
@@ -97,12 +97,9 @@ export class Appender {
       onRetry,
     };
     let stored: MaybePromise<number | void> | undefined;
-    if (taken.length > 0 && !isInMemory) {
-      stored = this.#groups.add(append);
-    } else if (taken.length > 0) {
-      const ahead = record.lastAppend ?? loadWasm(true);
-      stored =
-        ahead === undefined ? this.#store(this.#prepare(append)) : this.#storeAfter(ahead, append);
+    if (taken.length > 0) {
+      const isReady = isInMemory && !this.#groups.hasWaiting && loadWasm(true) === undefined;
+      stored = isReady ? this.#store(this.#prepare(append)) : this.#groups.add(append);
     }
     return after(stored, (groupSize) => {
       if (facts !== undefined) {
@@ -111,21 +108,6 @@ export class Appender {
       }
       return after(reader.addMissingCalls(session, events, onRetry), () => taken);
     });
-  }
-
-  /** Stores in memory once the wasm is loaded. Later appends through the handle wait until then. */
-  #storeAfter(ahead: Promise<unknown>, append: HandleAppend): Promise<void> {
-    const { record, signal } = append;
-    const stored = ahead.then(() => {
-      requireNotAborted(signal);
-      return this.#store(this.#prepare(append));
-    });
-    const forget = (): void => {
-      if (record.lastAppend === lastAppend) record.lastAppend = undefined;
-    };
-    const lastAppend = stored.then(forget, forget);
-    record.lastAppend = lastAppend;
-    return stored;
   }
 
   /**

@@ -27,11 +27,6 @@ export interface HandleRecord {
    * handle read with a window.
    */
   firstEventId?: string | undefined;
-  /**
-   * Settles with the last append through this handle that waits for the wasm. Only over memory: other
-   * storages have their own queue.
-   */
-  lastAppend: Promise<unknown> | undefined;
   /** Whether an append through the handle gave the session a title, if it had none. */
   isTitled?: boolean;
 }
@@ -65,7 +60,6 @@ export class Handles {
         knownUntil: 0,
         lastUpdateTime: NaN,
         firstEventId: undefined,
-        lastAppend: undefined,
         laterChanges: undefined,
       };
       this.#records.set(session.state, record);
@@ -124,7 +118,6 @@ export class Handles {
       knownUntil: revision,
       lastUpdateTime,
       firstEventId: isWhole ? (events[0]?.id ?? '') : undefined,
-      lastAppend: undefined,
       laterChanges: undefined,
     });
     return { id, appName, userId, state, events, lastUpdateTime };

@@ -313,7 +313,7 @@ export class ServiceCore {
     if (wait === undefined) return call(this.#openStore());
     return wait.then(() => {
       requireNotAborted(signal);
-      return this.callStore<T>(signal, call);
+      return call(this.#openStore());
     });
   }
 }

@@ -25,7 +25,7 @@ export function appendManyThrough<T>(
   try {
     stored = Promise.resolve(adapter.appendMany?.(members.map(({ write }) => write)));
   } catch (error) {
-    stored = Promise.reject(error as Error);
+    stored = Promise.reject(error);
   }
   return members.map(({ settle }) => settle(stored));
 }

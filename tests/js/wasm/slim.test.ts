@@ -130,6 +130,37 @@ describe('The slim entry', () => {
     assert.equal(codes[0]?.code, 'already_exists');
   });
 
+  it('appends during the load in order, before later calls, and without an append whose signal fires', async () => {
+    const [aborted, counts, texts, state] = await inChild<[Outcome, number[], string[], unknown]>(`
+      const slim = await import('adk-session-wasm/slim');
+      const service = new slim.InMemorySessionService();
+      const bytes = ${BYTES};
+      const loading = slim.loadWasm(new Promise((resolve) => setTimeout(() => resolve(bytes), 20)));
+      void service.createSession(key);
+      const { sessionId: id, ...user } = key;
+      const session = { id, ...user, state: {}, events: [], lastUpdateTime: 0 };
+      const append = (id, more = {}) =>
+        service.appendEvent({ session, event: slim.createEvent({ id, actions: { stateDelta: { last: id } } }), ...more });
+      const controller = new AbortController();
+      const appends = [append('a')];
+      const aborted = codeOf(() => append('b', { signal: controller.signal }));
+      appends.push(append('c'));
+      const reads = [service.getSession(key)];
+      // The wasm is loaded now, or nearly. This append must not overtake the others.
+      void loading.then(() => appends.push(append('d')));
+      controller.abort();
+      await loading;
+      reads.push(service.getSession(key));
+      await Promise.all(appends);
+      const counts = (await Promise.all(reads)).map((read) => read.events.length);
+      const stored = await service.getSession(key);
+      return [await aborted, counts, stored.events.map(({ id }) => id), session.state];
+    `);
+    assert.equal(aborted.code, 'aborted');
+    assert.deepEqual(counts, [2, 3]);
+    assert.deepEqual([texts, state], [['a', 'c', 'd'], { last: 'd' }]);
+  });
+
   it('takes a snapshot at the call, even during the load', async () => {
     const state = await inChild<unknown>(`
       const slim = await import('adk-session-wasm/slim');
