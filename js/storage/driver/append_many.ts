@@ -21,12 +21,8 @@ export function appendManyThrough<T>(
   writes: readonly PreparedWrite<T>[],
 ): readonly Promise<T>[] {
   const members = writes.map(toMember);
-  let stored: Promise<void>;
-  try {
-    stored = Promise.resolve(adapter.appendMany?.(members.map(({ write }) => write)));
-  } catch (error) {
-    stored = Promise.reject(error);
-  }
+  // An adapter may throw instead of rejecting.
+  const stored = (async () => adapter.appendMany?.(members.map(({ write }) => write)))();
   return members.map(({ settle }) => settle(stored));
 }
 
