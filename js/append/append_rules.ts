@@ -1,4 +1,4 @@
-import { requireOneOf } from '../call/option_values.js';
+import { requireOneOf } from '../errors/option_values.js';
 import type { HandlePosition } from '../wasm/appends.js';
 import { type Appended, STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';

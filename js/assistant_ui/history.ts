@@ -1,6 +1,6 @@
 import { requireRequest } from '../call/call.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
-import { requireObject } from '../call/option_values.js';
+import { requireObject } from '../errors/option_values.js';
 import { requireService } from '../call/require_service.js';
 import { isThenable } from '../call/thenable.js';
 import { invalidValue } from '../errors/invalid.js';

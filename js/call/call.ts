@@ -3,7 +3,7 @@
  * awaited only if it is a promise.
  */
 import { messageOf } from '../errors/describe.js';
-import { requireObject } from './option_values.js';
+import { requireObject } from '../errors/option_values.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';

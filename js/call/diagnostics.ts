@@ -5,7 +5,7 @@ import type {
   ServiceMethod,
   StorageDiagnostic,
 } from '../model/diagnostic.js';
-import { requireBoolean, requireFunction } from './option_values.js';
+import { requireBoolean, requireFunction } from '../errors/option_values.js';
 import { reportUncaught } from './uncaught.js';
 
 /** The options of a service that concern its diagnostics. */

@@ -6,7 +6,7 @@ import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireOptions, requireRequest } from './call.js';
-import { requireSignal } from './option_values.js';
+import { requireSignal } from '../errors/option_values.js';
 
 /** The names of the members of options or of a request. The type makes the list complete. */
 export type KnownOptions<Options> = Readonly<Record<keyof Options, true>>;

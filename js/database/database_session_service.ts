@@ -7,7 +7,7 @@ import {
   requireBoolean,
   requireMilliseconds,
   requireOneOf,
-} from '../call/option_values.js';
+} from '../errors/option_values.js';
 import { partsOverBuiltIn } from '../service/over_adapter.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { ServiceCore } from '../service/service_core.js';

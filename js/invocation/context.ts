@@ -1,4 +1,4 @@
-import { requireText } from '../call/option_values.js';
+import { requireText } from '../errors/option_values.js';
 import { tryDefineMember } from '../members/member.js';
 import { SessionError } from '../errors/errors.js';
 import type { Content, Part } from '../model/event/content.js';

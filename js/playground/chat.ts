@@ -3,9 +3,9 @@
 import type { Event, Part } from 'adk-session-wasm';
 import { type LiveSession, liveSession, type LiveSessionSnapshot } from 'adk-session-wasm/live';
 import { take } from './agents/take.js';
-import { element, pageElement } from './element.js';
-import { sessions, USER } from './sessions.js';
-import { currentSettings } from './settings.js';
+import { element, pageElement } from './page/element.js';
+import { sessions, USER } from './page/sessions.js';
+import { currentSettings } from './page/settings.js';
 
 /** What the scripted models understand. */
 const SUGGESTIONS = {

@@ -3,9 +3,9 @@
 import { importSession } from 'adk-session-wasm/files';
 import { liveSessions } from 'adk-session-wasm/live';
 import { showChat } from './chat.js';
-import { element, pageElement } from './element.js';
+import { element, pageElement } from './page/element.js';
 import { inspect } from './inspector.js';
-import { sessions, USER } from './sessions.js';
+import { sessions, USER } from './page/sessions.js';
 
 const list = liveSessions(sessions, { ...USER, limit: 50 });
 const problem = pageElement('p', 'problem');

@@ -1,8 +1,8 @@
 // The inspector beside the chat. What is selected in one of them is shown in both.
 
 import 'adk-session-wasm/inspector';
-import { pageElement } from './element.js';
-import { sessions, USER } from './sessions.js';
+import { pageElement } from './page/element.js';
+import { sessions, USER } from './page/sessions.js';
 
 const inspector = document.createElement('adk-session-inspector');
 

@@ -1,10 +1,10 @@
 /** The playground: a chat with the agents of a tea house, on sessions that this browser keeps. */
 import { startChat } from './chat.js';
 import { startConversations } from './conversations.js';
-import { pageElement } from './element.js';
+import { pageElement } from './page/element.js';
 import { startInspector } from './inspector.js';
-import { sessions } from './sessions.js';
-import { startSettings } from './settings.js';
+import { sessions } from './page/sessions.js';
+import { startSettings } from './page/settings.js';
 
 startSettings();
 startChat();

@@ -1,5 +1,5 @@
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { requireOneOf } from '../call/option_values.js';
+import { requireOneOf } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';

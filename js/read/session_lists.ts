@@ -1,5 +1,5 @@
 import { after as whenRead, type MaybePromise } from '../call/call.js';
-import { requireOneOf } from '../call/option_values.js';
+import { requireOneOf } from '../errors/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isWellFormed } from '../json/text.js';
 import { ownMembers } from '../members/own.js';

@@ -1,4 +1,4 @@
-import { requireFunction } from '../call/option_values.js';
+import { requireFunction } from '../errors/option_values.js';
 import { jsonResponse } from './http/json_response.js';
 import type { SessionHandler } from './session_handler.js';
 

@@ -1,6 +1,6 @@
 import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { requireFunction } from '../call/option_values.js';
+import { requireFunction } from '../errors/option_values.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';

@@ -23,7 +23,7 @@ import {
   requireFunction,
   requireMilliseconds,
   requireOneOf,
-} from '../call/option_values.js';
+} from '../errors/option_values.js';
 import { ServiceCore } from './service_core.js';
 import {
   SERVICE_OPTIONS,

@@ -1,5 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
-import { requireOneOf } from '../call/option_values.js';
+import { requireOneOf } from '../errors/option_values.js';
 import { firstTitleOf } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { optionalTime, requireId, requireUser } from '../model/ids.js';

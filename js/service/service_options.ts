@@ -8,7 +8,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
 import type { StalePolicy } from '../append/append_rules.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { requireMilliseconds } from '../call/option_values.js';
+import { requireMilliseconds } from '../errors/option_values.js';
 import type { HistoryOptions } from '../read/history.js';
 import type { parseEvents } from '../read/stored_events.js';
 import type { Feed } from '../watch/feed.js';

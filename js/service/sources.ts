@@ -2,7 +2,7 @@
  * The clock and the id generator that the service's options give. Their results are checked here,
  * since an invalid value would otherwise reach every record.
  */
-import { requireFunction } from '../call/option_values.js';
+import { requireFunction } from '../errors/option_values.js';
 import { describeValue } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { isId } from '../model/ids.js';

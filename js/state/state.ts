@@ -1,4 +1,4 @@
-import { requireObject, requireText } from '../call/option_values.js';
+import { requireObject, requireText } from '../errors/option_values.js';
 import { SessionError } from '../errors/errors.js';
 import { tryDefineMember } from '../members/member.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';

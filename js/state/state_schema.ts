@@ -8,7 +8,7 @@
  * @module
  */
 
-import { requireObject } from '../call/option_values.js';
+import { requireObject } from '../errors/option_values.js';
 import { messageOf } from '../errors/describe.js';
 import { SessionError, StateSchemaError } from '../errors/errors.js';
 import { formatPath } from '../json/path.js';

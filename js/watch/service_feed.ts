@@ -5,7 +5,7 @@ import type { CreatedSession, Floor } from '../storage/session_store.js';
 import { type Appended, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
-import { requireFunction } from '../call/option_values.js';
+import { requireFunction } from '../errors/option_values.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import { stateNotice } from './state_notice.js';
 import { requireWatchKeys } from './watch_request.js';

@@ -3,7 +3,7 @@ import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event/event.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
-import { requireOneOf } from '../../call/option_values.js';
+import { requireOneOf } from '../../errors/option_values.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { applyDeltas } from './apply_deltas.js';

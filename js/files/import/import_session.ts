@@ -1,5 +1,5 @@
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
-import { requireOneOf } from '../../call/option_values.js';
+import { requireOneOf } from '../../errors/option_values.js';
 import { requireService } from '../../call/require_service.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';

@@ -2,7 +2,7 @@ import { LogLevel, Runner, setLogLevel, StreamingMode } from '@google/adk';
 import { asAdkService } from 'adk-session-wasm/adk';
 import { teaHouse } from '../../examples/demo/agents.js';
 import { modelOf } from '../models/model_of.js';
-import { sessions } from '../sessions.js';
+import { sessions } from '../page/sessions.js';
 import { PageModel } from './page_model.js';
 import { scriptedTeaHouse } from './scripted_tea_house.js';
 import type { Turn } from './turn.js';

@@ -1,6 +1,6 @@
 import { recommendTea, scriptedModel } from '../../examples/tea_shop.js';
 import { modelOf } from '../models/model_of.js';
-import { sessions } from '../sessions.js';
+import { sessions } from '../page/sessions.js';
 import type { Turn } from './turn.js';
 
 /** The tea shop, on the agent loop of the examples. */

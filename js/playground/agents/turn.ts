@@ -1,5 +1,5 @@
 import type { CompositeSessionKey, NewEvent } from 'adk-session-wasm';
-import type { Settings } from '../settings.js';
+import type { Settings } from '../page/settings.js';
 
 /** A message of the guest, for agents to answer. */
 export interface Turn {

@@ -1,5 +1,5 @@
 /** Checks the values of options. Each check fails with `invalid_argument` that names the option. */
-import { invalidValue } from '../errors/invalid.js';
+import { invalidValue } from './invalid.js';
 
 /** The longest delay of a timer. A longer one would fire at once. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;

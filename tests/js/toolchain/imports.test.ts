@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  cycles,
+  folders,
+  importsOfRust,
+  importsOfTypeScript,
+  isLeaf,
+} from '../../toolchain/imports.mjs';
+
+describe('Imports', () => {
+  it('of a file or folder by itself over others are found, each way once', () => {
+    const files = new Map([
+      ['a/one', new Set(['b/one', 'a/two'])],
+      ['a/two', new Set<string>()],
+      ['b/one', new Set(['c/one'])],
+      ['b/two', new Set(['b/one'])],
+      ['c/one', new Set(['a/two'])],
+    ]);
+    assert.deepEqual(cycles(files), []);
+    assert.deepEqual(cycles(folders(files)), ['a → b → c → a']);
+    assert.deepEqual(cycles(folders(files, (folder) => folder !== 'c')), []);
+    assert.deepEqual(cycles(new Map([['a', new Set(['a'])]])), ['a → a']);
+  });
+
+  it('of js/ have no cycle, type imports included', () => {
+    const files = importsOfTypeScript();
+    assert.ok(files.get('js/index.ts')?.has('js/exports.ts'));
+    assert.ok(files.get('js/append/appender.ts')?.has('js/append/state_writer.ts'), 'a type');
+    assert.deepEqual(cycles(files), []);
+    assert.deepEqual(cycles(folders(files)), []);
+  });
+
+  it('of src/ have no cycle', () => {
+    const files = importsOfRust();
+    assert.ok(files.get('src/core/storage.rs')?.has('src/core/write/mod.rs'));
+    assert.deepEqual(cycles(files), []);
+    // A file beside folders is a module of its own.
+    assert.deepEqual(cycles(folders(files, isLeaf)), []);
+  });
+});
