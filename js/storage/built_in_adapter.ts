@@ -67,6 +67,11 @@ export interface BuiltInAdapter extends StorageAdapter {
     | undefined;
   /** Whether `append` carries out {@link BuiltInWriteRequest.truncateAfter}. Without it such an append is refused. */
   readonly truncates?: boolean | undefined;
+  /**
+   * Whether `readPage` reads all events after the place of the page, or after the page. A walk through them then asks
+   * for all at once, by an infinite `limit`.
+   */
+  readonly readsBack?: boolean | undefined;
   append(request: BuiltInWriteRequest, decide: Decide): void | Promise<void>;
   describe(request: BuiltInDescribeRequest): boolean | Promise<boolean>;
   deleteUnchanged(

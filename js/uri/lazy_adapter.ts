@@ -14,6 +14,7 @@ type Verb = Exclude<
   | 'kind'
   | 'durable'
   | 'truncates'
+  | 'readsBack'
   | 'onConnectionLost'
 >;
 
@@ -56,6 +57,11 @@ export class LazyAdapter implements BuiltInAdapter {
   /** Databases do, and Vertex AI does not. */
   get truncates(): boolean {
     return this.kind !== 'vertexai';
+  }
+
+  /** Only Vertex AI does. */
+  get readsBack(): boolean {
+    return this.kind === 'vertexai';
   }
 
   /** Absent until the adapter is made, and if the adapter has none. */

@@ -59,6 +59,7 @@ import { SessionQueue } from './rest/session_queue.js';
 export class VertexAdapter implements BuiltInAdapter {
   readonly kind = 'vertexai';
   readonly durable = true;
+  readonly readsBack = true;
   readonly createInSteps = createInSteps;
   readonly #connection: Connection;
   readonly #caches: SharedCaches;

@@ -228,7 +228,7 @@ export class AdapterStore implements SessionStore {
     page: EventPageRequest,
     call: StorageCall,
   ): Promise<ReadEvents | undefined> {
-    return pageThrough(this.#adapter, key, page, call);
+    return pageThrough(this.#adapter, this.#builtIn, key, page, call);
   }
 
   async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
