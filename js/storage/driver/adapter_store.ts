@@ -113,7 +113,7 @@ export class AdapterStore implements SessionStore {
     await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, {});
     throw new SessionError(
       'unsupported',
-      "The storage's create ignores the events; store them as append does.",
+      "The storage's create ignores the events; store them as append does. user: and app: keys may have been stored.",
     );
   }
 
