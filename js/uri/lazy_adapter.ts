@@ -7,6 +7,7 @@ import type { StorageKey } from '../storage/rows.js';
 type Verb = Exclude<
   keyof BuiltInAdapter,
   | 'appendMany'
+  | 'listAfter'
   | 'createInSteps'
   | 'closing'
   | 'close'
@@ -49,7 +50,6 @@ export class LazyAdapter implements BuiltInAdapter {
   readonly readPage = this.#verb('readPage');
   readonly readParsed = this.#verb('readParsed');
   readonly list = this.#verb('list');
-  readonly listAfter = this.#verb('listAfter');
   readonly delete = this.#verb('delete');
   readonly deleteUnchanged = this.#verb('deleteUnchanged');
   readonly open = this.#verb('open');
