@@ -165,8 +165,34 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
   appendEvents<E extends NewEvent>(request: AppendEventsRequest<E>): Promise<AppendedEvent<E>[]>;
 }
 
-/** The service under a view, as far as it may lack something. */
-type OptionalService = OptionalMembers & Pick<StoredSessionService, 'sessions'>;
+/** Methods that only forward to the service, and return a promise. */
+const FORWARDED = [
+  'listEvents',
+  'loadOlder',
+  'listChanges',
+  'deleteSession',
+  'deleteSessions',
+  'updateSession',
+  'sessionInfo',
+  'updateState',
+  'getUserState',
+  'getAppState',
+  'deleteUser',
+  'deleteUserState',
+  'deleteAppState',
+  'ping',
+  'health',
+  'close',
+] as const;
+
+/** Methods that only forward to the service, and return no promise. */
+const FORWARDED_AT_ONCE = ['sessions', 'events', 'watch'] as const;
+
+type ForwardedName = (typeof FORWARDED | typeof FORWARDED_AT_ONCE)[number];
+
+/** The framework's class with the methods that {@link frameworkClass} defines on the prototype. */
+type ForwardingBase = abstract new () => BaseSessionService &
+  Pick<FrameworkSessionService, ForwardedName>;
 
 /** Makes a view of a service whose appends follow the given rules. */
 export type FrameworkClass = new (
@@ -185,16 +211,30 @@ const REQUIRED_METHODS = [
 
 /** Returns the wrapping class for this copy of the framework. */
 export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass {
-  return class SessionServiceOver extends Base implements FrameworkSessionService {
+  const Forwarding = Base as ForwardingBase;
+  return class SessionServiceOver extends Forwarding implements FrameworkSessionService {
     declare [Symbol.asyncDispose]: () => Promise<void>;
 
     static {
+      const define = (name: ForwardedName, value: (...parameters: never[]) => unknown): void => {
+        Object.defineProperty(this.prototype, name, { value, configurable: true, writable: true });
+      };
+      for (const name of FORWARDED) {
+        define(name, async function (this: SessionServiceOver, ...parameters: unknown[]) {
+          return this.#forward(name, parameters);
+        });
+      }
+      for (const name of FORWARDED_AT_ONCE) {
+        define(name, function (this: SessionServiceOver, ...parameters: unknown[]) {
+          return this.#forward(name, parameters);
+        });
+      }
       makeDisposable(this.prototype, function () {
         return this.close();
       });
     }
 
-    readonly #service: OurService & Partial<OptionalService>;
+    readonly #service: OurService & Partial<Pick<StoredSessionService, 'revisionOf'>>;
     readonly #rules: AppendRules;
 
     constructor(service: OurService, rules: AppendRules) {
@@ -230,37 +270,6 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return { sessions: sessions.map(toFramework), ...pageFields };
     }
 
-    sessions(request: SessionsRequest): AsyncGenerator<Session, void, undefined> {
-      return this.#having('sessions').sessions(request);
-    }
-
-    async listEvents(request: ListEventsRequest): Promise<EventsPage> {
-      return this.#having('listEvents').listEvents(request);
-    }
-
-    events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
-      return this.#having('events').events(request);
-    }
-
-    async loadOlder(session: OurSession, limit?: number, options?: Abortable): Promise<boolean> {
-      return this.#having('loadOlder').loadOlder(session, limit, options);
-    }
-
-    async listChanges(request: ListChangesRequest): Promise<ChangesSince> {
-      return this.#having('listChanges').listChanges(request);
-    }
-
-    deleteSession(request: DeleteSessionRequest): Promise<void> {
-      return this.#service.deleteSession(request);
-    }
-
-    deleteSessions(
-      request: DeleteSessionsRequest,
-      options?: DeleteSessionsOptions,
-    ): Promise<number> {
-      return this.#service.deleteSessions(request, options);
-    }
-
     override appendEvent<E extends NewEvent>(
       request: AppendEventRequest<E>,
     ): Promise<AppendedEvent<E>> {
@@ -273,6 +282,10 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return this.#service.appendEvents(request);
     }
 
+    revisionOf(session: Pick<OurSession, 'state'>): number | undefined {
+      return this.#service.revisionOf?.(session);
+    }
+
     #prepare(request: AppendEventRequest | AppendEventsRequest): void {
       acceptToolConfirmations(request);
       try {
@@ -282,68 +295,11 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       }
     }
 
-    updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void> {
-      return this.#service.updateSession(key, changes);
-    }
-
-    sessionInfo(request: SessionInfoRequest): Promise<SessionInfo> {
-      return this.#service.sessionInfo(request);
-    }
-
-    updateState(request: UpdateStateRequest): Promise<void> {
-      return this.#service.updateState(request);
-    }
-
-    getUserState(request: UserRequest): Promise<StateShape> {
-      return this.#service.getUserState(request);
-    }
-
-    getAppState(request: AppRequest): Promise<StateShape> {
-      return this.#service.getAppState(request);
-    }
-
-    deleteUser(request: UserRequest): Promise<void> {
-      return this.#service.deleteUser(request);
-    }
-
-    deleteUserState(request: UserRequest): Promise<void> {
-      return this.#service.deleteUserState(request);
-    }
-
-    deleteAppState(request: AppRequest): Promise<void> {
-      return this.#service.deleteAppState(request);
-    }
-
-    watch(request: WatchRequest, options: ListenOptions): StopWatching;
-    watch(request: WatchRequest, options?: WatchOptions): Notices;
-    watch(
-      request: WatchRequest,
-      options: ListenOptions | WatchOptions = {},
-    ): Notices | StopWatching {
-      // A cast to one overload: the service takes the options of both.
-      return this.#having('watch').watch(request, options as WatchOptions);
-    }
-
-    revisionOf(session: Pick<OurSession, 'state'>): number | undefined {
-      return this.#service.revisionOf?.(session);
-    }
-
-    async ping(request?: Abortable): Promise<void> {
-      return this.#having('ping').ping(request);
-    }
-
-    async health(request?: Abortable): Promise<Health> {
-      return this.#having('health').health(request);
-    }
-
-    close(options?: CloseOptions): Promise<void> {
-      return this.#service.close(options);
-    }
-
     /** @throws SessionError `unsupported` if the service lacks the method */
-    #having<Name extends keyof OptionalService>(name: Name): Pick<OptionalService, Name> {
-      const service = this.#service;
-      if (typeof service[name] === 'function') return service as Pick<OptionalService, Name>;
+    #forward(name: ForwardedName, parameters: unknown[]): unknown {
+      const service: OurService & Partial<Record<ForwardedName, unknown>> = this.#service;
+      const method = service[name];
+      if (typeof method === 'function') return Reflect.apply(method, service, parameters);
       const { kind } = service.storage;
       throw new SessionError('unsupported', `The service over ${kind} has no method ${name}.`);
     }

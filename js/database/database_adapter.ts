@@ -40,12 +40,10 @@ import type {
 } from '../storage/adapter.js';
 import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import { SessionError } from '../errors/errors.js';
-import { ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import {
   NO_ROWS,
   type BuiltInAdapter,
-  type BuiltInListAfterRequest,
   type BuiltInListRequest,
   type BuiltInRows,
   type BuiltInWriteRequest,
@@ -129,10 +127,6 @@ export class DatabaseAdapter implements BuiltInAdapter {
       return { sessions: [], users: [], app: undefined, total: 0 };
     }
     return this.#database.run('read', () => list(this.#database.opened, request), request);
-  }
-
-  listAfter(request: BuiltInListAfterRequest): Listing | Promise<Listing> {
-    return this.list(ownMembers({ ...request, offset: 0 }));
   }
 
   describe(request: StorageDescribeRequest): boolean | Promise<boolean> {

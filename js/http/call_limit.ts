@@ -2,7 +2,7 @@
 import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { abortedError, requireNotAborted } from '../call/call.js';
-import { onAbort } from '../call/on_abort.js';
+import { raceSignal, TimeLimit } from '../call/time_limit.js';
 import { type HttpServer, timeoutError } from './http_errors.js';
 
 /** The conditions that may end a call. */
@@ -17,38 +17,30 @@ export interface CallLimitOptions extends StorageCall {
 export class CallLimit {
   /** Counts a retry of a request. */
   readonly onRetry: (() => void) | undefined;
-  readonly #controller = new AbortController();
+  readonly #limit: TimeLimit;
   readonly #end: number;
-  readonly #ignoreSignal: () => void;
+  readonly #ignoreSignal: (() => void) | undefined;
   #hasBegunWrite = false;
 
-  private constructor({ timeoutMs, signal, onRetry }: CallLimitOptions) {
+  private constructor({ server, timeoutMs, closed, signal, onRetry }: CallLimitOptions) {
     this.onRetry = onRetry;
     this.#end = Date.now() + timeoutMs;
-    this.#ignoreSignal =
-      signal === undefined
-        ? () => undefined
-        : onAbort(signal, () => this.#controller.abort(abortedError(signal)));
+    this.#limit = new TimeLimit(timeoutMs, () => callTimeoutError(server, timeoutMs));
+    this.#limit.follow(closed);
+    this.#ignoreSignal = signal && this.#limit.follow(signal, () => abortedError(signal));
   }
 
   static async run<T>(
     options: CallLimitOptions,
     work: (limit: CallLimit) => Promise<T>,
   ): Promise<T> {
-    const { server, timeoutMs, signal, closed } = options;
-    requireNotAborted(signal);
-    closed.throwIfAborted();
+    requireNotAborted(options.signal);
+    options.closed.throwIfAborted();
     const limit = new CallLimit(options);
-    const controller = limit.#controller;
-    const timeOut = (): void => controller.abort(callTimeoutError(server, timeoutMs));
-    const timer = setTimeout(timeOut, timeoutMs);
-    const ignoreClose = onAbort(closed, () => controller.abort(closed.reason));
     try {
       return await work(limit);
     } finally {
-      clearTimeout(timer);
-      ignoreClose();
-      limit.#ignoreSignal();
+      limit.#limit.end();
     }
   }
 
@@ -62,8 +54,8 @@ export class CallLimit {
    * call has ended already.
    */
   beginWrite(): void {
-    this.#controller.signal.throwIfAborted();
-    this.#ignoreSignal();
+    this.#limit.signal.throwIfAborted();
+    this.#ignoreSignal?.();
     this.#hasBegunWrite = true;
   }
 
@@ -84,7 +76,7 @@ export class CallLimit {
 
   /** Waits for work that may continue after the call has ended. */
   wait<T>(work: Promise<T>): Promise<T> {
-    return raceSignal(this.#controller.signal, work);
+    return raceSignal(this.#limit.signal, work);
   }
 
   /**
@@ -98,34 +90,14 @@ export class CallLimit {
     makeTimeoutError: () => unknown,
     work: (signal: HostAbortSignal) => Promise<T>,
   ): Promise<T> {
-    const { signal: callSignal } = this.#controller;
-    callSignal.throwIfAborted();
-    const controller = new AbortController();
-    // Not `AbortSignal.timeout`: its timer does not keep Node running, so the promise might never settle.
-    const timer = setTimeout(() => controller.abort(makeTimeoutError()), milliseconds);
-    const ignoreCallSignal = onAbort(callSignal, () => controller.abort(callSignal.reason));
+    this.#limit.signal.throwIfAborted();
+    const part = new TimeLimit(milliseconds, makeTimeoutError);
+    part.follow(this.#limit.signal);
     try {
-      return await raceSignal(controller.signal, work(controller.signal));
+      return await raceSignal(part.signal, work(part.signal));
     } finally {
-      clearTimeout(timer);
-      ignoreCallSignal();
+      part.end();
     }
-  }
-}
-
-/** Returns the outcome of the work, or rejects with the signal's reason if the signal fires first. */
-export async function raceSignal<T>(signal: HostAbortSignal, work: Promise<T>): Promise<T> {
-  let ignore = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-    const end = (): void => reject(signal.reason);
-    if (signal.aborted) end();
-    else ignore = onAbort(signal, end);
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    ignore();
   }
 }
 

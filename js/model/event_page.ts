@@ -20,8 +20,8 @@ export interface ListEventsRequest extends CompositeSessionKey, Abortable {
   /** The most events of the page, 1 to 1,000; default 50. */
   limit?: number | undefined;
   /**
-   * `false`: the page has no `eventCount`. An SQL database counts all events of the session for it,
-   * which takes longer than to read a page of a long session. Default `true`.
+   * Whether the page has `eventCount`. An SQL database counts all events of the session for it, which
+   * takes longer than to read a page of a long session. Default: only without `before` and `after`.
    */
   withCount?: boolean | undefined;
   /** Leaves out events whose stored record cannot be read. By default such an event fails the call. */
@@ -52,8 +52,8 @@ export interface EventsPage {
    */
   after?: string | undefined;
   /**
-   * The number of all events of the session. Absent with `withCount: false`, and if the storage
-   * cannot count: Vertex AI, or an adapter whose `readPage` does not.
+   * The number of all events of the session. Absent on a page at a cursor without `withCount: true`, with
+   * `withCount: false`, and if the storage cannot count: Vertex AI, or an adapter whose `readPage` does not.
    */
   eventCount?: number | undefined;
 }
@@ -75,7 +75,10 @@ export interface EventsRequest extends CompositeSessionKey, Abortable {
   before?: string | undefined;
   /** Only with `'asc'`, a cursor: begins after this place. */
   after?: string | undefined;
-  /** The most events that are read at once, 1 to 1,000; default 50. */
+  /**
+   * The most events that are read at once, 1 to 1,000; default 50. A storage that has to read all of them in any
+   * case, such as Vertex AI, reads them once.
+   */
   limit?: number | undefined;
   /** See {@link ListEventsRequest.skipCorrupt}. */
   skipCorrupt?: boolean | undefined;

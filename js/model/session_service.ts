@@ -176,8 +176,8 @@ export interface BaseSessionService<S extends object = StateShape> {
    * Returns a session's title, labels and times, the number and size of its events, and the tokens that they used.
    *
    * The numbers are computed from all stored events, which the call reads page by page: it takes about as long as
-   * `getSession`, and little memory. Events that are appended meanwhile may not be counted. Through an adapter
-   * without `readPage`, the whole session is read for every 1,000 events.
+   * `getSession`, and little memory. Over Vertex AI, and through an adapter without `readPage`, it reads all events at
+   * once. Events that are appended meanwhile may not be counted.
    *
    * @throws SessionError `not_found`; `corrupt_record` for an event that cannot be read
    *

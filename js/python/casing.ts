@@ -12,7 +12,8 @@
  */
 import { defineMember } from '../members/member.js';
 import { MAX_EVENT_LEVELS, type JsonObject } from '../json/rules.js';
-import { type Fields, type Shape, snakeName } from './fields.js';
+import type { Fields, Shape } from './fields.js';
+import { snakeName } from './names.js';
 
 /**
  * The spelling of the fields of sessions and events.

@@ -2,9 +2,18 @@
  * The known fields of the ADKs' sessions and events, by their place. The place tells a field's name from
  * users' data: below `stateDelta` a key is the user's, below `usageMetadata` it is the API's.
  *
- * This is a table and not a rule on letters (`a_b` ↔ `aB`). A rule would rename fields that the ADK does not
- * know, such as `my_field` in a camelCase event, and names in users' data.
+ * The fields come from tables and not from a rule on letters (`a_b` ↔ `aB`). A rule would rename fields that the ADK
+ * does not know, such as `my_field` in a camelCase event, and names in users' data.
  */
+import { snakeName } from './names.js';
+import {
+  type Accepted,
+  type List,
+  type Model,
+  model,
+  PYTHON_EVENT,
+  TOKENS_BY_MODALITY,
+} from './python_models.js';
 
 /**
  * The structure of a value. `'data'` is kept exactly, at every depth. Otherwise: the shapes of the known
@@ -19,111 +28,49 @@ export interface Fields {
   readonly camelNames: ReadonlyMap<string, string>;
 }
 
-/**
- * Returns the snake_case name of a field: `toolUsePromptTokenCount` becomes `tool_use_prompt_token_count`.
- */
-export function snakeName(camelName: string): string {
-  return camelName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/**
- * @param data names of members that are data or plain values, separated by spaces
- * @param members shapes of the other members
- */
-function fields(data: string, members: Readonly<Record<string, Shape>> = {}): Fields {
-  const shapes = new Map<string, Shape>(Object.entries(members));
-  for (const name of words(data)) shapes.set(name, 'data');
-  return { members: shapes, camelNames: camelNames(shapes.keys()) };
-}
-
-function camelNames(names: Iterable<string>): Map<string, string> {
-  const pairs = [...names].map((name): [string, string] => [snakeName(name), name]);
-  return new Map(pairs.filter(([snake, camel]) => snake !== camel));
-}
-
-/** Splits a text at white space. */
-export function words(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
-}
-
-/** Fields of messages of the model's API. They may hold each other, and no users' data. */
-const MESSAGE_FIELDS = `
-  audioOffset authorAttribution boolValue cacheName cacheTokensDetails cachedContentTokenCount candidates
-  candidatesTokenCount candidatesTokensDetails chosenCandidates chunkId citations code confidenceScores
-  contentsCount createdAt customMetadata data day displayName distanceMeters documentName domain duration
-  encodedPolyline endIndex endOffset expireTime fileData fileId fileSearchStore fileUri fingerprint finished
-  firstPage flagContentUri fps googleMapsUri googleMapsWidgetContextToken googleSearchDynamicRetrievalScore
-  groundingChunkIndices groundingChunks groundingSupports id image imageSearchQueries imageUri
-  initialPromptTokenCount inlineData invocationsUsed jsonPath key language languageCode
-  lastConsumedClientMessageIndex lastPage level license logProbability logProbabilitySum maps mediaId
-  mediaProcessing mediaResolution messageAsOutput mimeType modality month newHandle nullValue numTokens
-  numberValue numericValue outcome output outputFor pageNumber pageSpan partIndex path photoUri
-  placeAnswerSources placeId promptTokenCount promptTokensDetails publicationDate ragChunk
-  relativePublishTimeDescription renderedContent renderedParts responseTokenCount responseTokensDetails
-  resumable retrievalMetadata retrievalQueries retrievedContext review reviewId reviewSnippet
-  reviewSnippets route sdkBlob searchEntryPoint segment serviceTier sourceFlaggingUris sourceId sourceUri
-  speaker speakerLabel startIndex startOffset stringListValue stringValue style text thoughtsTokenCount
-  timeLeft title token tokenCount tokenId toolUsePromptTokenCount toolUsePromptTokensDetails topCandidates
-  totalTokenCount trafficType uri values voiceActivityType web webSearchQueries willContinue word words year`;
-
-const messageMembers = new Map<string, Shape>();
-const MESSAGE: Fields = {
-  members: messageMembers,
-  camelNames: camelNames(words(MESSAGE_FIELDS)),
-};
-for (const name of words(MESSAGE_FIELDS)) messageMembers.set(name, MESSAGE);
-
-const PART = fields('text thought thoughtSignature partMetadata mediaProcessing', {
-  inlineData: MESSAGE,
-  fileData: MESSAGE,
-  videoMetadata: MESSAGE,
-  speechMetadata: MESSAGE,
-  mediaResolution: MESSAGE,
-  executableCode: MESSAGE,
-  codeExecutionResult: MESSAGE,
-  audioTranscription: MESSAGE,
-  functionCall: fields('id name args willContinue', { partialArgs: MESSAGE }),
-  functionResponse: fields('id name response willContinue scheduling', { parts: MESSAGE }),
-  toolCall: fields('id toolType args'),
-  toolResponse: fields('id toolType response'),
-});
-
-const CONTENT = fields('role', { parts: PART });
-
-const ACTIONS = fields(
-  `stateDelta artifactDelta requestedAuthConfigs requestedToolConfirmations agentState setModelResponse
-   customMetadata route skipSummarization transferToAgent transferReason escalate endOfAgent
-   rewindBeforeInvocationId`,
+/** The fields of an event that only `@google/adk` has. */
+const TYPESCRIPT_EVENT = model(
+  { data: 'route isCompacted startTime endTime compactedContent isScratchpad' },
   {
-    compaction: fields('startTimestamp endTimestamp', { compactedContent: CONTENT }),
-    renderUiWidgets: fields('id provider payload'),
+    actions: model({ data: 'customMetadata' }),
+    usageMetadata: model(
+      { data: 'initialPromptTokenCount responseTokenCount serviceTier' },
+      { responseTokensDetails: TOKENS_BY_MODALITY },
+    ),
   },
 );
+
+const SESSION_HEAD = model({ data: 'id appName userId state lastUpdateTime initialState' });
 
 /** An event, of `@google/adk` or google-adk for Python. */
-export const EVENT: Fields = fields(
-  `id invocationId author branch timestamp partial turnComplete turnCompleteReason interrupted
-   interactionStatus finishReason errorCode errorMessage longRunningToolIds customMetadata interactionId
-   environmentId modelVersion liveSessionId avgLogprobs output route isolationScope isCompacted startTime
-   endTime compactedContent isScratchpad`,
-  {
-    content: CONTENT,
-    actions: ACTIONS,
-    groundingMetadata: MESSAGE,
-    citationMetadata: MESSAGE,
-    usageMetadata: MESSAGE,
-    cacheMetadata: MESSAGE,
-    logprobsResult: MESSAGE,
-    goAway: MESSAGE,
-    liveSessionResumptionUpdate: MESSAGE,
-    voiceActivity: MESSAGE,
-    inputTranscription: MESSAGE,
-    outputTranscription: MESSAGE,
-    nodeInfo: MESSAGE,
-  },
-);
+export const EVENT: Fields = fieldsOf([PYTHON_EVENT, TYPESCRIPT_EVENT]);
 
 /** A session. */
-export const SESSION: Fields = fields('id appName userId state lastUpdateTime initialState', {
-  events: EVENT,
-});
+export const SESSION: Fields = withNames(
+  new Map(fieldsOf([SESSION_HEAD]).members).set('events', EVENT),
+);
+
+/** Returns the fields of an object that has the members of all models. */
+function fieldsOf(models: readonly Model[]): Fields {
+  const names = new Set(models.flatMap(({ members }) => [...members.keys()]));
+  const members = new Map<string, Shape>();
+  for (const name of names) {
+    const values = models.map(({ members }) => members.get(name)?.accepted);
+    const ofMember = values.flatMap((accepted) => modelOf(accepted) ?? []);
+    members.set(name, ofMember.length === 0 ? 'data' : fieldsOf(ofMember));
+  }
+  return withNames(members);
+}
+
+/** Returns the model of a value or of the items of a list. The keys of a dictionary are users' data. */
+function modelOf(accepted: Accepted | undefined): Model | undefined {
+  if (typeof accepted !== 'object') return undefined;
+  // By own members: any library may put a member into `Object.prototype`.
+  if (Object.hasOwn(accepted, 'list')) return modelOf((accepted as List).list);
+  return Object.hasOwn(accepted, 'members') ? (accepted as Model) : undefined;
+}
+
+function withNames(members: ReadonlyMap<string, Shape>): Fields {
+  const pairs = [...members.keys()].map((name): [string, string] => [snakeName(name), name]);
+  return { members, camelNames: new Map(pairs.filter(([snake, camel]) => snake !== camel)) };
+}

@@ -4,7 +4,7 @@
  * These models differ from all others of an event: they keep unknown fields, and read both casings. So an
  * auth config is treated as data, which is written unchanged or not at all.
  */
-import { snakeName } from './fields.js';
+import { snakeName } from './names.js';
 import { isPlainObject } from '../json/rules.js';
 
 /** Whether a value that is not `null` is accepted. */

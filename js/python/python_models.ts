@@ -8,7 +8,7 @@
  * A test compares the table with the models of the installed package.
  */
 
-import { snakeName, words } from './fields.js';
+import { snakeName, words } from './names.js';
 
 /**
  * A value that has no fields of the ADK:
@@ -73,7 +73,7 @@ interface Conditions {
   readonly requiredTogether?: string;
 }
 
-function model(
+export function model(
   namesByLeaf: NamesByLeaf,
   members: Readonly<Record<string, Accepted>> = {},
   { required = '', requiredTogether = '' }: Conditions = {},
@@ -207,7 +207,7 @@ const GROUNDING_METADATA = model(
   },
 );
 
-const TOKENS_BY_MODALITY = listOf(model({ text: 'modality', integer: 'tokenCount' }));
+export const TOKENS_BY_MODALITY = listOf(model({ text: 'modality', integer: 'tokenCount' }));
 const USAGE_METADATA = model(
   {
     text: 'trafficType',

@@ -39,22 +39,29 @@ export class EventPages {
     this.#parts = parts;
   }
 
-  /** @param forward whether a page without a cursor has the first events */
-  list(request: ListEventsRequest & StorageCall, forward = false): MaybePromise<EventsPage> {
+  /** @param walk the order of the walk that reads the page; a forward one begins with the first events */
+  list(
+    request: ListEventsRequest & StorageCall,
+    walk?: EventsRequest['order'],
+  ): MaybePromise<EventsPage> {
     const { appName, userId, sessionId, before, after: newer } = request;
     requireUser(request);
     if (before !== undefined && newer !== undefined) {
       throw invalid('after', 'must not be given together with before');
     }
     const limit = optionalNumber('limit', request.limit);
-    const withCount = optionalBoolean('withCount', request.withCount) ?? true;
+    const isAtCursor = before !== undefined || newer !== undefined;
+    const withCount = optionalBoolean('withCount', request.withCount) ?? !isAtCursor;
     const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
     const [name, text] = newer === undefined ? (['before', before] as const) : ['after', newer];
     const key = { appName, userId, sessionId };
     const owner = cursorOwner(key);
     const place = text === undefined ? [] : readPlace(name, EVENT_CURSOR, owner, text);
     const [wasCreated, eventId] = place as readonly [number?, string?];
-    const page = { isForward: forward || newer !== undefined, eventId, limit, withCount };
+    const isForward = walk === 'asc' || newer !== undefined;
+    // A walk back may end on its first page, so only the next one reads on to the end.
+    const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
+    const page = { isForward, eventId, limit, withCount, isToEnd };
     return after(this.read(key, page, request), (read) => {
       const [created, fragments, hasOlder, first, last, eventCount] = read;
       if (fragments === undefined || (wasCreated !== undefined && wasCreated !== created)) {
@@ -63,7 +70,7 @@ export class EventPages {
       const events = this.parse(fragments, sessionId, skipCorrupt);
       const cursor = (eventId: string): string =>
         cursorText(EVENT_CURSOR, owner, [created, eventId]);
-      const lastId = last ?? (page.isForward ? eventId : undefined);
+      const lastId = last ?? (isForward ? eventId : undefined);
       return {
         events,
         ...(hasOlder === true && first !== undefined && { before: cursor(first) }),
@@ -89,7 +96,7 @@ export class EventPages {
     return sumSession<S>(async (eventId) => {
       await pause?.();
       requireNotAborted(signal);
-      const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false };
+      const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false, isToEnd: true };
       return after(this.read(key, page, request), (read) => {
         const events = this.parse(read[1] ?? [], sessionId, skipCorrupt);
         return { read, events };
@@ -206,11 +213,11 @@ function putOlder(events: Event[], firstId: string | undefined, older: readonly 
 /**
  * Goes through a session's events.
  *
- * @param list reads a page; without a cursor the first one if `forward`
+ * @param list reads a page; see {@link EventPages.list}
  */
 export async function* walkEvents(
   { order = 'asc', before, after, ...request }: EventsRequest,
-  list: (request: ListEventsRequest, forward: boolean) => Promise<EventsPage>,
+  list: (request: ListEventsRequest, walk: 'asc' | 'desc') => Promise<EventsPage>,
 ): AsyncGenerator<Event, void, undefined> {
   requireOneOf('order', order, ['asc', 'desc']);
   const isForward = order === 'asc';
@@ -220,7 +227,7 @@ export async function* walkEvents(
   let cursor = isForward ? after : before;
   for (;;) {
     const place = isForward ? { after: cursor } : { before: cursor };
-    const page = await list({ ...request, ...place, withCount: false }, isForward);
+    const page = await list({ ...request, ...place, withCount: false }, order);
     yield* isForward ? page.events : page.events.reverse();
     const next = isForward ? page.after : page.before;
     // After the last event, a page has the cursor of its request.

@@ -83,10 +83,10 @@ export class HandlerStore implements ServerStore {
 
   page(
     key: Required<StorageKey>,
-    { isForward, ...page }: EventPageRequest,
+    { isForward, eventId, limit, withCount }: EventPageRequest,
     call: StorageCall,
   ): Promise<ReadEvents | undefined> {
-    const query = { direction: isForward ? 'after' : 'before', ...page };
+    const query = { direction: isForward ? 'after' : 'before', eventId, limit, withCount };
     return this.#get(pathTo(key, HANDLE_EVENTS), query, call, readEventsIn);
   }
 

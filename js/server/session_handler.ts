@@ -1,4 +1,5 @@
 import { requireService } from '../call/require_service.js';
+import { TimeLimit } from '../call/time_limit.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
 import { requirePermission } from './routes/authorize.js';
 import type { WatchRequest } from '../watch/notice.js';
@@ -30,7 +31,6 @@ import {
 } from './routes/route.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
-import { TimeLimit } from './http/time_limit.js';
 import { valueResponse } from './http/value_response.js';
 
 /**
@@ -161,7 +161,8 @@ class Handler {
     parts: PathNames & Pick<RouteCall, 'query' | 'mayWriteAppState' | 'isOwnClient'>,
   ): Promise<Response> {
     const { maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
-    const limit = new TimeLimit(request.signal, timeoutMs);
+    const limit = new TimeLimit(timeoutMs);
+    limit.follow(request.signal);
     try {
       const { signal } = limit;
       const body = members ? await readJsonObject(request, maxBodyBytes, members, signal) : {};

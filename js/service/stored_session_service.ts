@@ -181,8 +181,8 @@ export class StoredSessionService<S extends object = StateShape>
 
   events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
     const { calls, pages } = this.#core;
-    return walkEvents(calls.begin('events', request), (page, forward) =>
-      calls.run('listEvents', page, (page) => pages.list(page, forward)),
+    return walkEvents(calls.begin('events', request), (page, order) =>
+      calls.run('listEvents', page, (page) => pages.list(page, order)),
     );
   }
 

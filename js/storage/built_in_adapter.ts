@@ -37,7 +37,7 @@ export interface BuiltInWriteRequest extends StorageWriteRequest {
 export interface BuiltInDescribeRequest
   extends StorageDescribeRequest, Pick<Description, 'expiry'> {}
 
-/** A request of sessions ordered by either time. Only adapters of this package get `orderBy` and `terms`. */
+/** A request of sessions ordered by either time. Only adapters of this package get `orderBy`, `after` and `terms`. */
 export interface BuiltInListRequest extends StorageListRequest {
   readonly orderBy?: ListTime | undefined;
   /** Only the sessions that the list has after this place. */
@@ -45,12 +45,6 @@ export interface BuiltInListRequest extends StorageListRequest {
   /** The adapter may leave out sessions that lack one of these terms; see `js/model/terms.ts`. */
   readonly terms?: readonly string[] | undefined;
 }
-
-/** See {@link BuiltInListRequest}. */
-export type BuiltInListAfterRequest = Omit<BuiltInListRequest, 'offset'> & {
-  readonly after: TimedPlace;
-  readonly limit: number;
-};
 
 /** An adapter of this package. The events of its reads need no check. */
 export interface BuiltInAdapter extends StorageAdapter {
@@ -67,6 +61,11 @@ export interface BuiltInAdapter extends StorageAdapter {
     | undefined;
   /** Whether `append` carries out {@link BuiltInWriteRequest.truncateAfter}. Without it such an append is refused. */
   readonly truncates?: boolean | undefined;
+  /**
+   * Whether `readPage` reads all events after the place of the page, or after the page. A walk through them then asks
+   * for all at once, by an infinite `limit`.
+   */
+  readonly readsBack?: boolean | undefined;
   append(request: BuiltInWriteRequest, decide: Decide): void | Promise<void>;
   describe(request: BuiltInDescribeRequest): boolean | Promise<boolean>;
   deleteUnchanged(
@@ -76,7 +75,6 @@ export interface BuiltInAdapter extends StorageAdapter {
   readParsed(request: StorageReadRequest): BuiltInRows | Promise<BuiltInRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;
   list(request: BuiltInListRequest): Listing | Promise<Listing>;
-  listAfter(request: BuiltInListAfterRequest): Listing | Promise<Listing>;
   /** Opens the storage, or asks whether it still answers. */
   open(call: StorageCall): Promise<void>;
   /** Set by the service before the first verb: called if a pool loses a connection that no call uses. */

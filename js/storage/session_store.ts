@@ -128,6 +128,11 @@ export interface EventPageRequest {
   readonly eventId: string | undefined;
   readonly limit: number | undefined;
   readonly withCount: boolean;
+  /**
+   * Whether the caller reads on to the end. The page may then have more events than `limit`, if the storage has to
+   * read them in any case.
+   */
+  readonly isToEnd?: boolean;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { StorageKey } from '../storage/rows.js';
 type Verb = Exclude<
   keyof BuiltInAdapter,
   | 'appendMany'
+  | 'listAfter'
   | 'createInSteps'
   | 'closing'
   | 'close'
@@ -14,6 +15,7 @@ type Verb = Exclude<
   | 'kind'
   | 'durable'
   | 'truncates'
+  | 'readsBack'
   | 'onConnectionLost'
 >;
 
@@ -48,7 +50,6 @@ export class LazyAdapter implements BuiltInAdapter {
   readonly readPage = this.#verb('readPage');
   readonly readParsed = this.#verb('readParsed');
   readonly list = this.#verb('list');
-  readonly listAfter = this.#verb('listAfter');
   readonly delete = this.#verb('delete');
   readonly deleteUnchanged = this.#verb('deleteUnchanged');
   readonly open = this.#verb('open');
@@ -56,6 +57,11 @@ export class LazyAdapter implements BuiltInAdapter {
   /** Databases do, and Vertex AI does not. */
   get truncates(): boolean {
     return this.kind !== 'vertexai';
+  }
+
+  /** Only Vertex AI does. */
+  get readsBack(): boolean {
+    return this.kind === 'vertexai';
   }
 
   /** Absent until the adapter is made, and if the adapter has none. */

@@ -21,7 +21,6 @@
  * @module
  */
 import { SessionError } from '../errors/errors.js';
-import { ownMembers } from '../members/own.js';
 import type {
   Decide,
   StorageDeleteRequest,
@@ -36,7 +35,6 @@ import {
   NO_ROWS,
   type BuiltInAdapter,
   type BuiltInDescribeRequest,
-  type BuiltInListAfterRequest,
   type BuiltInListRequest,
 } from '../storage/built_in_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
@@ -59,6 +57,7 @@ import { SessionQueue } from './rest/session_queue.js';
 export class VertexAdapter implements BuiltInAdapter {
   readonly kind = 'vertexai';
   readonly durable = true;
+  readonly readsBack = true;
   readonly createInSteps = createInSteps;
   readonly #connection: Connection;
   readonly #caches: SharedCaches;
@@ -137,12 +136,6 @@ export class VertexAdapter implements BuiltInAdapter {
 
   list(request: BuiltInListRequest): Promise<Listing> {
     return this.#call(request, (sessions) => listSessions(sessions, request));
-  }
-
-  listAfter(request: BuiltInListAfterRequest): Promise<Listing> {
-    return this.#call(request, (sessions) =>
-      listSessions(sessions, ownMembers({ ...request, offset: 0 })),
-    );
   }
 
   delete(request: StorageDeleteRequest): Promise<void> {

@@ -102,6 +102,8 @@ describe('the tarball', () => {
     );
     assert.ok(links.length > 20);
     assert.deepEqual(wrong, []);
+    const count = readme.trimEnd().split('\n').length;
+    assert.ok(count <= 250, `README.md has ${count} lines, more than 250`);
   });
 
   it('has no script that an installation runs or warns about', () => {

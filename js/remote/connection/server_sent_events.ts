@@ -1,5 +1,5 @@
 import { onAbort } from '../../call/on_abort.js';
-import { raceSignal } from '../../http/call_limit.js';
+import { raceSignal } from '../../call/time_limit.js';
 import { ownMembers } from '../../members/own.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { Connection, RemoteRequest } from './connection.js';

@@ -1,5 +1,5 @@
 import { requireNotAborted } from '../../call/call.js';
-import { onAbort } from '../../call/on_abort.js';
+import { TimeLimit } from '../../call/time_limit.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { innermostMessage, timeoutError } from '../../http/http_errors.js';
 import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
@@ -37,18 +37,15 @@ export async function* runAgent(
   const { timeoutMs, closeTimeout } = connection.options;
   requireNotAborted(signal);
   closeTimeout.signal.throwIfAborted();
-  const ended = new AbortController();
-  const endings = [
-    onAbort(stopped, () => ended.abort()),
-    onAbort(closeTimeout.signal, () => ended.abort(closeTimeout.signal.reason)),
-    signal && onAbort(signal, () => ended.abort(abortedRun(signal))),
-  ];
-  const timer = setTimeout(() => ended.abort(lateRun(timeoutMs)), timeoutMs);
+  const ended = new TimeLimit(timeoutMs, () => lateRun(timeoutMs));
+  ended.follow(stopped);
+  ended.follow(closeTimeout.signal);
+  if (signal !== undefined) ended.follow(signal, () => abortedRun(signal));
   const updates = handle && new HandleUpdates(handle, () => read(ended.signal));
   try {
     const request = { method: 'POST', path: '/run_sse', body } as const;
     const { response, mask, refusal } = await openStream(connection, request, ended.signal);
-    clearTimeout(timer);
+    ended.stopTimer();
     if (refusal !== undefined) throw refusal.error;
     let failure: SessionError | undefined;
     for await (const data of serverSentEvents(response, ended.signal)) {
@@ -72,8 +69,7 @@ export async function* runAgent(
     ended.signal.throwIfAborted();
     throw isSessionError(cause) ? cause : lostRun(innermostMessage(cause), cause);
   } finally {
-    clearTimeout(timer);
-    for (const ignore of endings) ignore?.();
+    ended.end();
     ended.abort();
   }
 }

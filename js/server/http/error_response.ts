@@ -51,7 +51,8 @@ const DETAILS: Readonly<Record<number, string>> = {
  */
 export function errorResponse(error: unknown): Response {
   if (error instanceof HttpRefusal) {
-    return jsonResponse({ detail: error.message }, error.status, error.headers);
+    const { message: detail, code, status, headers } = error;
+    return jsonResponse({ detail, code }, status, headers);
   }
   if (!isSessionError(error)) return jsonResponse({ detail: DETAILS[500] }, 500);
   const status = STATUSES[error.code];

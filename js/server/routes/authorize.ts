@@ -60,6 +60,7 @@ export interface SessionAccess {
  * | `{ mayWriteAppState: true }` | allowed, with `app:` state |
  * | `false` | refused with status 403 |
  * | `'unauthenticated'` | refused with status 401: the request does not tell who sends it |
+ * | `'forget'` | refused with status 410: a cache erases what it has of its owner, also what is unsent |
  *
  * @example
  * ```ts
@@ -71,6 +72,7 @@ export interface SessionAccess {
 export type Permission =
   | boolean
   | 'unauthenticated'
+  | 'forget'
   | {
       /** Whether the request may change `app:` state. */
       readonly mayWriteAppState: boolean;
@@ -99,6 +101,9 @@ export type Authorize = (
   access: SessionAccess,
 ) => Permission | Promise<Permission>;
 
+/** The code of the order to forget, which `js/cache` obeys. */
+export const FORGET = 'forget';
+
 /**
  * Asks `authorize`.
  *
@@ -114,6 +119,9 @@ export async function requirePermission(
   if (permission === true) return false;
   if (permission === 'unauthenticated') {
     throw new HttpRefusal(401, 'This request does not tell who sends it.');
+  }
+  if (permission === FORGET) {
+    throw new HttpRefusal(410, 'Forget all data of this owner.', {}, FORGET);
   }
   if (typeof permission === 'object') return permission.mayWriteAppState === true;
   throw new HttpRefusal(403, 'This is not allowed.');

@@ -22,7 +22,7 @@ export const EVENT_ROUTES: readonly Route[] = [
         before: textIn(query, 'before'),
         after: textIn(query, 'after'),
         limit: numberIn(query, 'limit'),
-        withCount: flagIn(query, 'withCount') ?? true,
+        withCount: flagIn(query, 'withCount'),
       });
       return { events: events.map(eventToJson), ...page };
     },

@@ -50,11 +50,12 @@ export const HANDLE_ROUTES: readonly Route[] = [
     run: async (call) => {
       const { query, appName, userId, sessionId } = call;
       const { pages } = requireCore(call);
+      const eventId = textIn(query, 'eventId');
       const page = {
         isForward: wordIn(query, 'direction', ['before', 'after']) === 'after',
-        eventId: textIn(query, 'eventId'),
+        eventId,
         limit: numberIn(query, 'limit'),
-        withCount: flagIn(query, 'withCount') ?? true,
+        withCount: flagIn(query, 'withCount') ?? eventId === undefined,
       };
       const [created, fragments, ...rest] = await pages.read(
         { appName, userId, sessionId },

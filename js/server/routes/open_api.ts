@@ -1,4 +1,5 @@
 import { SESSION_ERROR_CODES } from '../../errors/errors.js';
+import { FORGET } from './authorize.js';
 import type { Route } from './route.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../http/protocol.js';
 
@@ -70,7 +71,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     description: 'Server-sent events; the data of each is a notice as JSON.',
   },
   Nothing: { type: 'null' },
-  Error: objectOf({ detail: TEXT }, { code: { enum: SESSION_ERROR_CODES } }),
+  Error: objectOf({ detail: TEXT }, { code: { enum: [...SESSION_ERROR_CODES, FORGET] } }),
 };
 
 /** The schemas of parameters and of members of bodies, by their names. */
@@ -117,6 +118,7 @@ const ERROR_STATUSES: Readonly<Record<string, string>> = {
   403: 'This is not allowed.',
   404: 'There is no such session.',
   409: 'The session exists already, or has changed.',
+  410: 'A cache must erase what it has of its owner.',
   500: 'The server failed.',
   503: 'The sessions cannot be reached now.',
 };

@@ -1,7 +1,7 @@
 /** Calls of an adapter's verbs: their requests, their errors, and the end of waiting. */
 import { messageOf } from '../../errors/describe.js';
 import { abortedError, type MaybePromise, requireNotAborted } from '../../call/call.js';
-import { onAbort } from '../../call/on_abort.js';
+import { raceSignal } from '../../call/time_limit.js';
 import { ownMembers } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
@@ -40,15 +40,7 @@ export async function untilAborted<T>(
   result: MaybePromise<T>,
 ): Promise<T> {
   if (signal === undefined) return result;
-  let ignore = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    ignore = onAbort(signal, () => reject(abortedError(signal)));
-  });
-  try {
-    return await Promise.race([result, aborted]);
-  } finally {
-    ignore();
-  }
+  return raceSignal(signal, result, () => abortedError(signal));
 }
 
 /** Returns the error for whatever a verb threw. */

@@ -112,7 +112,7 @@ export class AdapterStore implements SessionStore {
     await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, {});
     throw new SessionError(
       'unsupported',
-      "The storage's create ignores the events; store them as append does.",
+      "The storage's create ignores the events; store them as append does. user: and app: keys may have been stored.",
     );
   }
 
@@ -227,7 +227,7 @@ export class AdapterStore implements SessionStore {
     page: EventPageRequest,
     call: StorageCall,
   ): Promise<ReadEvents | undefined> {
-    return pageThrough(this.#adapter, key, page, call);
+    return pageThrough(this.#adapter, this.#builtIn, key, page, call);
   }
 
   async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {

@@ -25,8 +25,9 @@ interface Listed {
 }
 
 /**
- * Lists sessions through an adapter, and checks its result. If the adapter lacks `listAfter`, or if it is a user's
- * and the order is by `createTime`, it lists all sessions, and this function cuts the page from them.
+ * Lists sessions through an adapter, and checks its result. An adapter of this package lists any page. A user's has
+ * `listAfter` for a page after a place. If it lacks the verb, or if the order is by `createTime`, it lists all
+ * sessions, and this function cuts the page from them.
  */
 export function listThrough(
   adapter: StorageAdapter,
@@ -36,21 +37,20 @@ export function listThrough(
 ): Promise<Listed> {
   const request = ownMembers(given);
   const { offset, limit, after, orderBy, ...others } = request;
-  const list = ownMembers(isBuiltIn && orderBy ? { ...others, orderBy } : others);
   const isOrdered = isBuiltIn || orderBy === undefined;
-  const hasVerb = isOrdered && after !== undefined && memberOf(adapter, 'listAfter') !== undefined;
-  const isPage = hasVerb || (isOrdered && after === undefined);
+  const isAfter = !isBuiltIn && after !== undefined;
+  const hasVerb = isOrdered && isAfter && memberOf(adapter, 'listAfter') !== undefined;
+  const isPage = hasVerb || (isOrdered && !isAfter);
   const verb = hasVerb ? 'listAfter' : 'list';
   return settled(verb, call.signal, async () => {
     let listing: Listing | Promise<Listing>;
     if (hasVerb) {
       const place = after as ListPlace;
-      listing = adapter.listAfter!(requestOf({ ...list, after: place, limit: limit! }, call));
+      listing = adapter.listAfter!(requestOf({ ...others, after: place, limit: limit! }, call));
     } else {
-      const page = isPage ? { offset, ...(limit !== undefined && { limit }) } : { offset: 0 };
-      listing = adapter.list(requestOf({ ...list, ...page }, call));
+      listing = adapter.list(requestOf(isPage ? request : { ...others, offset: 0 }, call));
     }
-    const listed = checked(verb, await untilAborted(call.signal, listing), list.withTotal);
+    const listed = checked(verb, await untilAborted(call.signal, listing), request.withTotal);
     if (isPage) return listed;
     if (!isOrdered && listed.sessions.some(({ 6: createTime }) => createTime === undefined)) {
       throw new SessionError(

@@ -56,14 +56,24 @@ async function readChecked(adapter: StorageAdapter, request: StorageReadRequest)
   return { session, user, app, events };
 }
 
-/** Reads a page of a session's events. An adapter without `readPage` reads the whole session. */
+/**
+ * Reads a page of a session's events. An adapter without `readPage` reads the whole session.
+ *
+ * @param builtIn the adapter, if it is one of this package
+ */
 export async function pageThrough(
   adapter: StorageAdapter,
+  builtIn: BuiltInAdapter | undefined,
   key: Required<StorageKey>,
-  { isForward, eventId, limit, withCount }: EventPageRequest,
+  page: EventPageRequest,
   call: StorageCall,
 ): Promise<ReadEvents | undefined> {
-  const wanted = eventLimit(limit);
+  const { isForward, eventId, limit, withCount } = page;
+  const hasVerb = memberOf(adapter, 'readPage') !== undefined;
+  const readsBack = builtIn !== undefined && memberOf(builtIn, 'readsBack') === true;
+  const isWhole = memberOf(page, 'isToEnd') === true && (!hasVerb || readsBack);
+  const most = eventLimit(limit);
+  const wanted = isWhole ? Infinity : most;
   const given: StoragePageRequest = {
     key,
     direction: isForward ? 'after' : 'before',
@@ -74,7 +84,6 @@ export async function pageThrough(
   };
   const { signal } = call;
   const request = requestOf(given, call);
-  const hasVerb = memberOf(adapter, 'readPage') !== undefined;
   const verb = hasVerb ? 'readPage' : 'read';
   return settled(verb, signal, async () => {
     const read = hasVerb ? adapter.readPage!(request) : readAndCut(adapter, request);

@@ -92,21 +92,23 @@ function rowsOf(
   return { session, events };
 }
 
-/** Reads the events of the page and all later ones. */
+/** Reads the events of the page and all later ones. An infinite limit is that of a walk to the end. */
 async function readBackToPage(
   { events }: Sessions,
   { url }: SessionAddress,
   { direction, eventId, limit }: Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>,
 ): Promise<readonly PostedEvent[]> {
   let posted: PostedEvent[] = [];
+  const isForward = direction === 'after';
+  const readsAll = isForward ? eventId === undefined : limit === Infinity;
   const pageSize = eventId === undefined ? Math.min(MAX_PAGE_SIZE, limit + 1) : MAX_PAGE_SIZE;
   for await (const page of events.backwards(url, 0, pageSize)) {
     posted = [...page, ...posted];
+    if (readsAll) continue;
     // The next page may hold the first version of an event that stands earlier than this one does.
     const from = posted[0]?.postedAt ?? 0;
     const rows = toEventRows(posted).filter(({ seq }) => seq > from);
-    if (direction === 'after' && eventId === undefined) continue;
-    const wanted = direction === 'after' ? 0 : limit;
+    const wanted = isForward ? 0 : limit;
     const found = eventId === undefined ? rows.length : rows.findIndex(({ id }) => id === eventId);
     if (found >= wanted) break;
   }

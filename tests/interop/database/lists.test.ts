@@ -71,7 +71,7 @@ for (const [title, start] of ENGINES) {
       await append('s2');
       const older = await service.listEvents({ ...key, before: last.before });
       assert.deepEqual([...idsOfEvents(older), ...idsOfEvents(last)], all);
-      const newer = await service.listEvents({ ...key, after: last.after });
+      const newer = await service.listEvents({ ...key, after: last.after, withCount: true });
       assert.deepEqual(newer.events.map(firstText), ['new']);
       assert.equal(newer.eventCount, 4);
       const walked = [];

@@ -130,6 +130,34 @@ describe('Names of an event', () => {
     }
   });
 
+  it('are fields only in the place of the field', () => {
+    // Each is a field elsewhere in an event.
+    const names = { file_uri: 1, token_count: null, display_name: { mime_type: 2 } };
+    const event = {
+      usageMetadata: { ...names, totalTokenCount: 3 },
+      groundingMetadata: { groundingChunks: [{ web: names }, names] },
+      nodeInfo: { ...names, path: { error_code: 4 } },
+      content: { parts: [{ text: { file_uri: 5 }, inlineData: { cache_name: 6 } }] },
+    };
+    assert.deepEqual(readNames(event, EVENT), event);
+    assert.deepEqual(readNames(snake(event), EVENT), event);
+  });
+
+  it('that only the TypeScript ADK has are written in snake_case too', () => {
+    const event = {
+      isCompacted: true,
+      actions: { customMetadata: DATA },
+      usageMetadata: { responseTokensDetails: [{ tokenCount: 1 }], serviceTier: 'flex' },
+    };
+    const written = {
+      is_compacted: true,
+      actions: { custom_metadata: DATA },
+      usage_metadata: { response_tokens_details: [{ token_count: 1 }], service_tier: 'flex' },
+    };
+    assert.deepEqual(snake(event), written);
+    assert.deepEqual(readNames(written, EVENT), event);
+  });
+
   it('are omitted if Python has null', () => {
     const event = parsed(
       '{"branch":null,"error_code":null,"x":null,"content":{"parts":[{"text":"a","inline_data":null}]},"actions":{"escalate":null,"state_delta":{"a":null}},"output":{"b":null}}',
@@ -151,7 +179,7 @@ describe('Names of an event', () => {
   });
 
   it('are converted only as deep as an event may nest', () => {
-    const text = `{"usage_metadata":${'{"web":'.repeat(50_000)}1${'}'.repeat(50_000)}}`;
+    const text = `{"usage_metadata":${'['.repeat(50_000)}1${']'.repeat(50_000)}}`;
     assert.doesNotThrow(() => readNames(parsed(text), EVENT));
   });
 });

@@ -115,11 +115,17 @@ describe('listEvents', () => {
     await assert.rejects(missing, refusal('not_found'));
   });
 
-  it('counts only if it is asked to', async () => {
+  it('counts for a page without a cursor, and else only if it is asked to', async () => {
     const service = new InMemorySessionService();
     await withEvents(service, 3);
-    assert.equal((await service.listEvents({ ...key, limit: 1 })).eventCount, 3);
+    const { before, after, eventCount } = await service.listEvents({ ...key, limit: 1 });
+    assert.equal(eventCount, 3);
     assert.ok(!('eventCount' in (await service.listEvents({ ...key, withCount: false }))));
+    for (const cursor of [{ before }, { after }]) {
+      assert.ok(!('eventCount' in (await service.listEvents({ ...key, ...cursor }))));
+      const counted = await service.listEvents({ ...key, ...cursor, withCount: true });
+      assert.equal(counted.eventCount, 3);
+    }
   });
 
   it('returns events of its own', async () => {
@@ -143,6 +149,35 @@ describe('listEvents', () => {
     await withEvents(plain, 5);
     const page = await plain.listEvents({ ...key, limit: 2 });
     assert.deepEqual([ids(page.events), page.eventCount], [named(4, 5), 5]);
+  });
+
+  it('reads the whole session of an adapter without readPage once for a walk and for its sums', async () => {
+    const { adapter, reads } = withPages();
+    const service = await openSessionService({ storage: { ...adapter, readPage: undefined! } });
+    await service.createSession(key);
+    const count = 1200;
+    const events = named(1, count).map((id) => ({ id, invocationId: 'i', timestamp: 1000 }));
+    await service.appendEvents({ session: (await service.getSession(key))!, events });
+    const readsOf = async (call: () => unknown) => {
+      reads.read = 0;
+      await call();
+      return reads.read;
+    };
+    const walk = async (request: object) => {
+      const found = [];
+      for await (const { id } of service.events({ ...key, ...request })) found.push(id);
+      return found;
+    };
+    // Forwards, the second read looks for events that were appended meanwhile.
+    const forwards = async () => assert.deepEqual(await walk({}), named(1, count));
+    assert.equal(await readsOf(forwards), 2);
+    // Backwards, the walk may have ended on the first page.
+    const back = async () => {
+      assert.deepEqual(await walk({ order: 'desc' }), named(1, count).reverse());
+    };
+    assert.equal(await readsOf(back), 2);
+    assert.equal(await readsOf(() => service.sessionInfo(key)), 1);
+    await assert.rejects(walk({ limit: 0 }), refusal('invalid_argument', 'limit'));
   });
 
   it('reports an adapter whose page is malformed', async () => {

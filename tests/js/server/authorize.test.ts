@@ -55,13 +55,17 @@ describe('Authorization', () => {
   });
 
   it('refuses with the same response whether the session exists or not', async () => {
-    for (const permission of [false, 'unauthenticated'] as const) {
+    for (const [permission, status] of [
+      [false, 403],
+      ['unauthenticated', 401],
+      ['forget', 410],
+    ] as const) {
       const { ask, service } = serve({ authorize: () => permission });
       await seed(service);
       for (const [method] of [['GET'], ['DELETE'], ['PATCH'], ['PUT']]) {
         const existing = await ask(SESSION, { method: method! });
         const missing = await ask(`${SESSIONS}/none`, { method: method! });
-        assert.equal(existing.status, permission === false ? 403 : 401);
+        assert.equal(existing.status, status);
         assert.deepEqual([missing.status, missing.body], [existing.status, existing.body]);
       }
       assert.notEqual(await service.getSession(KEY), undefined);

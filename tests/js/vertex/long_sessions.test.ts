@@ -51,6 +51,31 @@ describe('A session of a thousand events at Vertex AI', () => {
     assert.equal(requests('events.list'), 1);
   });
 
+  it('is walked through with one request a page, and one that looks for later events', async () => {
+    const pages = Math.ceil(COUNT / PAGE);
+    const walk = async (order: 'asc' | 'desc') => {
+      const texts = [];
+      for await (const event of service.events({ ...KEY, order })) texts.push(textOf(event));
+      return texts;
+    };
+    assert.deepEqual(await walk('asc'), TEXTS);
+    assert.equal(requests('events.list'), pages + 1);
+    server.forget();
+    assert.deepEqual(await walk('desc'), TEXTS.toReversed());
+    assert.equal(requests('events.list'), 1 + pages);
+    server.forget();
+    assert.equal((await service.sessionInfo(KEY)).eventCount, COUNT);
+    assert.equal(requests('events.list'), pages);
+  });
+
+  it('is read by one request if a walk back ends on its first page', async () => {
+    for await (const event of service.events({ ...KEY, order: 'desc', limit: 20 })) {
+      assert.equal(textOf(event), TEXTS.at(-1));
+      break;
+    }
+    assert.equal(requests('events.list'), 1);
+  });
+
   it('is appended to with as few requests as a short one', async () => {
     const session = await service.getSession({ ...KEY, config: { numRecentEvents: 1 } });
     assert.ok(session);

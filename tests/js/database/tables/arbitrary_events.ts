@@ -4,7 +4,7 @@ import fc from 'fast-check';
 
 import type { Accepted, Leaf, Model } from '../../../../js/python/python_models.js';
 import { PYTHON_EVENT } from '../../../../js/python/python_models.js';
-import { snakeName } from '../../../../js/python/fields.js';
+import { snakeName } from '../../../../js/python/names.js';
 import { REMOVED } from '../../../../js/state/scope.js';
 
 type JsonObject = Record<string, unknown>;

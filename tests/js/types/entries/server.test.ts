@@ -47,11 +47,12 @@ describe('The types of the session handler', () => {
         if (access.action === 'drop') return false;
         return Promise.resolve('unauthenticated');
       };
+      const order: Permission = 'forget';
       // @ts-expect-error a text that is no permission
       const wrong: Permission = 'forbidden';
       // @ts-expect-error it has to say so
       const empty: Permission = {};
-      return [careful, wrong, empty];
+      return [careful, order, wrong, empty];
     });
   });
 

@@ -1,0 +1,77 @@
+/** Ends of a wait: a timeout, and the signals of others. */
+import type { HostAbortSignal } from '../model/host.js';
+import { onAbort } from './on_abort.js';
+
+/** A signal that fires after some time, or when a signal fires that it follows. */
+export class TimeLimit {
+  readonly #controller = new AbortController();
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #ignored: (() => void)[] = [];
+
+  /**
+   * @param timeoutMs milliseconds from now
+   * @param makeReason makes the reason of the signal for the timeout; absent: that of `AbortController`
+   */
+  constructor(timeoutMs: number, makeReason?: () => unknown) {
+    // Not `AbortSignal.timeout`: its timer does not keep Node running, so a promise might never settle.
+    this.#timer = setTimeout(() => this.#controller.abort(makeReason?.()), timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /**
+   * Fires when the other signal fires, also if it has fired already.
+   *
+   * @param makeReason makes the reason; absent: that of the other signal
+   * @returns a function that ends this
+   */
+  follow(other: HostAbortSignal, makeReason = (): unknown => other.reason): () => void {
+    const fire = (): void => this.#controller.abort(makeReason());
+    if (other.aborted) fire();
+    const ignore = onAbort(other, fire);
+    this.#ignored.push(ignore);
+    return ignore;
+  }
+
+  /** Fires at once, unless the signal has fired. */
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  /** Ends the timeout. The signals are still followed. */
+  stopTimer(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Frees the timer and the signals. */
+  end(): void {
+    this.stopTimer();
+    for (const ignore of this.#ignored) ignore();
+  }
+}
+
+/**
+ * Returns the outcome of the work, or rejects if the signal fires first.
+ *
+ * @param makeReason makes the error; absent: the signal's reason
+ */
+export async function raceSignal<T>(
+  signal: HostAbortSignal,
+  work: T | PromiseLike<T>,
+  makeReason = (): unknown => signal.reason,
+): Promise<T> {
+  let ignore = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    const end = (): void => reject(makeReason());
+    if (signal.aborted) end();
+    else ignore = onAbort(signal, end);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    ignore();
+  }
+}

@@ -1,0 +1,38 @@
+// The order to forget, from the handler through the remote client to the cache.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { CachedSessionService } from '../../../js/cache/index.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
+import type { Permission } from '../../../js/server/index.js';
+import { until } from '../cache/fixture.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
+import { KEY } from './fixture.js';
+
+it('a handler whose authorize returns forget erases the cache of its client', async () => {
+  let permission: Permission = true;
+  const service = new InMemorySessionService();
+  const handler = handlerOn(service, { authorize: () => permission });
+  const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch: fetchFrom(handler) });
+  const local = new InMemorySessionService();
+  const cache = new CachedSessionService({ owner: 'ada', remote, local });
+  await cache.createSession(KEY);
+  await cache.sync();
+  await cache.createSession({ ...KEY, sessionId: 's2' });
+  permission = 'forget';
+  // The copy is read, and the remote is asked whether it has changed.
+  await cache.getSession(KEY);
+  const config = { reads: 'cache-only' } as const;
+  await until(async () => (await cache.getSession({ ...KEY, config })) === undefined);
+  assert.deepEqual(cache.status.pending, []);
+  permission = true;
+  await cache.sync();
+  const { sessions } = await service.listSessions({ appName: KEY.appName });
+  assert.deepEqual(
+    sessions.map(({ id }) => id),
+    ['s1'],
+  );
+  await cache.close();
+});
