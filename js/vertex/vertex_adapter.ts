@@ -38,6 +38,7 @@ import {
   type BuiltInDescribeRequest,
   type BuiltInListAfterRequest,
   type BuiltInListRequest,
+  type BuiltInWriteRequest,
 } from '../storage/built_in_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from '../http/call_limit.js';
@@ -82,7 +83,7 @@ export class VertexAdapter implements BuiltInAdapter {
     });
   }
 
-  append(request: StorageWriteRequest, decide: Decide): Promise<void> {
+  append(request: BuiltInWriteRequest, decide: Decide): Promise<void> {
     return this.#call(request, async (sessions) => {
       const address = sessions.addressOf(requireSession(request.key));
       if (address === undefined) {

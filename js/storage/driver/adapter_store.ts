@@ -163,6 +163,7 @@ export class AdapterStore implements SessionStore {
   append(request: AppendRequest & Partial<Truncation>, group?: WriteGroup): MaybePromise<Appended> {
     const { key, position, events, now, firstTitle, compute, signal, onRetry } = request;
     const truncateAfter = memberOf(request, 'truncateAfter');
+    const sharesState = memberOf(request, 'sharesState');
     this.#requireTransactions(compute);
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
@@ -172,7 +173,8 @@ export class AdapterStore implements SessionStore {
     const creation = undefined;
     // prettier-ignore
     const parts = {
-      writer, key, now, events, creation, firstTitle, lastEventId, truncateAfter, signal, onRetry,
+      writer, key, now, events, creation, firstTitle, lastEventId, truncateAfter, sharesState,
+      signal, onRetry,
     };
     const end = () => write.appended() as Appended;
     return writeThrough('append', this.#adapter, write, parts, end);
@@ -319,6 +321,7 @@ const NO_EVENTS = {
   firstTitle: undefined,
   lastEventId: undefined,
   truncateAfter: undefined,
+  sharesState: undefined,
 } as const;
 
 /** The app whose state is read to learn whether an adapter answers. */

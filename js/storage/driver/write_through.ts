@@ -32,6 +32,8 @@ export interface WriteParts<Verb extends WriteVerb> extends StorageCall {
   readonly lastEventId: string | undefined;
   /** See `BuiltInWriteRequest`. */
   readonly truncateAfter: number | undefined;
+  /** See `BuiltInWriteRequest`. */
+  readonly sharesState: boolean | undefined;
 }
 
 /**
@@ -98,7 +100,7 @@ function writeRequest<Verb extends WriteVerb>(
   plan: Float64Array,
   parts: WriteParts<Verb>,
 ): BuiltInWriteRequest {
-  const { key, events, now, lastEventId, creation, truncateAfter } = parts;
+  const { key, events, now, lastEventId, creation, truncateAfter, sharesState } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? now) : 0;
@@ -114,6 +116,7 @@ function writeRequest<Verb extends WriteVerb>(
     parts,
   );
   const isRead = eventIds.length === 0 && since < NEVER;
+  if (sharesState === false) request.sharesState = false;
   if (truncateAfter !== undefined) request.truncateAfter = truncateAfter;
   else if (isRead) request.changedLimit = MOST_CHANGED;
   return request;
