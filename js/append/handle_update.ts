@@ -56,7 +56,11 @@ export function updateHandle(
     isGiven = give(session, record, taken, storedAt, writer) && isGiven;
   }
   if (!isGiven) return;
-  if (record.firstEventId === '') record.firstEventId = session.events[0]?.id ?? '';
+  try {
+    if (record.firstEventId === '') record.firstEventId = session.events[0]?.id ?? '';
+  } catch {
+    return;
+  }
   record.createdRevision = appended[APPENDED.createdRevision];
   // A retry that wrote nothing must not cover what others appended after it: a handle that does not
   // merge has not been given those events.

@@ -60,12 +60,14 @@ export function enqueue({ calls }: HandleQueue, append: HandleAppend): Promise<n
   const { signal } = append;
   return new Promise((resolve, reject) => {
     const call: WaitingCall = { append, stopWaiting: NOTHING, resolve, reject };
+    // Before the push: if the host's signal throws, nothing is stored.
+    if (signal !== undefined) {
+      call.stopWaiting = onAbort(signal, () => {
+        calls.splice(calls.indexOf(call), 1);
+        reject(abortedError(signal));
+      });
+    }
     calls.push(call);
-    if (signal === undefined) return;
-    call.stopWaiting = onAbort(signal, () => {
-      calls.splice(calls.indexOf(call), 1);
-      reject(abortedError(signal));
-    });
   });
 }
 

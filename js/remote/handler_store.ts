@@ -201,13 +201,7 @@ export class HandlerStore implements ServerStore {
   }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: undefined } | undefined> {
     const body = `{"revision":${revision},"labels":${labels ?? '{}'}}`;
     const path = pathTo(key, '/handle');
-    const request = {
-      method: 'DELETE',
-      path,
-      body,
-      isIdempotent: false,
-      none: 'not_found',
-    } as const;
+    const request = { method: 'DELETE', path, body, none: 'not_found' } as const;
     const isDeleted = await this.#connection.request(request, call, (json) =>
       typeof json === 'boolean' ? json : undefined,
     );

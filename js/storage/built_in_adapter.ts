@@ -27,10 +27,18 @@ export interface BuiltInRows extends Rows {
   readonly parsed?: Event[];
 }
 
-/** A write that may first remove the end of a history. Only adapters that {@link BuiltInAdapter.truncates} get one. */
+/** A write as only adapters of this package get it. */
 export interface BuiltInWriteRequest extends StorageWriteRequest {
-  /** If `decide` returns changes, all events with a later `seq` are removed before those of the changes are written. */
+  /**
+   * If `decide` returns changes, all events with a later `seq` are removed before those of the changes are written.
+   * Only for adapters that {@link BuiltInAdapter.truncates}.
+   */
   readonly truncateAfter?: number | undefined;
+  /**
+   * `false`: the `user:` and `app:` keys of the events' deltas change no state. Only for adapters that
+   * {@link BuiltInAdapter.createInSteps}.
+   */
+  readonly sharesState?: boolean | undefined;
 }
 
 /** Vertex AI's sessions may expire. Its rows of new sessions have the same member. */

@@ -162,6 +162,8 @@ export interface DescribeRequest extends Description, StorageCall {
 export interface AppendRequest extends Append, StorageCall {
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
+  /** See `BuiltInWriteRequest`. */
+  readonly sharesState?: boolean | undefined;
 }
 
 /**

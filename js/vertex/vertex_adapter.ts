@@ -36,6 +36,7 @@ import {
   type BuiltInAdapter,
   type BuiltInDescribeRequest,
   type BuiltInListRequest,
+  type BuiltInWriteRequest,
 } from '../storage/built_in_adapter.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from '../http/call_limit.js';
@@ -81,7 +82,7 @@ export class VertexAdapter implements BuiltInAdapter {
     });
   }
 
-  append(request: StorageWriteRequest, decide: Decide): Promise<void> {
+  append(request: BuiltInWriteRequest, decide: Decide): Promise<void> {
     return this.#call(request, async (sessions) => {
       const address = sessions.addressOf(requireSession(request.key));
       if (address === undefined) {

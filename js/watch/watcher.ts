@@ -96,9 +96,16 @@ export class Watcher implements Notices {
       return;
     }
     while (this.#pendingReads.length > 0 && (this.#hasEnded || !this.#pending.isEmpty)) {
-      const value = this.#pending.shift();
+      const value = this.#takeNotice();
       this.#pendingReads.shift()?.(value === undefined ? { done: true, value } : { value });
     }
+  }
+
+  /** Returns a copy of the next notice, since other watchers and other tabs get the same one. */
+  #takeNotice(): Notice | undefined {
+    const notice = this.#pending.shift();
+    if (notice === undefined || !('scopes' in notice)) return notice && { ...notice };
+    return { ...notice, scopes: [...notice.scopes] };
   }
 
   /**
@@ -109,7 +116,7 @@ export class Watcher implements Notices {
     if (this.#isCallbackScheduled || this.#pending.isEmpty) return;
     this.#isCallbackScheduled = true;
     queueMicrotask(() => {
-      for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
+      for (let next = this.#takeNotice(); next !== undefined; next = this.#takeNotice()) {
         try {
           onNotice(next);
         } catch (error) {

@@ -89,7 +89,7 @@ export function failureKind(engine: Engine, error: unknown): Failure {
   if (typeof code === 'string') {
     const failure = engine.failureOfCode(code);
     // PostgreSQL, or a pooler before it, closes the connection after such an error.
-    return failure === 'other' && severity === 'FATAL' ? 'lost' : failure;
+    return failure === 'other' && /^(?:FATAL|PANIC)$/.test(String(severity)) ? 'lost' : failure;
   }
   // Drivers give no code to failures on this side of the connection.
   const text = typeof message === 'string' ? message : '';
@@ -115,9 +115,16 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
   return typeof errcode === 'number' || engine.refusalCode.test(String(code));
 }
 
-/** Returns the failure of a write whose commit was sent. The write may be stored unless the engine refused it. */
-export function commitFailure(engine: Engine, error: unknown): unknown {
-  return isRefusal(engine, error) ? error : new KnownFailure(reasonOf(error), 'commitLost', error);
+/**
+ * Returns the failure of a write whose commit was sent. The write may be stored unless the engine refused it.
+ *
+ * @param isBroken whether the connection was broken after the error. PostgreSQL may have crashed with it, and
+ *   written the commit before. The error alone does not tell: a server may translate its severity.
+ */
+export function commitFailure(engine: Engine, error: unknown, isBroken: boolean): unknown {
+  const mayBeCrash = isBroken && ['full', 'other'].includes(failureKind(engine, error));
+  if (isRefusal(engine, error) && !mayBeCrash) return error;
+  return new KnownFailure(reasonOf(error), 'commitLost', error);
 }
 
 /** Converts a driver's error to a `SessionError`. */

@@ -95,6 +95,10 @@ export class Lease {
     }
   }
 
+  get isUsable(): boolean {
+    return this.#isUsable;
+  }
+
   get isCommitSent(): boolean {
     return this.#isCommitSent;
   }

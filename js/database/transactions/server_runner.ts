@@ -51,7 +51,7 @@ export function serverRunner(
       const isInDoubt = mode !== 'read' && lease?.isCommitSent === true;
       await lease?.rollBack();
       if (lease?.fallsBack(error) === true) onRetry?.();
-      else await attempts.pause(isInDoubt ? commitFailure(engine, error) : error);
+      else await attempts.pause(isInDoubt ? commitFailure(engine, error, !lease?.isUsable) : error);
       return run(mode, work, call, attempts);
     }
     lease.release();

@@ -3,8 +3,11 @@ import { requireOneOf } from '../../errors/option_values.js';
 import { requireService } from '../../call/require_service.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { snapshotDelta, snapshotState } from '../../model/event/snapshot.js';
+import { newEventId } from '../../model/event/create_event.js';
+import type { Event } from '../../model/event/event.js';
+import { snapshotDelta, snapshotEvent, snapshotState } from '../../model/event/snapshot.js';
 import { isShared } from '../../state/scope.js';
+import type { StateShape } from '../../state/state_shape.js';
 import {
   type ReadSessionOptions,
   type SessionFile,
@@ -80,23 +83,38 @@ export async function importSession(
   requireService(service, ['createSession']);
   const { signal, sharedState, ...readOptions } = takeOptions(options, IMPORT_OPTIONS);
   const policy = requireSharedState(sharedState);
-  const stored = storedSessionIn(file, readOptions);
-  const { session } = stored;
-  requireStorable(stored);
-  const { appName, userId, id: sessionId, events, lastUpdateTime, title, labels } = session;
-  const mayFill = policy === 'fill' && Object.keys(session.state).some(isShared);
+  const given = storedSessionIn(file, readOptions);
+  requireStorable(given);
+  const mayFill = policy === 'fill' && Object.keys(given.session.state).some(isShared);
+  // The caller may change the file while its shared state is read.
+  const stored = mayFill && typeof file !== 'string' ? copyOf(given) : given;
+  const { appName, userId, id: sessionId, ...session } = stored.session;
   const storedShared = mayFill ? await readSharedState(service, { appName, userId, signal }) : {};
   return service.createSession({
+    ...session,
     ...planState(stored, storedShared, policy),
     appName,
     userId,
     sessionId,
-    events,
-    lastUpdateTime,
-    title,
-    labels,
     signal,
   });
+}
+
+/** Copies a session as it is stored. */
+function copyOf({ session, initialState }: StoredSession): StoredSession {
+  const { state, events, labels } = session;
+  const copyOfState = (state: StateShape) => JSON.parse(snapshotState(state).text) as StateShape;
+  const copyOfEvent = (event: Event) =>
+    JSON.parse(snapshotEvent(event, Date.now, newEventId).text) as Event;
+  return {
+    session: {
+      ...session,
+      state: copyOfState(state),
+      events: events.map(copyOfEvent),
+      ...(labels !== undefined && { labels: { ...labels } }),
+    },
+    initialState: initialState && copyOfState(initialState),
+  };
 }
 
 /**

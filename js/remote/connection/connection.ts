@@ -36,8 +36,8 @@ export interface RemoteRequest {
   /** JSON text. */
   readonly body?: string | undefined;
   /**
-   * Whether a second request changes nothing that the first one has not changed. By default the method tells: of GET
-   * and DELETE it is true.
+   * Whether a second request changes nothing that the first one has not changed. Default: whether it is a GET. A
+   * second deletion may delete what was created again since.
    */
   readonly isIdempotent?: boolean;
   /** The code of a refusal that is an answer: there is nothing. */
@@ -151,7 +151,7 @@ export class Connection {
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, fetch, getAccessToken } = this.options;
     const { method, body, none } = request;
-    const { isIdempotent = method === 'GET' || method === 'DELETE' } = request;
+    const { isIdempotent = method === 'GET' } = request;
     const getCredentials = () => limit.wait(this.credentials());
     let credentials = await getCredentials();
     const send = () => {

@@ -163,6 +163,7 @@ export class AdapterStore implements SessionStore {
   #prepareAppend(request: AppendRequest & Partial<Truncation>): PreparedWrite<Appended> {
     const { key, position, events, now, firstTitle, compute, signal, onRetry } = request;
     const truncateAfter = memberOf(request, 'truncateAfter');
+    const sharesState = memberOf(request, 'sharesState');
     this.#requireTransactions(compute);
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
@@ -171,7 +172,7 @@ export class AdapterStore implements SessionStore {
     const creation = undefined;
     // prettier-ignore
     const parts = {
-      key, now, events, creation, firstTitle, lastEventId, truncateAfter, signal, onRetry,
+      key, now, events, creation, firstTitle, lastEventId, truncateAfter, sharesState, signal, onRetry,
     };
     const end = () => write.appended() as Appended;
     return prepareWrite('append', this.#adapter, write, parts, end);
@@ -318,6 +319,7 @@ const NO_EVENTS = {
   firstTitle: undefined,
   lastEventId: undefined,
   truncateAfter: undefined,
+  sharesState: undefined,
 } as const;
 
 /** The app whose state is read to learn whether an adapter answers. */

@@ -30,6 +30,8 @@ export interface WriteParts extends StorageCall {
   readonly lastEventId: string | undefined;
   /** See `BuiltInWriteRequest`. */
   readonly truncateAfter: number | undefined;
+  /** See `BuiltInWriteRequest`. */
+  readonly sharesState: boolean | undefined;
 }
 
 /** A write that is ready for a verb of an adapter. */
@@ -109,7 +111,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
 
 /** @param plan the numbers of `AdapterWrite::plan` */
 function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): BuiltInWriteRequest {
-  const { key, events, now, lastEventId, creation, truncateAfter } = parts;
+  const { key, events, now, lastEventId, creation, truncateAfter, sharesState } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? now) : 0;
@@ -125,6 +127,7 @@ function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): B
     parts,
   );
   const isRead = eventIds.length === 0 && since < NEVER;
+  if (sharesState === false) request.sharesState = false;
   if (truncateAfter !== undefined) request.truncateAfter = truncateAfter;
   else if (isRead) request.changedLimit = MOST_CHANGED;
   return request;

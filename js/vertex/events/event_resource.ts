@@ -16,7 +16,7 @@ import { EVENT } from '../../python/fields.js';
 import { createEventActions } from '../../model/event/create_event.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import { REMOVED } from '../../state/scope.js';
+import { isShared, REMOVED } from '../../state/scope.js';
 import { isTime } from '../../model/event/snapshot.js';
 import { membersOrEmpty, readForeignEvent, withoutNulls } from './foreign_event.js';
 
@@ -58,13 +58,16 @@ export function apiTime(micros: number): string {
  * @param text the event's JSON: camelCase, milliseconds
  * @param postedAt microseconds
  * @param firstPostedAt see {@link PostedEvent.firstPostedAt}
+ * @param sharesState `false`: only the event's own JSON has the `user:` and `app:` keys of its delta
  */
 export function toEventResource(
   text: string,
   postedAt: number,
   firstPostedAt: number | undefined,
+  sharesState = true,
 ): JsonObject {
   const event = ownMembers(JSON.parse(text) as JsonObject);
+  if (!sharesState) removeSharedKeys(event);
   const id = String(event.id);
   const { fields: pythonJson } = selectForPython(event);
   const pythonEventFields = ownMembers(readNames(pythonJson, EVENT) as JsonObject);
@@ -98,6 +101,12 @@ export function toEventResource(
       id,
     ),
   };
+}
+
+function removeSharedKeys({ actions }: JsonObject): void {
+  const delta = isPlainObject(actions) ? actions.stateDelta : undefined;
+  if (!isPlainObject(delta)) return;
+  for (const key of Object.keys(delta).filter(isShared)) Reflect.deleteProperty(delta, key);
 }
 
 /** Returns the whole delta, even values that nest too deep for Python. A removed key is `null`. */

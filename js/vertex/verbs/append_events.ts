@@ -13,9 +13,9 @@
 import { isSameJson } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
-import type { Decide, StorageWriteRequest } from '../../storage/adapter.js';
+import type { Decide } from '../../storage/adapter.js';
 import type { Changes, EventRow, Found } from '../../storage/rows.js';
-import { NO_ROWS } from '../../storage/built_in_adapter.js';
+import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
 import { describeSession } from './describe_session.js';
 import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
@@ -26,7 +26,7 @@ import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
-type AppendRequest = Pick<StorageWriteRequest, 'eventIds' | 'since'>;
+type AppendRequest = Pick<BuiltInWriteRequest, 'eventIds' | 'since' | 'sharesState'>;
 
 export async function appendEvents(
   sessions: Sessions,
@@ -47,7 +47,7 @@ export async function appendEvents(
 async function readAndPost(
   sessions: Sessions,
   address: SessionAddress,
-  { eventIds, since }: AppendRequest,
+  { eventIds, since, sharesState }: AppendRequest,
   decide: Decide,
 ): Promise<void> {
   const recent = new RecentEvents(sessions.events, address.url);
@@ -80,7 +80,7 @@ async function readAndPost(
   const rows = planPostings(rowsForDecision(), changes, decide);
   for (const [index, posting] of rows.entries()) {
     try {
-      await post(sessions, address, posting);
+      await post(sessions, address, posting, sharesState);
     } catch (error) {
       throw index === 0 ? error : partialAppendError(error, index, rows.length);
     }
@@ -146,10 +146,16 @@ function planPostings(
 }
 
 /** Posts an event exactly once: if a request may have taken effect, it looks for the event before it retries. */
-async function post(sessions: Sessions, { url }: SessionAddress, row: Posting): Promise<void> {
+async function post(
+  sessions: Sessions,
+  { url }: SessionAddress,
+  row: Posting,
+  sharesState: boolean | undefined,
+): Promise<void> {
   const { rest, events } = sessions;
   const isNew = row.seq === row.revision;
-  let resource = toEventResource(row.text, row.revision, isNew ? undefined : row.seq);
+  const place = isNew ? undefined : row.seq;
+  let resource = toEventResource(row.text, row.revision, place, sharesState);
   const send = async (): Promise<void> => {
     try {
       await rest.request('POST', `${url}:appendEvent`, {}, resource);

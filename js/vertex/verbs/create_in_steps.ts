@@ -8,7 +8,7 @@
  */
 import { SessionError } from '../../errors/errors.js';
 import type { JsonObject } from '../../json/rules.js';
-import { isShared, REMOVED } from '../../state/scope.js';
+import { isShared } from '../../state/scope.js';
 import type { Event } from '../../model/event/event.js';
 import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
 import type { CreatedSession, CreateRequest, SessionStore } from '../../storage/session_store.js';
@@ -20,25 +20,30 @@ export async function createInSteps(
   request: CreateRequest,
   ifAbsent: boolean,
 ): Promise<CreatedSession | undefined> {
-  const { key, events, now, signal, onRetry } = request;
+  const { key, events, now, sharesState, signal, onRetry } = request;
   const created = await store.create({ ...request, events: [], delta: '{}' }, ifAbsent);
   if (created === undefined) return undefined;
-  const [atCreation, revision, , state, , user, app] = created;
+  const [atCreation, revision, , , , user, app] = created;
   const { append: policy } = STALE_POLICIES;
-  const append = (some: readonly EventSnapshot[]) =>
+  const append = (some: readonly EventSnapshot[], sharesState: boolean) =>
     store.append({
       key,
       position: { created: atCreation, revision, lastEventId: undefined },
       policy,
       events: some,
       now,
+      sharesState,
       signal,
       onRetry,
     });
   try {
-    const carried = carriers(events, lastChanges(request, JSON.parse(state) as JsonObject));
-    await append(events);
-    for (const carrier of carried) await append([carrier]);
+    const changes = lastChanges(request);
+    const carrier = carrierOf(request, changes);
+    await append(events, sharesState);
+    if (carrier !== undefined) {
+      await append([withDelta(carrier, changes)], true);
+      await append([carrier], sharesState);
+    }
   } catch (error) {
     await store.delete({ what: 'session', key }, { onRetry });
     throw error;
@@ -47,46 +52,43 @@ export async function createInSteps(
   return [...(read ?? created.slice(0, 5)), user, app] as CreatedSession;
 }
 
-/**
- * Returns the changes that follow the events' deltas, without those that the deltas already make. Without shared
- * state, they undo the events' own ones.
- */
-function lastChanges({ events, delta, sharesState }: CreateRequest, state: JsonObject): JsonObject {
-  const fromEvents = new Map(events.flatMap((event) => Object.entries(event.delta)));
-  const changes = new Map<string, unknown>();
-  for (const key of sharesState ? [] : fromEvents.keys()) {
-    if (isShared(key)) changes.set(key, Object.hasOwn(state, key) ? state[key] : REMOVED);
-  }
-  for (const [key, value] of Object.entries(JSON.parse(delta) as JsonObject))
-    changes.set(key, value);
-  for (const [key, value] of changes) {
-    const isDone = JSON.stringify(fromEvents.get(key)) === JSON.stringify(value);
-    if (isDone) changes.delete(key);
-  }
+/** Returns the changes that follow the events' deltas, without those that the deltas already make. */
+function lastChanges({ events, delta, sharesState }: CreateRequest): JsonObject {
+  const fromEvents = new Map(events.flatMap((event) => appliedEntries(event, sharesState)));
+  const changes = Object.entries(JSON.parse(delta) as JsonObject).filter(
+    ([key, value]) => JSON.stringify(fromEvents.get(key)) !== JSON.stringify(value),
+  );
   return Object.fromEntries(changes);
 }
 
-/** Returns the two versions of the carrier; none if there is nothing to carry. */
-function carriers(events: readonly EventSnapshot[], changes: JsonObject): EventSnapshot[] {
+/** Returns the entries of an event's delta that the server gets. */
+function appliedEntries({ delta }: EventSnapshot, sharesState: boolean): [string, unknown][] {
+  return Object.entries(delta).filter(([key]) => sharesState || !isShared(key));
+}
+
+/** Returns the carrier of the changes; `undefined` if there are none. */
+function carrierOf(
+  { events, sharesState }: CreateRequest,
+  changes: JsonObject,
+): EventSnapshot | undefined {
   const keys = new Set(Object.keys(changes));
-  if (keys.size === 0) return [];
+  if (keys.size === 0) return undefined;
   for (const event of [...events].reverse()) {
-    const own = Object.keys(event.delta);
-    if (own.every((key) => !keys.has(key))) {
-      const carrier = JSON.parse(event.text) as Event;
-      carrier.actions.stateDelta = changes;
-      return [
-        snapshotEvent(
-          carrier,
-          () => event.timestamp,
-          () => event.id,
-        ),
-        event,
-      ];
-    }
-    for (const key of own) keys.add(key);
+    const own = appliedEntries(event, sharesState);
+    if (own.every(([key]) => !keys.has(key))) return event;
+    for (const [key] of own) keys.add(key);
   }
   const message =
     'On Vertex AI the state of a session comes from its events, and no event can carry the changes of stateDelta.';
   throw new SessionError('unsupported', message, { key: 'stateDelta', storage: 'vertexai' });
+}
+
+function withDelta({ id, timestamp, text }: EventSnapshot, delta: JsonObject): EventSnapshot {
+  const event = JSON.parse(text) as Event;
+  event.actions.stateDelta = delta;
+  return snapshotEvent(
+    event,
+    () => timestamp,
+    () => id,
+  );
 }

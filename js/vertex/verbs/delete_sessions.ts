@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../json/rules.js';
+import { parseTime } from '../../python/micros.js';
 import { hasStatus } from '../../http/http_errors.js';
 import { idFromName } from '../events/foreign_event.js';
 import { sessionPages } from './list_sessions.js';
@@ -11,7 +13,7 @@ import type { SessionAddress, Sessions } from './sessions.js';
 export async function deleteSession(sessions: Sessions, address: SessionAddress): Promise<void> {
   const resource = await sessions.find(address);
   if (resource !== undefined && isOwnedBy(resource, address.userId))
-    await sendDelete(sessions, address);
+    await sendDelete(sessions, address, resource);
 }
 
 /**
@@ -29,7 +31,7 @@ export async function deleteUnchangedSession(
   if (row.labels !== labels) return false;
   // A read has another revision than a list: that of the last event.
   if (row.revision !== revision && (await revisionOf(sessions, address)) !== revision) return false;
-  await sendDelete(sessions, address);
+  await sendDelete(sessions, address, resource);
   return true;
 }
 
@@ -47,20 +49,25 @@ export async function deleteUser(
   userId: string,
 ): Promise<void> {
   const { listUrl } = sessions.engineUrls(appName);
-  const ids: string[] = [];
+  const resources: JsonObject[] = [];
   // Read the whole list first: deleting the sessions of one page would shift those of the next.
   for await (const page of sessionPages(sessions, listUrl, userId)) {
-    ids.push(
-      ...page.filter((resource) => isOwnedBy(resource, userId)).map(({ name }) => idFromName(name)),
-    );
+    resources.push(...page.filter((resource) => isOwnedBy(resource, userId)));
   }
-  for (const sessionId of ids) {
-    const address = sessions.addressOf({ appName, userId, sessionId });
-    if (address !== undefined) await sendDelete(sessions, address);
+  for (const resource of resources) {
+    const address = sessions.addressOf({ appName, userId, sessionId: idFromName(resource.name) });
+    if (address !== undefined) await sendDelete(sessions, address, resource);
   }
 }
 
-async function sendDelete({ rest }: Sessions, { url, apiUrl }: SessionAddress): Promise<void> {
+/** Deletes the session of this resource, and no later one of its id. */
+async function sendDelete(
+  sessions: Sessions,
+  address: SessionAddress,
+  { createTime }: JsonObject,
+): Promise<void> {
+  const { rest } = sessions;
+  const { url, apiUrl } = address;
   const retries = rest.retries();
   for (;;) {
     try {
@@ -71,5 +78,8 @@ async function sendDelete({ rest }: Sessions, { url, apiUrl }: SessionAddress): 
       if (hasStatus(error, 404)) return;
       await retries.afterFailure(error);
     }
+    // The request may have taken effect, and another program may have created the session again.
+    const resource = await sessions.find(address);
+    if (parseTime(resource?.createTime) !== parseTime(createTime)) return;
   }
 }

@@ -167,6 +167,27 @@ overStorages('Appending an event', (open) => {
     });
   }
 
+  it('succeeds through a handle whose events throw after the commit', async () => {
+    const { service, session } = await begin(open);
+    let isThrowing = false;
+    session.events = new Proxy(session.events, {
+      get(events, name, receiver): unknown {
+        if (isThrowing && name === '0') throw new Error('an event is looked at');
+        return Reflect.get(events, name, receiver);
+      },
+      defineProperty(events, name, descriptor): boolean {
+        isThrowing ||= events.length === 0;
+        return Reflect.defineProperty(events, name, descriptor);
+      },
+    });
+    await service.appendEvent({ session, event: says('one') });
+    assert.ok(isThrowing);
+    isThrowing = false;
+    await service.appendEvent({ session, event: says('two') });
+    assert.deepEqual(texts(await stored(service)), ['one', 'two']);
+    assert.deepEqual(texts(session), ['one', 'two']);
+  });
+
   it('orders events by append, not by timestamp', async () => {
     const { service, session } = await begin(open);
     for (const timestamp of [3000, 1000, 2000.5, 0]) {

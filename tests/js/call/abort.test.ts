@@ -86,6 +86,19 @@ describe('A signal that fires while an append is under way', () => {
     assert.deepEqual(texts(session), ['one', 'three', 'two']);
   });
 
+  it('that takes no listener fails its append, which stores nothing', async () => {
+    const service = await openOver(new MapStorage());
+    const session = await service.createSession(KEY);
+    const { signal } = new AbortController();
+    const addEventListener = () => {
+      throw new Error('no listener');
+    };
+    Object.defineProperty(signal, 'addEventListener', { value: addEventListener });
+    await assert.rejects(service.appendEvent({ session, event: says('one'), signal }));
+    await service.appendEvent({ session, event: says('two') });
+    assert.deepEqual(texts(await stored(service)), ['two']);
+  });
+
   it('reaches the storage when no caller waits for the write', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);

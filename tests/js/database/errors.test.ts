@@ -12,7 +12,12 @@ import { inspect } from 'node:util';
 import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 
+import { POSTGRESQL } from '../../../js/database/engines/postgresql.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import type { Query } from '../../../js/database/transactions/prepared.js';
+import { serverRunner } from '../../../js/database/transactions/server_runner.js';
+import { COMMIT, ROLLBACK } from '../../../js/database/transactions/transaction.js';
+import { Waits } from '../../../js/database/transactions/waits.js';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
 import { LOADER } from '../loader.js';
 import { eventOf } from './cases/concurrency.js';
@@ -217,6 +222,35 @@ describe('A file that may not grow', () => {
     }
     assert.deepEqual(rest, { isWhole: true, then: ['done', 'done'], left: 0 });
   });
+});
+
+describe('A commit that fails', () => {
+  const cases: [title: string, code: string, isConnected: boolean, expected: SessionErrorCode][] = [
+    ['the server crashed, since its disk is full', '53100', false, 'connection_lost'],
+    ['the server crashed, since its disk is broken', '58030', false, 'connection_lost'],
+    ['the disk is full', '53100', true, 'quota_exceeded'],
+    ['a trigger refuses it', 'P0001', true, 'storage_failed'],
+  ];
+  for (const [title, code, isConnected, expected] of cases) {
+    it(`may be stored only if the connection is gone: ${title}`, async () => {
+      // Some servers translate the severity.
+      const refusal = Object.assign(new Error('no'), { code, severity: 'PANIK' });
+      const query = (sent: Query): Promise<[]> => {
+        if (sent === COMMIT) return Promise.reject(refusal);
+        const isRefused = sent === ROLLBACK && !isConnected;
+        return isRefused ? Promise.reject(new Error('Connection terminated')) : Promise.resolve([]);
+      };
+      const connection = { query, received: () => 0, release: () => 0, destroy: () => 0 };
+      const pool = { connect: () => Promise.resolve(connection), end: () => Promise.resolve() };
+      const run = serverRunner(pool, POSTGRESQL, new Waits());
+      function* work() {
+        yield { queries: [], isLast: true };
+      }
+      const isInDoubt = expected === 'connection_lost';
+      const message = isInDoubt ? /may be stored/ : /Nothing was written/;
+      await rejects(Promise.resolve(run('write', work, {})), expected, message);
+    });
+  }
 });
 
 describe('A driver that is not installed', () => {

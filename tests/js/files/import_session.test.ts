@@ -178,6 +178,24 @@ overStorages('user: and app: keys of a file', (open) => {
   }
 });
 
+overStorages('A file that is changed while it is imported', (open) => {
+  it('is stored as it was at the call', async () => {
+    const service = await open();
+    const state = { a: [1], 'user:u': [1] };
+    const delta = { a: [1], 'user:u': [1] };
+    const [initialState, labels] = [{ i: [1] }, { a: 'b' }];
+    const whole = { ...file(state, delta), initialState, labels };
+    const imported = importSession(service, whole);
+    for (const numbers of [state.a, state['user:u'], delta.a, initialState.i]) numbers.push(2);
+    Object.assign(delta, { changed: true });
+    labels.a = 'changed';
+    const session = await imported;
+    assert.deepEqual(session.state, { a: [1], 'user:u': [1] });
+    assert.deepEqual(session.events[0]?.actions.stateDelta, { a: [1], 'user:u': [1] });
+    assert.deepEqual(session.labels, { a: 'b' });
+  });
+});
+
 describe('An import that fails', () => {
   it('while it is stored leaves no session, and changes no shared key', async () => {
     const storage = new MapStorage();

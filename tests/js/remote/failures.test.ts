@@ -188,6 +188,10 @@ describe('A remote service', () => {
     createSession: (remote) => remote.createSession({ ...KEY, sessionId: 'new' }),
     updateState: (remote) => remote.updateState({ appName: 'shop', stateDelta: { 'app:a': 1 } }),
     updateSession: (remote) => remote.updateSession(KEY, { title: 'Tea' }),
+    // The session may have been created again since.
+    deleteSession: (remote) => remote.deleteSession(KEY),
+    deleteUser: (remote) => remote.deleteUser(KEY),
+    deleteAppState: (remote) => remote.deleteAppState(KEY),
   };
   for (const [name, call] of Object.entries(calls)) {
     it(`sends ${name} only once if its response is lost`, async () => {

@@ -29,6 +29,12 @@ function isError(error: unknown, code: SessionErrorCode, message: RegExp, status
   return true;
 }
 
+function withDelta(stateDelta: Record<string, unknown>) {
+  const event = createEvent({ author: 'user', invocationId: 'i' });
+  event.actions.stateDelta = stateDelta;
+  return event;
+}
+
 /** An event whose delta counts, so that a second one would show. */
 const said = (id: string) => {
   const event = createEvent({ id, author: 'user', invocationId: 'i' });
@@ -206,6 +212,37 @@ describe('The Vertex AI service', () => {
     assert.equal(server.events('s1').length, 2);
   });
 
+  it("leaves the user's and app's state as they are if a creation with sharedState 'keep' fails", async () => {
+    await restart({ scopes: 'shared' });
+    await service.createSession({ ...KEY, sessionId: 's0', state: { 'user:u': 1 } });
+    const events = [withDelta({ 'user:u': 2, 'app:a': 2 }), withDelta({})];
+    server.fail('sessions.appendEvent', { kind: 'pass' });
+    server.refuse('sessions.appendEvent', 403);
+    await assert.rejects(service.createSession({ ...KEY, events, sharedState: 'keep' }));
+    assert.equal(await service.getSession(KEY), undefined);
+    assert.deepEqual(await service.getUserState(KEY), { u: 1 });
+    assert.deepEqual(await service.getAppState(KEY), {});
+  });
+
+  it("undoes no write of another session during a creation with sharedState 'keep'", async () => {
+    await restart({ scopes: 'shared' });
+    const other = await service.createSession({ ...KEY, sessionId: 's0', state: { 'app:a': 1 } });
+    const events = [withDelta({ 'app:a': 9, 'user:u': 9 }), withDelta({ own: 1 })];
+    const action = () => service.appendEvent({ session: other, event: withDelta({ 'app:a': 2 }) });
+    server.fail('sessions.appendEvent', { kind: 'pass' });
+    server.fail('sessions.appendEvent', { kind: 'before', action });
+    const created = await service.createSession({
+      ...KEY,
+      events,
+      sharedState: 'keep',
+      stateDelta: { 'user:u': 3, own: 2 },
+    });
+    assert.deepEqual(created.state, { own: 2, 'app:a': 2, 'user:u': 3 });
+    const read = await service.getSession(KEY);
+    assert.deepEqual(read?.events, events);
+    assert.deepEqual(read.state, created.state);
+  });
+
   it('reports a session that is deleted while an event is looked for', async () => {
     service = serviceOn(server, { accessToken: TOKEN, stale: 'append' });
     const session = await service.createSession(KEY);
@@ -340,6 +377,18 @@ describe('The Vertex AI service', () => {
     await service.appendEvent({ session, event: said('e') });
     assert.equal(server.events('s1')[0]?.rawEvent, undefined);
     assert.deepEqual((await service.getSession(KEY))?.events, session.events);
+  });
+
+  it('does not delete a session that was created again while the response was lost', async () => {
+    const other = serviceOn(server);
+    await service.createSession(KEY);
+    server.fail('sessions.delete', { kind: 'lose' });
+    server.fail('sessions.get', { kind: 'pass' });
+    const action = () => other.createSession({ ...KEY, state: { again: 1 } });
+    server.fail('sessions.get', { kind: 'before', action });
+    await service.deleteSession(KEY);
+    assert.deepEqual((await service.getSession(KEY))?.state, { again: 1 });
+    assert.equal(server.calls.filter((call) => call === 'sessions.delete').length, 1);
   });
 
   it('deletes a deleted session without an error', async () => {

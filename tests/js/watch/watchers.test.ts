@@ -75,6 +75,22 @@ overStorages('A watcher', (open) => {
     assert.equal(called.length, 1);
   });
 
+  it('gets notices of its own, whatever another watcher does with its ones', async () => {
+    const { service, session } = await begin(open);
+    service.watch(APP, {
+      onNotice(notice) {
+        if ('scopes' in notice) (notice.scopes as string[]).length = 0;
+        Object.assign(notice, { type: 'changed' });
+      },
+    });
+    const notices = service.watch(APP);
+    await service.appendEvent({ session, event: says('1', { 'user:u': 1 }) });
+    await told();
+    const { value } = await notices.next();
+    assert.equal(value?.type, 'appended');
+    assert.deepEqual(value.scopes, ['user']);
+  });
+
   it('resolves pending next() calls when it ends', async () => {
     const { service } = await begin(open);
     const controller = new AbortController();
