@@ -22,7 +22,7 @@ import {
 import { stateWrites } from './copies/created_with.js';
 import { errorOf } from './copies/remote_end.js';
 import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
-import { isSession, type Pending } from './records/pending.js';
+import { isOf, isSession, type Pending } from './records/pending.js';
 import {
   CLEAR,
   type Creation,
@@ -36,10 +36,12 @@ import {
 import type { CacheKey } from './records/status.js';
 import { CopyReads, type ReadParts } from './reads.js';
 import type { Sender } from './sending/sender.js';
+import type { Unsent } from './copies/unsent.js';
 
 export interface CacheStoreParts extends ReadParts {
   readonly pending: Pending;
   readonly sender: Sender;
+  readonly unsent: Unsent;
   readonly isThrough: boolean;
   readonly tell: (key: CacheKey) => void;
 }
@@ -231,7 +233,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   async delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
-    const { local, records } = this.#parts;
+    const { local, records, pending, unsent } = this.#parts;
     const { what, key } = request;
     const mapped = { what, key: local.keyOf(key) } as StorageDeleteRequest;
     const erase = () => local.call((store) => store.delete(mapped, call));
@@ -254,7 +256,11 @@ export class CacheStore extends CopyReads implements SessionStore {
       }
       return changes;
     });
-    await this.#written({ appName, userId });
+    // What was deleted waits no longer, and nothing of the owner is sent before the deletion.
+    const owner = { appName, userId };
+    const deleted = what === 'user' ? pending.keys().filter((key) => isOf(key, owner)) : [];
+    await Promise.all([owner, ...deleted].map((key) => unsent.lookAt(key)));
+    await this.#written(owner);
     return floor;
   }
 

@@ -135,11 +135,14 @@ export class Sender {
   }
 
   async #sendAll(): Promise<void> {
-    const { pending, lease, board } = this.#parts;
+    const { pending, lease, board, unsent } = this.#parts;
     await lease.acquire();
     board.set({ isSending: true });
+    // Another tab, or an earlier visit, may have noted a deletion of an app's state, which is sent first.
+    const apps = new Set(pending.ready().map((name) => keyOfName(name).appName));
+    await Promise.all([...apps].map((appName) => unsent.lookAt({ appName })));
     while (!this.#isClosed && this.#failure === undefined) {
-      const names = pending.ready().filter((name) => !this.#inFlight.has(name));
+      const names = pending.sendable(this.#inFlight);
       if (names.length === 0 && this.#inFlight.size === 0) return;
       const progress = new Promise<void>((resolve) => (this.#onProgress = resolve));
       for (const name of names.slice(0, MOST_AT_ONCE - this.#inFlight.size)) {
