@@ -12,7 +12,7 @@ import type {
 import type { RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import { isRefusal } from './copies/remote_end.js';
+import { isOutage } from './copies/remote_end.js';
 import {
   type CachedSessionOptions,
   type ReadPolicy,
@@ -134,7 +134,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     try {
       return await super.getOrCreateSession(request);
     } catch (error) {
-      if (isRefusal(error) || !isOfRemote(error)) throw error;
+      if (!isOutage(error)) throw error;
       try {
         return await super.createSession(request);
       } catch (refusal) {
@@ -215,12 +215,4 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       await fetch.copy({ appName, userId, sessionId }).catch(report);
     }
   }
-}
-
-/** Codes that a local storage may have too. */
-function isOfRemote(error: unknown): boolean {
-  return (
-    isSessionError(error) &&
-    ['connection_lost', 'remote', 'storage_unavailable'].includes(error.code)
-  );
 }

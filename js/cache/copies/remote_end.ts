@@ -2,6 +2,7 @@ import { onAbort } from '../../call/on_abort.js';
 import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import { codeOf } from '../../call/diagnostics.js';
+import { hasStatus } from '../../http/http_errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
@@ -49,6 +50,8 @@ export class RemoteEnd {
   readonly #onForget: () => void;
   /** Counts how often the local data was erased. */
   #erasures = 0;
+  /** Whether this tab's last request failed, and was not refused. */
+  #hasFailed = false;
 
   /** @param onForget called when the remote orders to erase the local data */
   constructor(
@@ -81,8 +84,12 @@ export class RemoteEnd {
     } catch (error) {
       if (isForgetOrder(error)) this.#onForget();
       if (this.#signal.aborted) throw closedError();
-      if (isRefusal(error)) this.#noteAnswer();
-      else this.#board.set({ online: false });
+      if (isRefusal(error)) {
+        this.#noteAnswer();
+      } else {
+        this.#hasFailed = true;
+        if (isOutage(error)) this.#board.set({ online: false });
+      }
       throw error;
     }
     if (erasures !== this.#erasures) {
@@ -103,9 +110,10 @@ export class RemoteEnd {
   }
 
   #noteAnswer(): void {
-    const wasOnline = this.#board.status.online;
+    const isRecovered = this.#hasFailed || !this.#board.status.online;
+    this.#hasFailed = false;
     const answered = { online: true, lastSuccess: Date.now() };
-    this.#board.set(wasOnline ? answered : { ...answered, lastError: undefined });
+    this.#board.set(isRecovered ? { ...answered, lastError: undefined } : answered);
   }
 
   /**
@@ -219,11 +227,34 @@ const REFUSALS: readonly string[] = [
   'corrupt_record',
 ];
 
+/** The same by status, if the response has no code. */
+const REFUSAL_STATUSES: readonly number[] = [400, 403, 413, 422, 501];
+
 /** Whether the same request will fail again. */
 export function isRefusal(error: unknown): boolean {
+  return (
+    (isSessionError(error) && REFUSALS.includes(error.code)) ||
+    hasStatus(error, ...REFUSAL_STATUSES)
+  );
+}
+
+/** Codes of a remote that cannot serve any request now. */
+const OUTAGES: readonly string[] = [
+  'connection_lost',
+  'storage_unavailable',
+  'storage_blocked',
+  'storage_failed',
+  'storage_newer',
+  'quota_exceeded',
+  'closed',
+];
+
+/** Whether other requests will fail now too. A failure that is neither this nor a refusal concerns one request alone. */
+export function isOutage(error: unknown): boolean {
   if (!isSessionError(error)) return false;
-  if (REFUSALS.includes(error.code)) return true;
-  return error.code === 'remote' && [400, 413, 422].includes(error.status ?? 0);
+  const { code, status = 0 } = error;
+  const isOfServer = code === 'remote' && (status >= 500 || [401, 408, 429].includes(status));
+  return OUTAGES.includes(code) || (isOfServer && !isRefusal(error));
 }
 
 export function failureOf(error: unknown): CacheFailure {

@@ -1,7 +1,7 @@
 import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { Fetch } from '../copies/fetch.js';
-import { closedError } from '../copies/remote_end.js';
+import { closedError, isOutage } from '../copies/remote_end.js';
 import { type Lease, LEASE_LOST } from '../records/lease.js';
 import { isSession, type Pending } from '../records/pending.js';
 import type { Records } from '../records/records.js';
@@ -48,7 +48,10 @@ export class Sender {
   #runs = 0;
   /** The number of runs that failed, one after the other. */
   #failures = 0;
+  /** Why the present run ends. */
   #failure: unknown;
+  /** Why one session or state cannot be sent in the present run, by name. Others are sent. */
+  readonly #paused = new Map<string, unknown>();
   /** Called when there may be more to start. */
   #onProgress: (() => void) | undefined;
   #isClosed = false;
@@ -110,6 +113,7 @@ export class Sender {
   async #run(): Promise<void> {
     const { lease, board, pending, tellIdle } = this.#parts;
     this.#failure = undefined;
+    this.#paused.clear();
     this.#runs += 1;
     // Changes that are made in the same moment are sent together.
     await Promise.resolve();
@@ -122,7 +126,8 @@ export class Sender {
     await Promise.all(this.#inFlight.values());
     if (board.status.isSending) board.set({ isSending: false });
     await lease.release().catch((error: unknown) => this.#noteFailure(error));
-    const failure: unknown = this.#failure;
+    const [pauseReason] = this.#paused.values();
+    const failure: unknown = this.#failure ?? pauseReason;
     if (failure === undefined) return tellIdle();
     // Only the timer says from now on that the sender waits. A call may stop it before this run has settled.
     this.#failure = undefined;
@@ -142,7 +147,8 @@ export class Sender {
     const apps = new Set(pending.ready().map((name) => keyOfName(name).appName));
     await Promise.all([...apps].map((appName) => unsent.lookAt({ appName })));
     while (!this.#isClosed && this.#failure === undefined) {
-      const names = pending.sendable(this.#inFlight);
+      const sendable = pending.sendable(this.#inFlight);
+      const names = sendable.filter((name) => !this.#paused.has(name));
       if (names.length === 0 && this.#inFlight.size === 0) return;
       const progress = new Promise<void>((resolve) => (this.#onProgress = resolve));
       for (const name of names.slice(0, MOST_AT_ONCE - this.#inFlight.size)) {
@@ -165,7 +171,12 @@ export class Sender {
       if (!isSent || !pending.remove(name, version)) await unsent.lookAt(key);
       tell(key);
     } catch (error) {
-      this.#noteFailure(error);
+      if (error === LEASE_LOST || isOutage(error)) {
+        this.#noteFailure(error);
+      } else {
+        this.#paused.set(name, error);
+        this.#report(error);
+      }
     } finally {
       this.#inFlight.delete(name);
       this.#onProgress?.();
@@ -174,7 +185,10 @@ export class Sender {
 
   #noteFailure(error: unknown): void {
     this.#failure ??= error;
-    if (this.#isClosed || error === LEASE_LOST) return;
-    this.#parts.report(error);
+    if (error !== LEASE_LOST) this.#report(error);
+  }
+
+  #report(error: unknown): void {
+    if (!this.#isClosed) this.#parts.report(error);
   }
 }
