@@ -1,11 +1,12 @@
 import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
+import type { HostAbortSignal } from '../../model/host.js';
 import type { Fetch } from '../copies/fetch.js';
-import { closedError, isOutage } from '../copies/remote_end.js';
+import { closedError, errorOf, isOutage } from '../copies/remote_end.js';
 import { type Lease, LEASE_LOST } from '../records/lease.js';
 import { isSession, type Pending } from '../records/pending.js';
 import type { Records } from '../records/records.js';
-import { keyOfName } from '../records/session_record.js';
+import { keyOfName, nameOf } from '../records/session_record.js';
 import type { CacheKey, StatusBoard } from '../records/status.js';
 import type { Requests } from './requests.js';
 import type { SessionSending } from './session_sending.js';
@@ -87,13 +88,31 @@ export class Sender {
   /**
    * Waits until all of these are sent or set aside.
    *
-   * @throws SessionError the reason why one cannot be sent now
+   * @throws SessionError the reason why one cannot be sent now; `aborted`
    */
-  deliver(keys: readonly CacheKey[]): Promise<void> {
-    const done = this.#waiters.wait(keys, this.#runs);
+  deliver(keys: readonly CacheKey[], signal?: HostAbortSignal): Promise<void> {
+    const done = this.#waiters.wait(keys, this.#runs, signal);
     if (this.#isClosed) this.#waiters.reject(closedError(), Infinity);
     this.wake();
     return done;
+  }
+
+  /**
+   * Waits until the remote has everything of a session or state.
+   *
+   * @throws SessionError why the remote has refused it, or why it cannot be sent now; `aborted`
+   */
+  async confirm(key: CacheKey, signal: HostAbortSignal | undefined): Promise<void> {
+    const { pending, unsent } = this.#parts;
+    const name = nameOf(key);
+    while (pending.has(name)) {
+      await this.deliver([key], signal);
+      if (!pending.has(name)) return;
+      // It was set aside. A call of the outbox, also of another process, may have released it since.
+      await unsent.lookAt(key);
+      const refusal = pending.refusalOf(name);
+      if (refusal !== undefined) throw errorOf(refusal);
+    }
   }
 
   /** Ends the sending. What is under way settles. */
