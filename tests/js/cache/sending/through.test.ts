@@ -136,7 +136,7 @@ function serveAgents(server: Server, createStatus: number): string[] {
 const newMessage = { role: 'user', parts: [{ text: 'hi' }] };
 
 async function run(cache: CachedSessionService, signal?: AbortSignal): Promise<void> {
-  for await (const _ of cache.run({ ...KEY, newMessage, signal })) assert.fail('It has no events.');
+  for await (const { id } of cache.run({ ...KEY, newMessage, signal })) assert.fail(id);
 }
 
 it('run waits until the remote has a session that was created locally', async () => {
