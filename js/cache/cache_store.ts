@@ -20,14 +20,12 @@ import {
   type SharedRevisions,
 } from '../wasm/protocol.js';
 import { stateWrites } from './copies/created_with.js';
-import { errorOf } from './copies/remote_end.js';
 import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
-import { isSession, type Pending } from './records/pending.js';
+import { isOf, type Pending } from './records/pending.js';
 import {
   CLEAR,
   type Creation,
   type EarlierWrites,
-  nameOf,
   noted,
   SESSION,
   type SessionRecord,
@@ -36,10 +34,12 @@ import {
 import type { CacheKey } from './records/status.js';
 import { CopyReads, type ReadParts } from './reads.js';
 import type { Sender } from './sending/sender.js';
+import type { Unsent } from './copies/unsent.js';
 
 export interface CacheStoreParts extends ReadParts {
   readonly pending: Pending;
   readonly sender: Sender;
+  readonly unsent: Unsent;
   readonly isThrough: boolean;
   readonly tell: (key: CacheKey) => void;
 }
@@ -89,7 +89,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     await records.changeSession(key, ({ base }) =>
       base?.copy === created[0] ? {} : { create: bound },
     );
-    await this.#written(key, events, sharedKeysOf(stateWrites(events, operation.value)));
+    await this.#written(key, request, events, sharedKeysOf(stateWrites(events, operation.value)));
     return created;
   }
 
@@ -106,7 +106,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     await records.changeSession(key, () => changes);
     const isThere = await local.call((store) => store.describe(mapped));
     if (!isThere) await records.removeSent(key, changes);
-    else await this.#written(key);
+    else await this.#written(key, request);
     return isThere;
   }
 
@@ -130,7 +130,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       return append();
     });
     bounds.noteUse(key);
-    if (events.length > 0) await this.#written(key, events, sharedKeysOf(events));
+    if (events.length > 0) await this.#written(key, request, events, sharedKeysOf(events));
     return appended;
   }
 
@@ -226,12 +226,12 @@ export class CacheStore extends CopyReads implements SessionStore {
     const sets = Object.fromEntries(values.map(([key, value]) => [SET + key, noted(value)]));
     await records.change(owner, () => sets);
     const keys = values.map(([key]) => key);
-    await this.#written(owner, [], keys);
+    await this.#written(owner, call, [], keys);
     return revisions;
   }
 
   async delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
-    const { local, records } = this.#parts;
+    const { local, records, pending, unsent } = this.#parts;
     const { what, key } = request;
     const mapped = { what, key: local.keyOf(key) } as StorageDeleteRequest;
     const erase = () => local.call((store) => store.delete(mapped, call));
@@ -241,7 +241,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       await this.#keepShared(session);
       const record = await records.session(session);
       const floor = await erase();
-      await this.#deleted(session, record);
+      await this.#deleted(session, record, call);
       return floor;
     }
     const floor = await erase();
@@ -254,7 +254,11 @@ export class CacheStore extends CopyReads implements SessionStore {
       }
       return changes;
     });
-    await this.#written({ appName, userId });
+    // What was deleted waits no longer, and nothing of the owner is sent before the deletion.
+    const owner = { appName, userId };
+    const deleted = what === 'user' ? pending.keys().filter((key) => isOf(key, owner)) : [];
+    await Promise.all([owner, ...deleted].map((key) => unsent.lookAt(key)));
+    await this.#written(owner, call);
     return floor;
   }
 
@@ -267,7 +271,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     await this.#keepShared(key);
     const record = await records.session(key);
     const deleted = await local.call((store) => store.deleteUnchanged(mapped));
-    if (deleted !== undefined) await this.#deleted(key, record);
+    if (deleted !== undefined) await this.#deleted(key, record, request);
     return deleted;
   }
 
@@ -276,14 +280,18 @@ export class CacheStore extends CopyReads implements SessionStore {
    *
    * @param record what was noted before the deletion; another tab may have created the session again since
    */
-  async #deleted(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
+  async #deleted(
+    key: CompositeSessionKey,
+    record: SessionRecord,
+    call: StorageCall,
+  ): Promise<void> {
     const { local, records, pending } = this.#parts;
     pending.noteDeletion(key);
     const deletion = { delete: noted<true>(true), refused: undefined };
     await records.removeCopy(key, record.base?.copy, record, deletion);
     // A fetch that was under way may have made a copy before the record was written.
     await local.deleteFetched(key);
-    await this.#written(key);
+    await this.#written(key, call);
   }
 
   /** Keeps the shared keys that unsent changes of a session wrote: they are sent although the session is deleted. */
@@ -309,20 +317,14 @@ export class CacheStore extends CopyReads implements SessionStore {
   /** Notes that the local storage has new changes, and sends them. */
   async #written(
     key: CacheKey,
+    { signal }: StorageCall,
     events: AppendRequest['events'] = [],
     keys: Iterable<string> = [],
   ): Promise<void> {
-    const { pending, sender, local, tell, isThrough } = this.#parts;
+    const { pending, sender, tell, isThrough } = this.#parts;
     pending.add(key, events, keys);
     tell(key);
     sender.wake();
-    if (!isThrough) return;
-    do {
-      await sender.deliver([key]);
-      if (!isSession(key)) return;
-      const { refused } = (await local.unsent(key)).record;
-      if (refused !== undefined) throw errorOf(refused);
-      // A call of the outbox may have released it meanwhile.
-    } while (pending.has(nameOf(key)));
+    if (isThrough) await sender.confirm(key, signal);
   }
 }

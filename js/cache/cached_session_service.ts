@@ -12,7 +12,7 @@ import type {
 import type { RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import { isRefusal } from './copies/remote_end.js';
+import { isOutage } from './copies/remote_end.js';
 import {
   type CachedSessionOptions,
   type ReadPolicy,
@@ -134,7 +134,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     try {
       return await super.getOrCreateSession(request);
     } catch (error) {
-      if (isRefusal(error) || !isOfRemote(error)) throw error;
+      if (!isOutage(error)) throw error;
       try {
         return await super.createSession(request);
       } catch (refusal) {
@@ -191,36 +191,32 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
 
   /**
    * Runs an agent of `adk api_server`; see `RemoteSessionService.run`. What the server has stored is in the copy when
-   * the iteration ends. A handle gets it when it is read again.
+   * the iteration ends. A handle gets it when it is read again. What waits of the session is sent first.
    *
-   * @throws SessionError (at a step) `unsupported` if the remote runs no agents, and those of `run` there
+   * @throws SessionError (at a step) `unsupported` if the remote runs no agents, why what waits of the session cannot be
+   *   sent, and those of `run` there
    */
   async *run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
-    const { core, remoteService, fetch, report } = this.#parts;
+    const { core, remoteService, sender, fetch, report } = this.#parts;
     core.calls.requireOpen();
     const { session, ...options } = copyRequest(request);
     const { appName, userId, sessionId } =
       session === undefined
         ? (options as CompositeSessionKey)
         : { appName: session.appName, userId: session.userId, sessionId: session.id };
+    const key = { appName, userId, sessionId };
     if (!('run' in remoteService)) {
       throw new SessionError('unsupported', 'The remote runs no agents.', { storage: 'cache' });
     }
     const runner = remoteService as unknown as {
       run(request: object): AsyncGenerator<Event, void, undefined>;
     };
+    // The server needs a session that was created here.
+    await this.#parts.run(() => sender.confirm(key, options.signal));
     try {
-      yield* runner.run({ ...options, appName, userId, sessionId });
+      yield* runner.run({ ...options, ...key });
     } finally {
-      await fetch.copy({ appName, userId, sessionId }).catch(report);
+      await fetch.copy(key).catch(report);
     }
   }
-}
-
-/** Codes that a local storage may have too. */
-function isOfRemote(error: unknown): boolean {
-  return (
-    isSessionError(error) &&
-    ['connection_lost', 'remote', 'storage_unavailable'].includes(error.code)
-  );
 }

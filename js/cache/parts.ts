@@ -55,7 +55,7 @@ export function openParts(options: TakenOptions) {
   const local = new LocalCopies(localCore, records, clock);
   const pending = new Pending(board);
   const remoteCore: ServiceCore = options.remote[CORE];
-  const remote = new RemoteEnd(remoteCore, board, closing.signal, () => {
+  const remote = new RemoteEnd(remoteCore, board, pending, closing.signal, () => {
     void forget().catch(report);
   });
   const feed = () => core.feed;
@@ -71,7 +71,7 @@ export function openParts(options: TakenOptions) {
   const tellIdle = (): void => tellTabs('idle');
   const sender = new Sender({ ...shared, fetch, lease, unsent, requests, sessions, tellIdle });
   const isThrough = write === 'through';
-  const store = new CacheStore({ ...shared, fetch, lists, sender, bounds, isThrough });
+  const store = new CacheStore({ ...shared, fetch, lists, sender, bounds, unsent, isThrough });
 
   const clear = (): void => {
     remote.noteErasure();

@@ -1,7 +1,6 @@
 import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { toRecord } from '../../read/listed_records.js';
-import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
@@ -118,6 +117,7 @@ export class Lists {
       users.set(userId, all);
       const { base, delete: deletion } = recordOf(all, sessionId);
       if (deletion !== undefined || pinned.deleted.has(name)) continue;
+      if (pinned.deletedUsers.has(nameOf({ appName, userId }))) continue;
       if (copy === undefined) {
         const base = await this.#createEmpty(key, session, pinned);
         if (base !== undefined) firstBases.push([key, base]);
@@ -166,9 +166,8 @@ export class Lists {
     const { local, remote, records, pending, feed, clock } = this.#parts;
     const pinned = pending.collect(owner);
     try {
-      const text = await remote.ask((store, call) => store.sharedState(owner, call));
+      const target = await remote.sharedState(owner);
       const prefix = prefixOf(owner);
-      const target = JSON.parse(text) as StateShape;
       let isChanged = false;
       const shared = await local.updateState(owner, (all) => {
         const delta = Object.entries(difference(withoutPrefix(all, prefix), target))

@@ -2,6 +2,7 @@ import { onAbort } from '../../call/on_abort.js';
 import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import { codeOf } from '../../call/diagnostics.js';
+import { hasStatus } from '../../http/http_errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
@@ -9,9 +10,11 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { readChanges } from '../../read/changes_since.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { StateShape } from '../../state/state_shape.js';
+import type { StateOwner } from '../../storage/scopes.js';
 import type { SessionStore } from '../../storage/session_store.js';
 import type { MaybePromise } from '../../call/call.js';
-import type { Base } from '../records/session_record.js';
+import type { Pending } from '../records/pending.js';
+import type { Base, Cleared } from '../records/session_record.js';
 import type { CacheFailure, StatusBoard } from '../records/status.js';
 
 /** A session of the remote, or what has changed in it. */
@@ -42,20 +45,25 @@ export type RemoteCall<T> = (
 export class RemoteEnd {
   readonly #core: ServiceCore;
   readonly #board: StatusBoard;
+  readonly #pending: Pending;
   readonly #signal: HostAbortSignal;
   readonly #onForget: () => void;
   /** Counts how often the local data was erased. */
   #erasures = 0;
+  /** Whether this tab's last request failed, and was not refused. */
+  #hasFailed = false;
 
   /** @param onForget called when the remote orders to erase the local data */
   constructor(
     core: ServiceCore,
     board: StatusBoard,
+    pending: Pending,
     signal: HostAbortSignal,
     onForget: () => void,
   ) {
     this.#core = core;
     this.#board = board;
+    this.#pending = pending;
     this.#signal = signal;
     this.#onForget = onForget;
   }
@@ -76,8 +84,12 @@ export class RemoteEnd {
     } catch (error) {
       if (isForgetOrder(error)) this.#onForget();
       if (this.#signal.aborted) throw closedError();
-      if (isRefusal(error)) this.#noteAnswer();
-      else this.#board.set({ online: false });
+      if (isRefusal(error)) {
+        this.#noteAnswer();
+      } else {
+        this.#hasFailed = true;
+        if (isOutage(error)) this.#board.set({ online: false });
+      }
       throw error;
     }
     if (erasures !== this.#erasures) {
@@ -98,17 +110,42 @@ export class RemoteEnd {
   }
 
   #noteAnswer(): void {
-    const wasOnline = this.#board.status.online;
+    const isRecovered = this.#hasFailed || !this.#board.status.online;
+    this.#hasFailed = false;
     const answered = { online: true, lastSuccess: Date.now() };
-    this.#board.set(wasOnline ? answered : { ...answered, lastError: undefined });
+    this.#board.set(isRecovered ? { ...answered, lastError: undefined } : answered);
+  }
+
+  /**
+   * Asks the remote about a user or an app. It also returns what waits to be deleted there: the copies do not have it
+   * any more, so they must not get it back.
+   */
+  async #askBesideClears<T>(
+    owner: StateOwner,
+    run: RemoteCall<T>,
+  ): Promise<readonly [answer: T, clears: ReadonlySet<Cleared>]> {
+    const before = this.#pending.clearsOf(owner);
+    const answer = await this.ask(run);
+    return [answer, new Set([...before, ...this.#pending.clearsOf(owner)])];
+  }
+
+  /** Reads the state of a user or an app. Its keys have no prefix. */
+  async sharedState(owner: StateOwner): Promise<StateShape> {
+    const [text, clears] = await this.#askBesideClears(owner, (store, call) =>
+      store.sharedState(owner, call),
+    );
+    const scope = owner.userId === undefined ? 'app' : 'user';
+    return isCleared(scope, clears) ? {} : (JSON.parse(text) as StateShape);
   }
 
   /** Reads what has changed since a base, or a whole session if the remote cannot tell. */
   async changes(key: CompositeSessionKey, base: Base): Promise<RemoteSession | undefined> {
     const { created, revision: since, held } = base;
     const request = { ...key, since, created: created ?? undefined };
-    const changes = await this.ask((store, call) => readChanges(store, { ...request, ...call }));
-    if (changes === undefined) return undefined;
+    const [changes, clears] = await this.#askBesideClears(key, (store, call) =>
+      readChanges(store, { ...request, ...call }),
+    );
+    if (changes === undefined || clears.has('user')) return undefined;
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
       return this.session(key, held === undefined ? undefined : Math.max(held, 1));
@@ -120,7 +157,7 @@ export class RemoteEnd {
       title,
       labels: labels === undefined ? '' : JSON.stringify(labels),
       events: events.map(({ event }) => event),
-      state,
+      state: state && withoutCleared(state, clears),
       isWhole: false,
       held,
     };
@@ -131,8 +168,10 @@ export class RemoteEnd {
     key: CompositeSessionKey,
     last: number | undefined,
   ): Promise<RemoteSession | undefined> {
-    const read = await this.ask((store, call) => store.get(key, last, undefined, call));
-    if (read === undefined) return undefined;
+    const [read, clears] = await this.#askBesideClears(key, (store, call) =>
+      store.get(key, last, undefined, call),
+    );
+    if (read === undefined || clears.has('user')) return undefined;
     const [created, revision, lastUpdateTime, state, fragments, title = '', labels = ''] = read;
     const events = this.parse(fragments, key.sessionId, false);
     return {
@@ -141,11 +180,24 @@ export class RemoteEnd {
       title,
       labels,
       events,
-      state: JSON.parse(state) as StateShape,
+      state: withoutCleared(JSON.parse(state) as StateShape, clears),
       isWhole: true,
       held: last !== undefined && events.length >= last ? events.length : undefined,
     };
   }
+}
+
+function isCleared(scope: 'app' | 'user', clears: ReadonlySet<Cleared>): boolean {
+  return clears.has(`${scope}State`) || (scope === 'user' && clears.has('user'));
+}
+
+function withoutCleared(state: StateShape, clears: ReadonlySet<Cleared>): StateShape {
+  const scopes = (['app', 'user'] as const).filter((scope) => isCleared(scope, clears));
+  if (scopes.length === 0) return state;
+  const entries = Object.entries(state);
+  return Object.fromEntries(
+    entries.filter(([key]) => !scopes.some((scope) => key.startsWith(`${scope}:`))),
+  );
 }
 
 /** Returns the revisions of the remote's session. Without revisions, its time of the last update stands for them. */
@@ -175,11 +227,34 @@ const REFUSALS: readonly string[] = [
   'corrupt_record',
 ];
 
+/** The same by status, if the response has no code. */
+const REFUSAL_STATUSES: readonly number[] = [400, 403, 413, 422, 501];
+
 /** Whether the same request will fail again. */
 export function isRefusal(error: unknown): boolean {
+  return (
+    (isSessionError(error) && REFUSALS.includes(error.code)) ||
+    hasStatus(error, ...REFUSAL_STATUSES)
+  );
+}
+
+/** Codes of a remote that cannot serve any request now. */
+const OUTAGES: readonly string[] = [
+  'connection_lost',
+  'storage_unavailable',
+  'storage_blocked',
+  'storage_failed',
+  'storage_newer',
+  'quota_exceeded',
+  'closed',
+];
+
+/** Whether other requests will fail now too. A failure that is neither this nor a refusal concerns one request alone. */
+export function isOutage(error: unknown): boolean {
   if (!isSessionError(error)) return false;
-  if (REFUSALS.includes(error.code)) return true;
-  return error.code === 'remote' && [400, 413, 422].includes(error.status ?? 0);
+  const { code, status = 0 } = error;
+  const isOfServer = code === 'remote' && (status >= 500 || [401, 408, 429].includes(status));
+  return OUTAGES.includes(code) || (isOfServer && !isRefusal(error));
 }
 
 export function failureOf(error: unknown): CacheFailure {

@@ -9,6 +9,7 @@ import { isSession, type Pending } from '../records/pending.js';
 import { Groups } from '../records/groups.js';
 import type { Records } from '../records/records.js';
 import {
+  clearsOf,
   hasOperations,
   isSent,
   isUnsentState,
@@ -88,14 +89,14 @@ export class Unsent {
     const isKnown = pending.has(name) && !pending.isReady(name);
     // Reported once: else each list of the outbox would change the status.
     if (damage !== undefined && !isKnown) report(damage);
-    const isRefused = record.refused !== undefined;
-    if (events.length === 0 && !hasOperations(record) && !isRefused) {
+    const { refused: refusal } = record;
+    if (events.length === 0 && !hasOperations(record) && refusal === undefined) {
       pending.remove(name, version);
       return;
     }
     const ids = new Set(events.map(({ id }) => id));
-    const writes = stateWrites(events, record.create?.value);
-    pending.set(key, ids, sharedKeysOf(writes), isRefused);
+    const keys = sharedKeysOf(stateWrites(events, record.create?.value));
+    pending.set(key, { ids, keys, clears: [], refusal });
   }
 
   async #lookAtState(key: CacheKey): Promise<void> {
@@ -105,10 +106,23 @@ export class Unsent {
     const all = await records.read(key);
     if (Object.keys(all).some(isUnsentState)) {
       const keys = new Set(Object.keys(withoutPrefix(all, SET)));
-      pending.set(key, new Set(), keys, all[STATE_REFUSED] !== undefined);
+      const refusal = all[STATE_REFUSED] as Refusal | undefined;
+      pending.set(key, { ids: new Set(), keys, clears: clearsOf(all), refusal });
     } else {
       pending.remove(name, version);
     }
+  }
+
+  /**
+   * Whether a deletion of the session's user, or of the user's state, is to be sent first. Another tab, or an earlier
+   * visit, may have noted it. Call this after the session was read: whatever was written after the deletion waits.
+   */
+  async isBlocked({ appName, userId }: CompositeSessionKey): Promise<boolean> {
+    const owner = { appName, userId };
+    const all = await this.#parts.records.read(owner);
+    if (clearsOf(all).length === 0 || all[STATE_REFUSED] !== undefined) return false;
+    await this.lookAt(owner);
+    return true;
   }
 
   /** Sets a session or state aside. */

@@ -6,8 +6,8 @@ import type { Records } from './records.js';
  * over within 5 seconds.
  */
 export const LEASE_MS = 4500;
-/** It is renewed when this much of it is left. */
-const RENEWAL_MS = 2500;
+/** It is renewed this often. A remote may take longer to answer than the lease lasts. */
+const RENEWAL_MS = 1000;
 
 /** Thrown when another tab sends by now. */
 export const LEASE_LOST = new Error('Another tab sends.');
@@ -26,6 +26,10 @@ export class Lease {
   readonly #records: Records;
   readonly #holder = newEventId();
   #until = 0;
+  /** Whether it is renewed. */
+  #isKept = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #renewal: Promise<void> | undefined;
   /** Until when another tab has it. */
   #othersUntil = 0;
 
@@ -38,23 +42,39 @@ export class Lease {
     return Math.max(0, this.#othersUntil - Date.now());
   }
 
-  /** Takes the lease. @throws LEASE_LOST if another tab has it */
+  /** Takes the lease, and keeps it until {@link release}. @throws LEASE_LOST if another tab has it */
   async acquire(): Promise<void> {
     await this.#take(({ holder, until }, now) => {
       // A clock that was set back must not keep the lease for longer.
       return holder === this.#holder || until <= now || until > now + LEASE_MS;
     });
+    this.#isKept = true;
+    this.#renewLater();
   }
 
   /**
-   * Extends the lease before a request.
+   * Checks the lease before a request, and renews it if the timers of this tab are late.
    *
    * @throws LEASE_LOST if another tab has had it meanwhile, also if it is free again: what this tab has read is out of date
    */
   async extend(): Promise<void> {
     const left = this.#until - Date.now();
-    if (left > RENEWAL_MS && left <= LEASE_MS) return;
+    if (left < LEASE_MS / 2 || left > LEASE_MS) await this.#renew();
+  }
+
+  async #renew(): Promise<void> {
     await this.#take(({ holder }) => holder === this.#holder);
+  }
+
+  #renewLater(): void {
+    this.#timer = setTimeout(() => {
+      // After a failure, the next request tells whether the lease is lost.
+      this.#renewal = this.#renew()
+        .catch(() => undefined)
+        .then(() => (this.#isKept ? this.#renewLater() : undefined));
+    }, RENEWAL_MS);
+    // In Node the timer alone does not keep the program running.
+    (this.#timer as { unref?: () => void }).unref?.();
   }
 
   async #take(mayTake: (lease: LeaseRecord, now: number) => boolean): Promise<void> {
@@ -74,6 +94,10 @@ export class Lease {
 
   /** Lets another tab send at once. */
   async release(): Promise<void> {
+    this.#isKept = false;
+    clearTimeout(this.#timer);
+    // Stored after the release, it would take the lease again.
+    await this.#renewal;
     if (this.#until === 0) return;
     this.#until = 0;
     await this.#records.changeOwn(({ lease }) => {

@@ -1,18 +1,25 @@
 import { invalid } from '../../errors/invalid.js';
 import type { CacheKey, StatusBoard } from './status.js';
-import { keyOfName, nameOf } from './session_record.js';
+import { type Cleared, keyOfName, nameOf, type Refusal } from './session_record.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 
-/** What this tab knows to wait in one session or shared state. */
-interface PendingEntry {
-  readonly key: CacheKey;
-  readonly events: number;
+/** What waits in one session or shared state. */
+interface PendingContent {
   /** The ids of the unsent events. */
   readonly ids: Set<string>;
   /** The shared keys that the unsent changes write. */
   readonly keys: ReadonlySet<string>;
-  readonly isRefused: boolean;
+  /** What waits to be deleted of a user or an app. */
+  readonly clears: readonly Cleared[];
+  /** Why it was set aside. Absent if it can be sent. */
+  readonly refusal: Refusal | undefined;
+}
+
+/** What this tab knows to wait. */
+interface PendingEntry extends PendingContent {
+  readonly key: CacheKey;
+  readonly events: number;
   /** Counts the changes, so that one that came after a look is noticed. */
   readonly version: number;
 }
@@ -22,6 +29,8 @@ export interface PinnedKeys {
   readonly keys: ReadonlySet<string>;
   /** The names of sessions that were deleted meanwhile: what the remote said about them is out of date. */
   readonly deleted: ReadonlySet<string>;
+  /** The names of users whose deletion waited meanwhile. */
+  readonly deletedUsers: ReadonlySet<string>;
   stop(): void;
 }
 
@@ -30,6 +39,7 @@ interface Collector {
   readonly except: string | undefined;
   readonly keys: Set<string>;
   readonly deleted: Set<string>;
+  readonly deletedUsers: Set<string>;
 }
 
 /** The sessions and shared states with unsent changes, as far as this tab knows. */
@@ -45,9 +55,37 @@ export class Pending {
     this.#board = board;
   }
 
-  /** The names of what can be sent. */
+  /** The names of what waits and was not set aside. */
   ready(): string[] {
-    return [...this.#entries].filter(([, { isRefused }]) => !isRefused).map(([name]) => name);
+    return this.#ready().map(([name]) => name);
+  }
+
+  /**
+   * The names of what can be sent beside the requests that are under way. A deletion of a user or of a state is sent
+   * before everything else of its owner, and alone. Otherwise it could delete what was written after it, also if its
+   * answer is lost and the request is sent again.
+   */
+  sendable(inFlight: ReadonlyMap<string, unknown>): string[] {
+    const ready = this.#ready();
+    const deletions = ready.map(([, entry]) => entry).filter(({ clears }) => clears.length > 0);
+    const keysInFlight = deletions.length === 0 ? [] : [...inFlight.keys()].map(keyOfName);
+    const isBlocked = (entry: PendingEntry): boolean =>
+      deletions.some((deletion) => deletion !== entry && isOf(entry.key, deletion.key)) ||
+      (deletions.includes(entry) && keysInFlight.some((key) => isOf(key, entry.key)));
+    return ready
+      .filter(([name, entry]) => !inFlight.has(name) && !isBlocked(entry))
+      .map(([name]) => name);
+  }
+
+  /** Returns what waits to be deleted of an app's state, and of a user. */
+  clearsOf({ appName, userId }: StateOwner): Cleared[] {
+    return [...new Set([nameOf({ appName }), nameOf({ appName, userId })])].flatMap((name) =>
+      this.isReady(name) ? this.#entries.get(name)!.clears : [],
+    );
+  }
+
+  #ready(): [string, PendingEntry][] {
+    return [...this.#entries].filter(([, { refusal }]) => refusal === undefined);
   }
 
   keys(): CacheKey[] {
@@ -59,7 +97,11 @@ export class Pending {
   }
 
   isReady(name: string): boolean {
-    return this.#entries.get(name)?.isRefused === false;
+    return this.has(name) && this.refusalOf(name) === undefined;
+  }
+
+  refusalOf(name: string): Refusal | undefined {
+    return this.#entries.get(name)?.refusal;
   }
 
   versionOf(name: string): number {
@@ -72,19 +114,22 @@ export class Pending {
     const ids = entry?.ids ?? new Set();
     for (const { id } of events) ids.add(id);
     const all = new Set([...(entry?.keys ?? []), ...keys]);
-    this.set(key, ids, all, entry?.isRefused ?? false);
+    const { clears = [], refusal } = entry ?? {};
+    this.set(key, { ids, keys: all, clears, refusal });
   }
 
   /** Sets what waits, as it was read from the local storage. The status is new only if what it shows has changed. */
-  set(key: CacheKey, ids: Set<string>, keys: ReadonlySet<string>, isRefused: boolean): void {
+  set(key: CacheKey, content: PendingContent): void {
     this.#versions += 1;
     const name = nameOf(key);
     const last = this.#entries.get(name);
-    const events = ids.size;
-    const entry = { key: keyOfName(name), events, ids, keys, isRefused, version: this.#versions };
+    const events = content.ids.size;
+    const entry = { key: keyOfName(name), events, ...content, version: this.#versions };
     this.#entries.set(name, entry);
     for (const collector of this.#collectors) collect(collector, name, entry);
-    if (last?.events !== events || last.isRefused !== isRefused) this.#publish();
+    const isSame =
+      last?.events === events && (last.refusal === undefined) === (content.refusal === undefined);
+    if (!isSame) this.#publish();
   }
 
   /** Removes an entry, unless it has changed since that version. */
@@ -105,7 +150,8 @@ export class Pending {
    * @param except the session whose own changes do not count
    */
   collect(owner: StateOwner, except?: CacheKey): PinnedKeys {
-    const found = { keys: new Set<string>(), deleted: new Set<string>() };
+    const [keys, deleted, deletedUsers] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    const found = { keys, deleted, deletedUsers };
     const collector = { owner, except: except && nameOf(except), ...found };
     for (const [name, entry] of this.#entries) collect(collector, name, entry);
     this.#collectors.add(collector);
@@ -124,8 +170,15 @@ export class Pending {
   }
 }
 
-function collect({ owner, except, keys }: Collector, name: string, entry: PendingEntry): void {
+/** Whether a key is an owner itself, or belongs to it. */
+export function isOf(key: CacheKey, { appName, userId }: CacheKey): boolean {
+  return key.appName === appName && (userId === undefined || key.userId === userId);
+}
+
+function collect(collector: Collector, name: string, entry: PendingEntry): void {
+  const { owner, except, keys, deletedUsers } = collector;
   if (name === except || entry.key.appName !== owner.appName) return;
+  if (entry.clears.includes('user') && entry.refusal === undefined) deletedUsers.add(name);
   const isSameUser = entry.key.userId === owner.userId;
   for (const key of entry.keys) if (isSameUser || key.startsWith('app:')) keys.add(key);
 }

@@ -89,6 +89,10 @@ export const STATE_REFUSED = 'state refused';
 export const SET = 'set ';
 /** An unsent deletion: `clear user`, `clear userState` or `clear appState`. */
 export const CLEAR = 'clear ';
+/** A user with all sessions and the state, the state of a user, the state of an app: in the order of their deletion. */
+const CLEARED = ['user', 'userState', 'appState'] as const;
+
+export type Cleared = (typeof CLEARED)[number];
 
 /** The changes of records by key. `undefined` removes. */
 export type RecordChanges = Readonly<Record<string, unknown>>;
@@ -134,6 +138,11 @@ export function hasOperations(record: SessionRecord): boolean {
 /** Whether a record of a user or an app is an unsent change of its state. */
 export function isUnsentState(name: string): boolean {
   return name.startsWith(SET) || name.startsWith(CLEAR);
+}
+
+/** Returns what of a user or an app waits to be deleted. */
+export function clearsOf(records: OwnerRecords): Cleared[] {
+  return CLEARED.filter((what) => records[CLEAR + what] !== undefined);
 }
 
 /** Whether nothing of a copy waits, or was set aside. A missing copy has nothing but its records. */

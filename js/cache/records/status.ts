@@ -81,7 +81,7 @@ export interface CacheStatus {
   readonly pending: readonly PendingChanges[];
   /** When a request to the remote last succeeded, in milliseconds since 1970. */
   readonly lastSuccess?: number;
-  /** The last failure in the background. Absent after a later success. */
+  /** The last failure in the background. Absent after a request that succeeds after one that failed. */
   readonly lastError?: CacheFailure;
 }
 

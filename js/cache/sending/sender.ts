@@ -1,11 +1,12 @@
 import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
+import type { HostAbortSignal } from '../../model/host.js';
 import type { Fetch } from '../copies/fetch.js';
-import { closedError } from '../copies/remote_end.js';
+import { closedError, errorOf, isOutage } from '../copies/remote_end.js';
 import { type Lease, LEASE_LOST } from '../records/lease.js';
 import { isSession, type Pending } from '../records/pending.js';
 import type { Records } from '../records/records.js';
-import { keyOfName } from '../records/session_record.js';
+import { keyOfName, nameOf } from '../records/session_record.js';
 import type { CacheKey, StatusBoard } from '../records/status.js';
 import type { Requests } from './requests.js';
 import type { SessionSending } from './session_sending.js';
@@ -48,7 +49,10 @@ export class Sender {
   #runs = 0;
   /** The number of runs that failed, one after the other. */
   #failures = 0;
+  /** Why the present run ends. */
   #failure: unknown;
+  /** Why one session or state cannot be sent in the present run, by name. Others are sent. */
+  readonly #paused = new Map<string, unknown>();
   /** Called when there may be more to start. */
   #onProgress: (() => void) | undefined;
   #isClosed = false;
@@ -84,13 +88,31 @@ export class Sender {
   /**
    * Waits until all of these are sent or set aside.
    *
-   * @throws SessionError the reason why one cannot be sent now
+   * @throws SessionError the reason why one cannot be sent now; `aborted`
    */
-  deliver(keys: readonly CacheKey[]): Promise<void> {
-    const done = this.#waiters.wait(keys, this.#runs);
+  deliver(keys: readonly CacheKey[], signal?: HostAbortSignal): Promise<void> {
+    const done = this.#waiters.wait(keys, this.#runs, signal);
     if (this.#isClosed) this.#waiters.reject(closedError(), Infinity);
     this.wake();
     return done;
+  }
+
+  /**
+   * Waits until the remote has everything of a session or state.
+   *
+   * @throws SessionError why the remote has refused it, or why it cannot be sent now; `aborted`
+   */
+  async confirm(key: CacheKey, signal: HostAbortSignal | undefined): Promise<void> {
+    const { pending, unsent } = this.#parts;
+    const name = nameOf(key);
+    while (pending.has(name)) {
+      await this.deliver([key], signal);
+      if (!pending.has(name)) return;
+      // It was set aside. A call of the outbox, also of another process, may have released it since.
+      await unsent.lookAt(key);
+      const refusal = pending.refusalOf(name);
+      if (refusal !== undefined) throw errorOf(refusal);
+    }
   }
 
   /** Ends the sending. What is under way settles. */
@@ -110,6 +132,7 @@ export class Sender {
   async #run(): Promise<void> {
     const { lease, board, pending, tellIdle } = this.#parts;
     this.#failure = undefined;
+    this.#paused.clear();
     this.#runs += 1;
     // Changes that are made in the same moment are sent together.
     await Promise.resolve();
@@ -122,7 +145,8 @@ export class Sender {
     await Promise.all(this.#inFlight.values());
     if (board.status.isSending) board.set({ isSending: false });
     await lease.release().catch((error: unknown) => this.#noteFailure(error));
-    const failure: unknown = this.#failure;
+    const [pauseReason] = this.#paused.values();
+    const failure: unknown = this.#failure ?? pauseReason;
     if (failure === undefined) return tellIdle();
     // Only the timer says from now on that the sender waits. A call may stop it before this run has settled.
     this.#failure = undefined;
@@ -135,11 +159,15 @@ export class Sender {
   }
 
   async #sendAll(): Promise<void> {
-    const { pending, lease, board } = this.#parts;
+    const { pending, lease, board, unsent } = this.#parts;
     await lease.acquire();
     board.set({ isSending: true });
+    // Another tab, or an earlier visit, may have noted a deletion of an app's state, which is sent first.
+    const apps = new Set(pending.ready().map((name) => keyOfName(name).appName));
+    await Promise.all([...apps].map((appName) => unsent.lookAt({ appName })));
     while (!this.#isClosed && this.#failure === undefined) {
-      const names = pending.ready().filter((name) => !this.#inFlight.has(name));
+      const sendable = pending.sendable(this.#inFlight);
+      const names = sendable.filter((name) => !this.#paused.has(name));
       if (names.length === 0 && this.#inFlight.size === 0) return;
       const progress = new Promise<void>((resolve) => (this.#onProgress = resolve));
       for (const name of names.slice(0, MOST_AT_ONCE - this.#inFlight.size)) {
@@ -162,7 +190,12 @@ export class Sender {
       if (!isSent || !pending.remove(name, version)) await unsent.lookAt(key);
       tell(key);
     } catch (error) {
-      this.#noteFailure(error);
+      if (error === LEASE_LOST || isOutage(error)) {
+        this.#noteFailure(error);
+      } else {
+        this.#paused.set(name, error);
+        this.#report(error);
+      }
     } finally {
       this.#inFlight.delete(name);
       this.#onProgress?.();
@@ -171,7 +204,10 @@ export class Sender {
 
   #noteFailure(error: unknown): void {
     this.#failure ??= error;
-    if (this.#isClosed || error === LEASE_LOST) return;
-    this.#parts.report(error);
+    if (error !== LEASE_LOST) this.#report(error);
+  }
+
+  #report(error: unknown): void {
+    if (!this.#isClosed) this.#parts.report(error);
   }
 }

@@ -46,11 +46,11 @@ export class SessionSending {
    * @returns whether nothing of what was read is left
    */
   async send(key: CompositeSessionKey): Promise<boolean> {
-    const { records, local } = this.#parts;
+    const { records, local, unsent } = this.#parts;
     for (;;) {
       const { copy, record } = await local.unsent(key);
       const { base, create, earlier, delete: deletion, refused } = record;
-      if (refused !== undefined) return false;
+      if (refused !== undefined || (await unsent.isBlocked(key))) return false;
       if (deletion !== undefined) {
         if (!(await this.#sendDeletion(key, deletion))) return false;
       } else if (copy === undefined) {

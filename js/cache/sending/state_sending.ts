@@ -1,10 +1,15 @@
 import type { StorageDeleteRequest } from '../../storage/adapter.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { Records } from '../records/records.js';
-import { CLEAR, type Noted, removalsOf, SET, STATE_REFUSED } from '../records/session_record.js';
+import {
+  CLEAR,
+  clearsOf,
+  type Noted,
+  removalsOf,
+  SET,
+  STATE_REFUSED,
+} from '../records/session_record.js';
 import type { Requests } from './requests.js';
-
-const CLEARED = ['user', 'userState', 'appState'] as const;
 
 /**
  * Sends the changes of the state of a user or an app: first what was deleted, then the values.
@@ -18,15 +23,15 @@ export async function sendState(
   const all = await records.read(owner);
   if (all[STATE_REFUSED] !== undefined) return false;
   const { appName, userId } = owner;
-  for (const what of CLEARED) {
-    const clear = all[CLEAR + what] as Noted<true> | undefined;
-    if (clear === undefined) continue;
+  for (const what of clearsOf(all)) {
     const key = what === 'appState' ? { appName } : { appName, userId };
     const cleared = await requests.askOrSetAside(owner, (store, call) =>
       store.delete({ what, key } as StorageDeleteRequest, call),
     );
     if (cleared === undefined) return false;
-    await records.change(owner, (present) => removalsOf(present, { [CLEAR + what]: clear }));
+    await records.change(owner, (present) =>
+      removalsOf(present, { [CLEAR + what]: all[CLEAR + what] }),
+    );
   }
   const sets = Object.entries(all).filter(([name]) => name.startsWith(SET)) as [
     string,

@@ -1,3 +1,6 @@
+import { onAbort } from '../../call/on_abort.js';
+import { SessionError } from '../../errors/errors.js';
+import type { HostAbortSignal } from '../../model/host.js';
 import type { CacheKey } from '../records/status.js';
 import type { Pending } from '../records/pending.js';
 import { nameOf } from '../records/session_record.js';
@@ -24,14 +27,29 @@ export class Waiters {
     return this.#waiters.size;
   }
 
-  /** @param run the number of runs that have begun */
-  wait(keys: readonly CacheKey[], run: number): Promise<void> {
+  /**
+   * @param run the number of runs that have begun
+   * @param signal ends the wait
+   */
+  async wait(keys: readonly CacheKey[], run: number, signal?: HostAbortSignal): Promise<void> {
+    if (signal?.aborted === true) throw abortedWait(signal);
     const names = new Set(keys.map(nameOf));
+    let ignore: (() => void) | undefined;
     const done = new Promise<void>((resolve, reject) => {
-      this.#waiters.add({ run, names, resolve, reject });
+      const waiter = { run, names, resolve, reject };
+      this.#waiters.add(waiter);
+      ignore =
+        signal &&
+        onAbort(signal, () => {
+          if (this.#waiters.delete(waiter)) reject(abortedWait(signal));
+        });
     });
     this.#settle();
-    return done;
+    try {
+      await done;
+    } finally {
+      ignore?.();
+    }
   }
 
   /** Rejects the calls that have waited since before a run. */
@@ -47,4 +65,10 @@ export class Waiters {
       if (waiter.names.size === 0 && this.#waiters.delete(waiter)) waiter.resolve();
     }
   }
+}
+
+function abortedWait({ reason }: HostAbortSignal): SessionError {
+  const message =
+    'The call was aborted while it waited for the remote. The change is stored locally, and is sent later.';
+  return new SessionError('aborted', message, { cause: reason });
 }

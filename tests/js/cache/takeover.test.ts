@@ -22,12 +22,13 @@ class Gate {
 
 it('a deletion that arrives late does not delete a session that was created again', async () => {
   const server = new Server();
-  const local = new InMemorySessionService();
-  const { cache: frozen } = openCache(server, { local });
-  const { cache: second } = openCache(server, { local });
+  const gate = new Gate();
+  const openTab = await openTabs(server);
+  // A frozen tab renews no lease.
+  const frozen = openTab(() => (gate.isReached ? gate : undefined));
+  const second = openTab();
   await frozen.createSession(KEY);
   await frozen.sync();
-  const gate = new Gate();
   server.intercept = async ({ method }) => {
     if (method === 'DELETE' && !gate.isReached) await gate.pass();
     return undefined;
@@ -54,12 +55,13 @@ it('a deletion that arrives late does not delete a session that was created agai
 
 /** Opens two tabs. The first one freezes while it sends an event, then a rename waits too. */
 async function openFrozen(server: Server, title: string) {
-  const local = new InMemorySessionService();
-  const { cache: frozen } = openCache(server, { local });
-  const { cache: second } = openCache(server, { local });
+  const gate = new Gate();
+  let isFrozen = false;
+  const openTab = await openTabs(server);
+  const frozen = openTab(() => (isFrozen ? gate : undefined));
+  const second = openTab();
   const session = await frozen.createSession(KEY);
   await frozen.sync();
-  const gate = new Gate();
   server.intercept = async ({ method }) => {
     if (method === 'POST' && !gate.isReached) await gate.pass();
     return undefined;
@@ -67,6 +69,8 @@ async function openFrozen(server: Server, title: string) {
   await frozen.appendEvent({ session, event: event('e1') });
   await until(() => gate.isReached);
   await frozen.updateSession(KEY, { title });
+  // It renews no lease.
+  isFrozen = true;
   return { frozen, second, gate };
 }
 

@@ -1,0 +1,43 @@
+// A remote that answers later than a lease ends.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, it, mock } from 'node:test';
+
+import { InMemorySessionService } from '../../../../js/index.js';
+import { event, idsOf, KEY, openCache, Server } from '../fixture.js';
+
+beforeEach(() => mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 }));
+afterEach(() => mock.timers.reset());
+
+/** Lets time pass until a call has settled. */
+async function passTimeUntil<T>(call: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const settle = (): void => void (isSettled = true);
+  call.then(settle, settle);
+  for (let rounds = 0; rounds < 2000 && !isSettled; rounds += 1) {
+    mock.timers.tick(50);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(isSettled, 'The call never settles.');
+  return call;
+}
+
+it('two tabs send an event once to a remote that takes ten seconds to answer', async () => {
+  const server = new Server();
+  const local = new InMemorySessionService();
+  const { cache: first } = openCache(server, { local });
+  const { cache: second } = openCache(server, { local });
+  const session = await first.createSession(KEY);
+  await passTimeUntil(first.sync());
+  server.requests.length = 0;
+  server.intercept = async ({ method }) => {
+    if (method === 'POST') await new Promise((resolve) => setTimeout(resolve, 10_000));
+    return undefined;
+  };
+  await first.appendEvent({ session, event: event('e1') });
+  await passTimeUntil(Promise.all([first.sync(KEY), second.sync(KEY)]));
+  const appends = server.requests.filter((request) => request.startsWith('POST'));
+  assert.equal(appends.length, 1);
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
+  await passTimeUntil(Promise.all([first.close(), second.close()]));
+});
