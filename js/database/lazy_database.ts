@@ -155,7 +155,7 @@ export class LazyDatabase {
     run: Runner,
     buildIndices: OpenedTables['buildIndices'],
   ): Promise<void> {
-    await buildIndices?.();
+    await buildIndices?.(() => this.#isClosing);
     if (opened.hasTerms) return;
     try {
       await this.#completeTerms(opened, run);

@@ -89,18 +89,19 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     await close();
     throw error;
   }
-  const switchToLog = function* (): Steps<void> {
+  const useWriteAheadLog = async (): Promise<void> => {
     try {
-      yield* setPragma('journal_mode = wal');
+      await run('autocommit', () => setPragma('journal_mode = wal'), {});
     } catch (error) {
+      const { cause } = Object(error) as { cause?: unknown };
       // A read-only file keeps its mode.
-      if (failureKind(engine, error) !== 'readonly') throw error;
+      if (failureKind(engine, cause) !== 'readonly') throw error;
     }
   };
   return {
     database: queryBuilder(engine),
     run,
-    ...(path !== IN_MEMORY && { useWriteAheadLog: async () => run('autocommit', switchToLog, {}) }),
+    ...(path !== IN_MEMORY && { useWriteAheadLog }),
     close,
   };
 }

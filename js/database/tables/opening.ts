@@ -33,8 +33,12 @@ export interface OpenedTables {
   readonly refusal?: SessionError | undefined;
   /** Whether all titles and labels have their terms. */
   readonly hasTerms?: boolean | undefined;
-  /** Builds missing indices while others write. Takes longer the larger the tables are. Never rejects. */
-  readonly buildIndices?: (() => Promise<void>) | undefined;
+  /**
+   * Builds missing indices while others write. Takes longer the larger the tables are. Never rejects.
+   *
+   * @param isStopped whether to begin no further index
+   */
+  readonly buildIndices?: ((isStopped: () => boolean) => Promise<void>) | undefined;
 }
 
 /**
@@ -59,7 +63,9 @@ export async function openTables(
     layout,
     database,
     hasTerms,
-    buildIndices: isToCreate ? () => buildOnline(run, named, missing) : undefined,
+    buildIndices: isToCreate
+      ? (isStopped) => buildOnline(run, named, missing, isStopped)
+      : undefined,
   });
   if (isComplete) return opened(checked);
   const openedToRead = (refusal: SessionError): OpenedTables => {
@@ -71,7 +77,7 @@ export async function openTables(
     return openedToRead(refused(engine, what));
   }
   try {
-    return opened(await run('create', () => createUnderLock(named), {}));
+    return opened(await run('create', () => createMissing(named), {}));
   } catch (error) {
     if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
     return openedToRead(error);
@@ -81,25 +87,15 @@ export async function openTables(
 /** The codes of failures that may pass, so that another attempt may succeed. */
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
-/** Creates the missing tables. Holds a lock meanwhile if the engine needs one against others who create them. */
-function* createUnderLock(named: NamedTables): Steps<CompleteTables> {
+/** Creates the missing tables. Takes a lock if the engine needs one against others who create them. */
+function* createMissing(named: NamedTables): Steps<CompleteTables> {
   const { database, engine } = named;
   const { creationLock } = engine;
-  if (creationLock === undefined) return yield* createMissing(named);
-  const [row] = yield* runOnce(database, creationLock.acquire);
-  if (Number(row?.locked) !== 1) throw new KnownFailure('others are opening it', 'conflict');
-  try {
-    return yield* createMissing(named);
-  } finally {
-    try {
-      yield* runOnce(database, creationLock.release);
-    } catch {
-      // The connection is lost, and with it the lock.
-    }
+  if (creationLock !== undefined) {
+    const { acquire, release } = creationLock;
+    const [row] = yield* runOnce(database, acquire, { undo: release });
+    if (Number(row?.locked) !== 1) throw new KnownFailure('others are opening it', 'conflict');
   }
-}
-
-function* createMissing(named: NamedTables): Steps<CompleteTables> {
   // Checks again, since others may have been opening the database too.
   const checked = yield* check(named, true);
   const { isComplete, layout, tables } = checked;

@@ -3,7 +3,7 @@
  * again.
  */
 import { isSessionError } from '../../errors/errors.js';
-import { ownMembers } from '../../members/own.js';
+import { memberOf, ownMembers } from '../../members/own.js';
 import type { Engine, Failure } from '../engines/engine.js';
 import { failureKind, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
@@ -25,14 +25,16 @@ export interface ServerConnection {
   /** Asks the server to stop the statement of this connection. Does not wait for the answer. */
   cancel?(): void;
   /**
-   * Whether the error says that the server cannot prepare statements. The transaction is then run again
-   * without.
+   * Whether the error says that a prepared statement cannot be run. The transaction is then run again, on another
+   * connection or without prepared statements.
    */
   fallsBack?(error: unknown): boolean;
   /** Gives the connection back to the pool. */
   release(): void;
-  /** Closes the connection instead. */
-  destroy(): void;
+  /**
+   * Closes the connection instead. A connection that cannot be closed is given back once it has run these queries.
+   */
+  destroy(undo: readonly Query[]): void;
 }
 
 /** A driver's pool of connections. */
@@ -58,6 +60,8 @@ export class Lease {
   readonly #waits: Waits;
   #isUsable = true;
   #isCommitSent = false;
+  /** See {@link Query.undo}. */
+  readonly #undo: Query[] = [];
 
   private constructor(connection: ServerConnection, engine: Engine, waits: Waits) {
     this.#connection = connection;
@@ -125,10 +129,8 @@ export class Lease {
   }
 
   async #results(queries: Request['queries']): Promise<QueryResults> {
-    const connection = this.#connection;
-    if (connection.pipelines === true) {
-      if (queries.includes(COMMIT)) this.#isCommitSent = true;
-      const sent = queries.map((query) => (query ? connection.query(query) : NO_ROWS));
+    if (this.#connection.pipelines === true) {
+      const sent = queries.map((query) => this.#query(query));
       // Awaits all answers, and throws the first error: that statement makes the others fail.
       const settled = await Promise.allSettled(sent);
       return settled.map((result) => {
@@ -140,11 +142,18 @@ export class Lease {
     for (const query of queries) {
       // Nobody waits for the results any more.
       if (!this.#isUsable) break;
-      if (query === COMMIT) this.#isCommitSent = true;
       // Throws the first error. It need not end the transaction, so a later commit would keep the changes before it.
-      results.push(query ? await connection.query(query) : []);
+      results.push(await this.#query(query));
     }
     return results;
+  }
+
+  #query(query: Query | undefined): Promise<readonly unknown[]> {
+    if (query === undefined) return NO_ROWS;
+    if (query === COMMIT) this.#isCommitSent = true;
+    const undo = memberOf(query, 'undo');
+    if (undo !== undefined) this.#undo.push(undo);
+    return this.#connection.query(query);
   }
 
   fallsBack(error: unknown): boolean {
@@ -155,13 +164,19 @@ export class Lease {
    * Rolls back a failed transaction and waits for that, since it frees the locks. Releases the connection.
    */
   async rollBack(): Promise<void> {
-    if (this.#isUsable) await this.send([ROLLBACK]).catch(() => (this.#isUsable = false));
-    this.release();
+    await this.#sendLast([ROLLBACK]);
+    await this.release();
   }
 
   /** Returns the connection to the pool, or closes it if its state is unknown. */
-  release(): void {
+  async release(): Promise<void> {
+    if (this.#undo.length > 0) await this.#sendLast(this.#undo);
     if (this.#isUsable) this.#connection.release();
-    else this.#connection.destroy();
+    else this.#connection.destroy(this.#undo);
+  }
+
+  /** Sends queries after the transaction. If one fails, the state of the connection is unknown. */
+  async #sendLast(queries: readonly Query[]): Promise<void> {
+    if (this.#isUsable) await this.send(queries).catch(() => (this.#isUsable = false));
   }
 }
