@@ -10,7 +10,7 @@ interface SessionColumns {
   user_id: string;
 }
 
-interface MetadataColumns {
+export interface MetadataColumns {
   key: string;
   value: string;
 }

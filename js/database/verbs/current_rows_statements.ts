@@ -19,8 +19,9 @@ import {
   standingColumns,
   isSession,
   isUser,
+  selectFloor,
 } from './session_statements.js';
-import { type Database, METADATA } from '../tables/tables.js';
+import type { Database } from '../tables/tables.js';
 
 /**
  * The columns of the one row that is read by a session's key. A row that is missing or was not asked for
@@ -182,7 +183,7 @@ function selectCurrent(
         .on('e.id', '=', value('event'))
         .on(isAlsoOfSession(engine, (name) => sql.ref(SESSION_COLUMNS[name]), 'e')),
     )
-    .select([floorWhere(layout, absence(scopes)).as('floor'), 'e.id', 'e.invocation_id'])
+    .select([floorWhere(database, layout, absence(scopes)).as('floor'), 'e.id', 'e.invocation_id'])
     .select(sessionColumns(engine))
     .select((of) => [
       json(of.ref('e.event_data')).as('event_data'),
@@ -218,9 +219,8 @@ function absence(scopes: readonly SharedScope[]): RawBuilder<boolean> {
  * Selects the floor if the condition holds, else NULL. Every deletion writes the row of the floor. A database
  * that checks serializability would refuse each write that read it during a deletion.
  */
-function floorWhere({ metadata }: Layout, condition: RawBuilder<boolean>) {
-  return sql<string | null>`case when ${condition} then
-    (select f.value from ${sql.table(metadata)} f where f.key = ${sql.lit(METADATA.floor)}) end`;
+function floorWhere(database: Database, layout: Layout, condition: RawBuilder<boolean>) {
+  return sql<string | null>`case when ${condition} then ${selectFloor(database, layout)} end`;
 }
 
 /** The state and time of the row joined as `table`, or NULLs under the same names if it was not joined. */
@@ -240,5 +240,3 @@ function stateOf<Name extends SharedScope>(
 }
 
 const LOCKED = sql<number>`1`.as('locked');
-
-export type CurrentRowsStatements = ReturnType<typeof currentRowsStatements>;

@@ -11,6 +11,7 @@ import {
   detailsColumns,
   IS_BESIDE,
   IS_DETAILS,
+  sessionStatements,
   type StateColumns,
   stateColumns,
 } from './session_statements.js';
@@ -206,8 +207,6 @@ export function listStatements(database: Database, engine: Engine) {
   };
 }
 
-type ListStatements = ReturnType<typeof listStatements>;
-
 /**
  * Lists a page of sessions by `createTime` or `lastUpdateTime`. The latter is `update_time`, unless the side
  * table has another time for the session. Each column has an index, and a page by `lastUpdateTime` is merged from
@@ -217,29 +216,29 @@ type ListStatements = ReturnType<typeof listStatements>;
  * behind U+E000 to U+FFFF. So all sessions with the page's first and last time are read, and the page is cut
  * here.
  */
-export function* list(
-  { statements, layout: { timeOf }, hasTerms }: VerbContext,
-  request: BuiltInListRequest,
-): Steps<Listing> {
+export function* list(context: VerbContext, request: BuiltInListRequest): Steps<Listing> {
+  const { hasTerms, layout, statements } = context;
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
   const terms = hasTerms ? (request.terms ?? []) : [];
   const named = { app: appName, user: userId ?? '' };
-  const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
+  const { ofAllUsers, ofUser } = statements(listStatements);
+  const ofOwner = userId === undefined ? ofAllUsers : ofUser;
   const { wanted, ranges } = yield* rarestTerms(ofOwner.countTerms, named, terms);
   const owner = { ...named, ...wanted };
   const matching = ranges === 0 ? undefined : ofOwner.matching[orderBy](ranges);
   // Absent if the list is merged from two.
   const single = matching ?? (orderBy === 'createTime' ? ofOwner.creation : undefined);
   const timeBeside = (milliseconds: number, isBeyond: boolean) =>
-    timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
+    layout.timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
   const isAfter = after !== undefined;
   const size = nextPowerOfTwo(offset + (limit ?? 0));
   const place = after === undefined ? '' : timeBeside(after[orderBy] ?? 0, true);
   const first = { ...owner, place, bound: '' };
+  const states = statements(sessionStatements);
   const [[app], [user], all, counted, firstTimes] = yield* together([
-    statements.app.of(named),
-    userId === undefined ? undefined : statements.user.of(named),
+    states.app.of(named),
+    userId === undefined ? undefined : states.user.of(named),
     limit === undefined ? (matching ?? ofOwner.creation).all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
     limit ? (single ?? ofOwner.sideTable).times([size, order, isAfter]).of(first) : undefined,
@@ -280,7 +279,7 @@ export function* list(
     sessions,
     users: user
       ? [{ userId: named.user, ...sharedRow(user.state, user.update_time) }]
-      : yield* readUsers(statements, appName, sessions),
+      : yield* readUsers(context, appName, sessions),
     app: app && sharedRow(app.state, app.update_time),
     total,
   };
@@ -321,7 +320,7 @@ function sortedTimes(rows: readonly { time: StoredTime }[], order: 'asc' | 'desc
 
 /** Reads the states of the users who own these sessions. */
 function* readUsers(
-  statements: ListStatements,
+  { statements }: VerbContext,
   app: string,
   sessions: readonly SessionRow[],
 ): Steps<Listing['users'][number][]> {
@@ -329,7 +328,7 @@ function* readUsers(
   const queries = [...filledChunks(users, MAX_USERS)].map((some) => {
     const values: { app: string } & Record<`user${number}`, string> = { app };
     for (const [index, user] of some.entries()) values[`user${index}`] = user;
-    return statements.users(some.length).of(values);
+    return statements(listStatements).users(some.length).of(values);
   });
   const rows = (yield* together(queries, true)).flat();
   return rows.map(({ user_id: userId, state, update_time: time }) => ({

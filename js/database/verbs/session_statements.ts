@@ -194,8 +194,16 @@ export function selectPlace(
     .select(place.as('place'));
 }
 
+/** Selects the floor. */
+export function selectFloor(database: Database, { metadata }: Layout) {
+  return database
+    .selectFrom(`${metadata} as f`)
+    .select('f.value')
+    .where('f.key', '=', sql.lit(METADATA.floor));
+}
+
 /** Makes the statements that reads and writes share. */
-export function sessionStatements(database: Database, engine: Engine, layout: Layout) {
+export function sessionStatements(database: Database, engine: Engine) {
   const { json, time } = engine;
   const ofApp = (locks: boolean) =>
     new Prepared<Pick<Key, 'app'>, StateColumns>((value) => {
@@ -243,10 +251,5 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
       app: ofApp(engine.locksRows),
       user: ofUser(engine.locksRows),
     } satisfies Record<SharedScope, unknown>,
-    floor: new Prepared<object, { value: string }>(() =>
-      database.selectFrom(layout.metadata).select('value').where('key', '=', METADATA.floor),
-    ),
   };
 }
-
-export type SessionStatements = ReturnType<typeof sessionStatements>;

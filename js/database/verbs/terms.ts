@@ -5,8 +5,9 @@ import type { Engine, EngineKind } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { COMPLETE, type Database, METADATA } from '../tables/tables.js';
 import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
-import { isOfSession, type Key } from './session_statements.js';
+import { isOfSession, type Key, type KeyValue } from './session_statements.js';
 import { cached, exactChunks } from './statement_sizes.js';
+import type { VerbContext } from './verb_context.js';
 
 /** The most terms in one statement. */
 const MAX_ROWS = 64;
@@ -30,6 +31,21 @@ function skipsStored(kind: EngineKind, column: string): RawBuilder<unknown> {
     sqlite: sql`on conflict do nothing`,
     postgresql: sql`on conflict do nothing`,
     mysql: sql`on duplicate key update ${name} = ${name}`,
+  }[kind];
+}
+
+/**
+ * The condition that a row's session comes after another one in the order of their keys. Each engine begins at that
+ * place of the primary key. SQLite and PostgreSQL do so for a comparison of rows, MariaDB only for single columns.
+ */
+function isAfter(kind: EngineKind, value: KeyValue): RawBuilder<boolean> {
+  const [app, user, session] = [value('app'), value('user'), value('session')];
+  const rows = sql<boolean>`(app_name, user_id, session_id) > (${app}, ${user}, ${session})`;
+  return {
+    sqlite: rows,
+    postgresql: rows,
+    mysql: sql<boolean>`(app_name > ${app} or app_name = ${app}
+      and (user_id > ${user} or user_id = ${user} and session_id > ${session}))`,
   }[kind];
 }
 
@@ -71,17 +87,7 @@ export function termStatements(database: Database, { kind }: Engine, layout: Lay
         .selectFrom('adk_session_wasm_details')
         .select(['app_name as app', 'user_id as user', 'session_id as session'])
         .where((is) => is.or([is('title', 'is not', null), is('labels', 'is not', null)]))
-        .where((is) =>
-          is.or([
-            is('app_name', '>', value('app')),
-            is.and([is('app_name', '=', value('app')), is('user_id', '>', value('user'))]),
-            is.and([
-              is('app_name', '=', value('app')),
-              is('user_id', '=', value('user')),
-              is('session_id', '>', value('session')),
-            ]),
-          ]),
-        )
+        .where(isAfter(kind, value))
         .orderBy('app_name')
         .orderBy('user_id')
         .orderBy('session_id')
@@ -90,15 +96,14 @@ export function termStatements(database: Database, { kind }: Engine, layout: Lay
   };
 }
 
-export type TermStatements = ReturnType<typeof termStatements>;
-
 /** Returns the queries that add the terms of a title and labels. */
 export function termInserts(
-  { insertTerms }: TermStatements,
+  { statements }: VerbContext,
   key: Key,
   title: string | null | undefined,
   labels?: string | null,
 ): Query[] {
+  const { insertTerms } = statements(termStatements);
   const { app, user, session } = key;
   const rows = termsOf(title, labels).map((term) => ({ app, user, session, term }));
   return exactChunks(rows, MAX_ROWS).map((some) => insertTerms(some.length).of(...some));
