@@ -187,9 +187,7 @@ export function indices({ engine, names }: NamedTables): Index[] {
     index('adk_session_wasm_by_user_last', SIDE_TABLE, 'app_name', 'user_id', 'last_update_time'),
     index('adk_session_wasm_by_term', TERMS, 'app_name', 'term'),
     index('adk_session_wasm_by_user_term', TERMS, 'app_name', 'user_id', 'term'),
-    ...(engine.knowsAppendOrder
-      ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)]
-      : []),
+    ...(engine.ordersByRowid ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)] : []),
   ];
 }
 

@@ -221,12 +221,12 @@ function currentRows(
  * append order. There a handle's last event may have a time that Python set back.
  */
 function inRevision(
-  { knowsAppendOrder }: Engine,
+  { ordersByRowid }: Engine,
   { revision: updated }: SessionRow,
   { revision }: SessionRow,
   events: EventRow[],
 ): EventRow[] {
-  if (!knowsAppendOrder || updated === revision) return events;
+  if (!ordersByRowid || updated === revision) return events;
   return events.map((row) => (row.seq === updated ? { ...row, seq: revision } : row));
 }
 

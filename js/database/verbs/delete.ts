@@ -48,21 +48,21 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
   return {
     times: new Prepared<Key, TimeColumns>((value) => {
       const ofUser = database
-        .selectFrom('sessions as s')
+        .selectFrom('sessions as session')
         .select((of) => [
-          engine.time(of.ref('s.update_time')).as('update_time'),
+          engine.time(of.ref('session.update_time')).as('update_time'),
           of
-            .selectFrom('adk_session_wasm_sessions as k')
-            .select((row) => engine.time(row.ref('k.update_time')).as('side_time'))
-            .whereRef('k.app_name', '=', 's.app_name')
-            .whereRef('k.user_id', '=', 's.user_id')
-            .whereRef('k.session_id', '=', 's.id')
+            .selectFrom('adk_session_wasm_sessions as side')
+            .select((row) => engine.time(row.ref('side.update_time')).as('side_time'))
+            .whereRef('side.app_name', '=', 'session.app_name')
+            .whereRef('side.user_id', '=', 'session.user_id')
+            .whereRef('side.session_id', '=', 'session.id')
             .as('side_time'),
         ])
         .select(standingColumns(engine))
-        .where('s.app_name', '=', value('app'))
-        .where('s.user_id', '=', value('user'));
-      const query = isOne ? ofUser.where('s.id', '=', value('session')) : ofUser;
+        .where('session.app_name', '=', value('app'))
+        .where('session.user_id', '=', value('user'));
+      const query = isOne ? ofUser.where('session.id', '=', value('session')) : ofUser;
       return engine.locksRows ? query.forUpdate() : query;
     }),
     events: parts('events'),

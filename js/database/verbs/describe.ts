@@ -20,11 +20,11 @@ export function describeStatements(database: Database, engine: Engine) {
   return {
     details: new Prepared<Key, DetailsColumns>((value) =>
       database
-        .selectFrom('sessions as s')
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
-        .select('d.session_id as details')
+        .selectFrom('sessions as session')
+        .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
+        .select('details.session_id as details')
         .select(detailsColumns(engine))
-        .where(isSession(value, 's')),
+        .where(isSession(value, 'session')),
     ),
   };
 }

@@ -22,10 +22,10 @@ import type { VerbContext } from './verb_context.js';
 /** The most users whose states one query reads. Engines limit the number of a query's parameters. */
 const MAX_USERS = 1024;
 
-/** The tables under the aliases of these queries. */
+/** The tables under their aliases in these queries. */
 interface Aliased {
-  s: Tables['sessions'];
-  k: Tables['adk_session_wasm_sessions'];
+  session: Tables['sessions'];
+  side: Tables['adk_session_wasm_sessions'];
 }
 
 type ListedColumns = SessionColumns & { user_id: string; id: string };
@@ -49,10 +49,10 @@ interface PageTimes extends Times {
 }
 
 /** Compares times with that of a place, for those that a list has after it. */
-const BEYOND = { asc: '>', desc: '<' } as const;
+const AFTER = { asc: '>', desc: '<' } as const;
 
 /** Compares times with a bound, for those that a list has before it or at it. */
-const WITHIN = { asc: '<=', desc: '>=' } as const;
+const UP_TO = { asc: '<=', desc: '>=' } as const;
 
 /**
  * Milliseconds by which a place's time is moved, so that no session is lost to rounding: columns may have
@@ -73,17 +73,19 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   const { json, time } = engine;
   type Value<Values> = <N extends keyof Values>(name: N) => Values[N];
   const sessionsOf = (value: Value<Owner>) => {
-    const query = database.selectFrom('sessions as s').where('s.app_name', '=', value('app'));
-    return isOfUser ? query.where('s.user_id', '=', value('user')) : query;
+    const query = database
+      .selectFrom('sessions as session')
+      .where('session.app_name', '=', value('app'));
+    return isOfUser ? query.where('session.user_id', '=', value('user')) : query;
   };
   /** Joins the side table's row of each session, if its `update_time` is the session's. */
   const withSideTable = (value: Value<Owner>) =>
-    sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
-      join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
+    sessionsOf(value).leftJoin('adk_session_wasm_sessions as side', (join) =>
+      join.on(IS_BESIDE).onRef('side.update_time', '=', 'session.update_time'),
     );
   /** Selects only the sessions without such a row. */
   const fromSessions = (value: Value<Owner>) =>
-    withSideTable(value).where('k.session_id', 'is', null);
+    withSideTable(value).where('side.session_id', 'is', null);
   /**
    * Selects only the sessions with such a row. Starts at the side table, so that its index is used. An inner join
    * would let MariaDB read all sessions first. No engine knows that the `case` needs a session, so all keep to the
@@ -91,36 +93,38 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
    */
   const fromSideTable = (value: Value<Owner>) => {
     const query = database
-      .selectFrom('adk_session_wasm_sessions as k')
-      .leftJoin('sessions as s', (join) => join.on(IS_BESIDE))
-      .where(sql<boolean>`case when s.update_time = k.update_time then true else false end`)
-      .where('k.app_name', '=', value('app'));
-    return isOfUser ? query.where('k.user_id', '=', value('user')) : query;
+      .selectFrom('adk_session_wasm_sessions as side')
+      .leftJoin('sessions as session', (join) => join.on(IS_BESIDE))
+      .where(
+        sql<boolean>`case when session.update_time = side.update_time then true else false end`,
+      )
+      .where('side.app_name', '=', value('app'));
+    return isOfUser ? query.where('side.user_id', '=', value('user')) : query;
   };
   /** Selects the sessions with terms in so many ranges. */
   const fromTerms = (ranges: number) => (value: Value<Owner & TermRanges>) =>
     database
       .selectFrom(selectWithTerms(database, value, isOfUser, ranges))
-      .innerJoin('sessions as s', (join) =>
+      .innerJoin('sessions as session', (join) =>
         join
-          .on('s.app_name', '=', value('app'))
-          .onRef('s.user_id', '=', 'm.user_id')
-          .onRef('s.id', '=', 'm.session_id'),
+          .on('session.app_name', '=', value('app'))
+          .onRef('session.user_id', '=', 'matching.user_id')
+          .onRef('session.id', '=', 'matching.session_id'),
       )
-      .leftJoin('adk_session_wasm_sessions as k', (join) =>
-        join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
+      .leftJoin('adk_session_wasm_sessions as side', (join) =>
+        join.on(IS_BESIDE).onRef('side.update_time', '=', 'session.update_time'),
       );
-  const columns = (of: ExpressionBuilder<Aliased, 's' | 'k'>) =>
+  const columns = (of: ExpressionBuilder<Aliased, 'session' | 'side'>) =>
     [
-      of.ref('s.user_id').as('user_id'),
-      of.ref('s.id').as('id'),
-      json(of.ref('s.state')).as('state'),
-      time(of.ref('s.create_time')).as('create_time'),
-      time(of.ref('s.update_time')).as('update_time'),
-      time(of.ref('k.update_time')).as('side_time'),
-      time(of.ref('k.last_update_time')).as('last_update_time'),
+      of.ref('session.user_id').as('user_id'),
+      of.ref('session.id').as('id'),
+      json(of.ref('session.state')).as('state'),
+      time(of.ref('session.create_time')).as('create_time'),
+      time(of.ref('session.update_time')).as('update_time'),
+      time(of.ref('side.update_time')).as('side_time'),
+      time(of.ref('side.last_update_time')).as('last_update_time'),
     ] as const;
-  type Query = SelectQueryBuilder<Tables & Aliased, 's' | 'k', object>;
+  type Query = SelectQueryBuilder<Tables & Aliased, 'session' | 'side', object>;
   /**
    * Makes the statements over some sessions.
    *
@@ -134,7 +138,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   ) => {
     const rows = (value: Value<Values>) =>
       from(value)
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+        .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
         .select(columns)
         .select(detailsColumns(engine));
     return {
@@ -153,23 +157,23 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
                 .select(time(at).as('time'))
                 .orderBy(at, order)
                 .limit(sql.lit(most));
-              const query = isAfter ? all.where(at, BEYOND[order], value('place')) : all;
-              return isBounded ? query.where(at, WITHIN[order], value('bound')) : query;
+              const query = isAfter ? all.where(at, AFTER[order], value('place')) : all;
+              return isBounded ? query.where(at, UP_TO[order], value('bound')) : query;
             },
           ),
       ),
     };
   };
-  const created = sql.ref<StoredTime>('s.create_time');
-  const updated = sql<StoredTime>`coalesce(k.last_update_time, s.update_time)`;
+  const created = sql.ref<StoredTime>('session.create_time');
+  const updated = sql<StoredTime>`coalesce(side.last_update_time, session.update_time)`;
   return {
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
     countTerms: countTerms(database, isOfUser),
     creation: sessionsBy<Owner>(created, withSideTable, sessionsOf),
-    sessions: sessionsBy<Owner>(sql.ref('s.update_time'), fromSessions),
-    sideTable: sessionsBy<Owner>(sql.ref('k.last_update_time'), fromSideTable),
+    sessions: sessionsBy<Owner>(sql.ref('session.update_time'), fromSessions),
+    sideTable: sessionsBy<Owner>(sql.ref('side.last_update_time'), fromSideTable),
     matching: {
       createTime: cached((ranges: number) =>
         sessionsBy<Owner & TermRanges>(created, fromTerms(ranges)),
@@ -307,9 +311,9 @@ function timesAfterPlace(
 ): PageTimes {
   const times = sortedTimes(rows, order);
   const last = parseMilliseconds(times[limit - 1] ?? times.at(-1)) ?? time;
-  const near = timeBeside(time, false);
-  const far = timeBeside(last, true);
-  const [from, to] = order === 'asc' ? [near, far] : [far, near];
+  const start = timeBeside(time, false);
+  const end = timeBeside(last, true);
+  const [from, to] = order === 'asc' ? [start, end] : [end, start];
   return { from, to, before: 0 };
 }
 

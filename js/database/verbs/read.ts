@@ -107,16 +107,16 @@ function isBeside(
     and (${first} ${comparison} ${place} or ${second} ${comparison} ${value('event')})`;
 }
 
-const SESSION_COLUMNS = { app_name: 'app', user_id: 'user', session_id: 'session' } as const;
-const SESSION_KEY = Object.keys(SESSION_COLUMNS) as (keyof typeof SESSION_COLUMNS)[];
+const VALUE_OF_COLUMN = { app_name: 'app', user_id: 'user', session_id: 'session' } as const;
+const KEY_COLUMNS = Object.keys(VALUE_OF_COLUMN) as (keyof typeof VALUE_OF_COLUMN)[];
 
 /**
  * The condition that an event belongs to the session, without `=`. With `=` MariaDB reads the session from its
  * end, and skips all events up to the place of a page.
  */
 function isRangeOfSession(value: KeyValue): RawBuilder<boolean> {
-  const conditions = SESSION_KEY.map((column) => {
-    const part = value(SESSION_COLUMNS[column]);
+  const conditions = KEY_COLUMNS.map((column) => {
+    const part = value(VALUE_OF_COLUMN[column]);
     return sql`${sql.ref(column)} >= ${part} and ${sql.ref(column)} <= ${part}`;
   });
   return sql`${sql.join(conditions, sql` and `)}`;
@@ -131,7 +131,7 @@ function inIndexOrder<Columns>(
   order: 'asc' | 'desc',
 ): SelectQueryBuilder<Tables, 'events', Columns> {
   const opposite = order === 'asc' ? 'desc' : 'asc';
-  return SESSION_KEY.reduce((query, column) => query.orderBy(column, opposite), rows);
+  return KEY_COLUMNS.reduce((query, column) => query.orderBy(column, opposite), rows);
 }
 
 interface WindowStatements<Columns> {

@@ -116,13 +116,15 @@ export function countTerms(database: Database, isOfUser: boolean) {
     { entries: number | string | bigint }
   >((value) => {
     const query = database
-      .selectFrom('adk_session_wasm_terms as c')
-      .select('c.term')
-      .where('c.app_name', '=', value('app'))
-      .where(isIn('c', value('from0'), value('to0')))
+      .selectFrom('adk_session_wasm_terms as entry')
+      .select('entry.term')
+      .where('entry.app_name', '=', value('app'))
+      .where(isIn('entry', value('from0'), value('to0')))
       .limit(sql.lit(MAX_MATCHING + 1));
-    const counted = isOfUser ? query.where('c.user_id', '=', value('user')) : query;
-    return database.selectFrom(counted.as('n')).select(({ fn }) => fn.countAll().as('entries'));
+    const counted = isOfUser ? query.where('entry.user_id', '=', value('user')) : query;
+    return database
+      .selectFrom(counted.as('counted'))
+      .select(({ fn }) => fn.countAll().as('entries'));
   });
 }
 
@@ -153,7 +155,7 @@ export function* rarestTerms(
   return { wanted, ranges: ordered.length };
 }
 
-function isIn(table: 't' | 'o' | 'c', from: string, to: string): RawBuilder<boolean> {
+function isIn(table: 'entry' | 'other', from: string, to: string): RawBuilder<boolean> {
   const term = sql.ref(`${table}.term`);
   return sql<boolean>`${term} >= ${from} and ${term} < ${to}`;
 }
@@ -164,18 +166,18 @@ export function selectWithTerms(
   value: (name: 'app' | 'user' | keyof TermRanges) => string,
   isOfUser: boolean,
   ranges: number,
-): AliasedExpression<{ user_id: string; session_id: string }, 'm'> {
+): AliasedExpression<{ user_id: string; session_id: string }, 'matching'> {
   let query = database
-    .selectFrom('adk_session_wasm_terms as t')
-    .select(['t.user_id', 't.session_id'])
+    .selectFrom('adk_session_wasm_terms as entry')
+    .select(['entry.user_id', 'entry.session_id'])
     .distinct()
-    .where('t.app_name', '=', value('app'))
-    .where(isIn('t', value('from0'), value('to0')));
-  if (isOfUser) query = query.where('t.user_id', '=', value('user'));
+    .where('entry.app_name', '=', value('app'))
+    .where(isIn('entry', value('from0'), value('to0')));
+  if (isOfUser) query = query.where('entry.user_id', '=', value('user'));
   for (let index = 1; index < ranges; index += 1) {
     query = query.where(sql<boolean>`exists (
-      select 1 from ${sql.table('adk_session_wasm_terms')} o where o.app_name = t.app_name
-        and o.user_id = t.user_id and o.session_id = t.session_id and ${isIn('o', value(`from${index}`), value(`to${index}`))})`);
+      select 1 from ${sql.table('adk_session_wasm_terms')} other where other.app_name = entry.app_name
+        and other.user_id = entry.user_id and other.session_id = entry.session_id and ${isIn('other', value(`from${index}`), value(`to${index}`))})`);
   }
-  return query.as('m');
+  return query.as('matching');
 }

@@ -1,17 +1,17 @@
 -- session.merged
-select `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, cast(`k`.`replaced_at` as char) as `replaced_at`, `d`.`title` as `title`, `d`.`labels` as `labels`, `d`.`initial_state` as `initial_state`, `a`.`state` as `app_state`, cast(`a`.`update_time` as char) as `app_time`, `u`.`state` as `user_state`, cast(`u`.`update_time` as char) as `user_time`, (select cast(`n`.`timestamp` as char)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id
-  order by `n`.`timestamp` desc
+select `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, cast(`side`.`replaced_at` as char) as `replaced_at`, `details`.`title` as `title`, `details`.`labels` as `labels`, `details`.`initial_state` as `initial_state`, `app`.`state` as `app_state`, cast(`app`.`update_time` as char) as `app_time`, `owner`.`state` as `user_state`, cast(`owner`.`update_time` as char) as `user_time`, (select cast(`recent`.`timestamp` as char)
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
+  order by `recent`.`timestamp` desc
   limit 1) as `newest`, (select count(*)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id and `n`.`timestamp` >= s.update_time) as `later`
-  from `sessions` as `s`
-  left join `app_states` as `a` on `a`.`app_name` = `s`.`app_name`
-  left join `user_states` as `u` on `u`.`app_name` = `s`.`app_name` and `u`.`user_id` = `s`.`user_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `s`.`id` = :session;
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and `recent`.`timestamp` >= session.update_time) as `later`
+  from `sessions` as `session`
+  left join `app_states` as `app` on `app`.`app_name` = `session`.`app_name`
+  left join `user_states` as `owner` on `owner`.`app_name` = `session`.`app_name` and `owner`.`user_id` = `session`.`user_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`id` = :session;
 
 -- session.app
 select `state` as `state`, cast(`update_time` as char) as `update_time`
@@ -34,36 +34,36 @@ select `state` as `state`, cast(`update_time` as char) as `update_time`
   where `app_name` = :app and `user_id` = :user for update;
 
 -- currentRows.current([]).one
-select case when `s`.`id` is null then (select `f`.`value`
-  from `adk_internal_metadata` as `f`
-  where `f`.`key` = 'adk_session_wasm_floor') end as `floor`, `e`.`id`, `e`.`invocation_id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, cast(`k`.`replaced_at` as char) as `replaced_at`, `e`.`event_data` as `event_data`, cast(`e`.`timestamp` as char) as `timestamp`, (select cast(`n`.`timestamp` as char)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id
-  order by `n`.`timestamp` desc
+select case when `session`.`id` is null then (select `metadata`.`value`
+  from `adk_internal_metadata` as `metadata`
+  where `metadata`.`key` = 'adk_session_wasm_floor') end as `floor`, `event`.`id`, `event`.`invocation_id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, cast(`side`.`replaced_at` as char) as `replaced_at`, `event`.`event_data` as `event_data`, cast(`event`.`timestamp` as char) as `timestamp`, (select cast(`recent`.`timestamp` as char)
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
+  order by `recent`.`timestamp` desc
   limit 1) as `newest`, (select count(*)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id and `n`.`timestamp` >= s.update_time) as `later`, null as `app_state`, null as `app_time`, null as `user_state`, null as `user_time`
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and `recent`.`timestamp` >= session.update_time) as `later`, null as `app_state`, null as `app_time`, null as `user_state`, null as `user_time`
   from (select 1 as one) as `one`
-  left join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = :user and `s`.`id` = :session
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  left join `events` as `e` on `e`.`id` = :event and `e`.`app_name` = `s`.`app_name` and `e`.`user_id` = `s`.`user_id` and `e`.`session_id` = `s`.`id`;
+  left join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`id` = :session
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  left join `events` as `event` on `event`.`id` = :event and `event`.`app_name` = `session`.`app_name` and `event`.`user_id` = `session`.`user_id` and `event`.`session_id` = `session`.`id`;
 
 -- currentRows.current(["app","user"]).one
-select case when `s`.`id` is null or `a`.`app_name` is null or `u`.`user_id` is null then (select `f`.`value`
-  from `adk_internal_metadata` as `f`
-  where `f`.`key` = 'adk_session_wasm_floor') end as `floor`, `e`.`id`, `e`.`invocation_id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, cast(`k`.`replaced_at` as char) as `replaced_at`, `e`.`event_data` as `event_data`, cast(`e`.`timestamp` as char) as `timestamp`, (select cast(`n`.`timestamp` as char)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id
-  order by `n`.`timestamp` desc
+select case when `session`.`id` is null or `app`.`app_name` is null or `owner`.`user_id` is null then (select `metadata`.`value`
+  from `adk_internal_metadata` as `metadata`
+  where `metadata`.`key` = 'adk_session_wasm_floor') end as `floor`, `event`.`id`, `event`.`invocation_id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, cast(`side`.`replaced_at` as char) as `replaced_at`, `event`.`event_data` as `event_data`, cast(`event`.`timestamp` as char) as `timestamp`, (select cast(`recent`.`timestamp` as char)
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
+  order by `recent`.`timestamp` desc
   limit 1) as `newest`, (select count(*)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id and `n`.`timestamp` >= s.update_time) as `later`, `a`.`state` as `app_state`, cast(`a`.`update_time` as char) as `app_time`, `u`.`state` as `user_state`, cast(`u`.`update_time` as char) as `user_time`
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and `recent`.`timestamp` >= session.update_time) as `later`, `app`.`state` as `app_state`, cast(`app`.`update_time` as char) as `app_time`, `owner`.`state` as `user_state`, cast(`owner`.`update_time` as char) as `user_time`
   from (select 1 as one) as `one`
-  left join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = :user and `s`.`id` = :session
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  left join `events` as `e` on `e`.`id` = :event and `e`.`app_name` = `s`.`app_name` and `e`.`user_id` = `s`.`user_id` and `e`.`session_id` = `s`.`id`
-  left join `app_states` as `a` on `a`.`app_name` = :app
-  left join `user_states` as `u` on `u`.`app_name` = :app and `u`.`user_id` = :user;
+  left join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`id` = :session
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  left join `events` as `event` on `event`.`id` = :event and `event`.`app_name` = `session`.`app_name` and `event`.`user_id` = `session`.`user_id` and `event`.`session_id` = `session`.`id`
+  left join `app_states` as `app` on `app`.`app_name` = :app
+  left join `user_states` as `owner` on `owner`.`app_name` = :app and `owner`.`user_id` = :user;
 
 -- currentRows.locks.session.one
 select 1 as `locked`
@@ -166,10 +166,10 @@ delete
   where `app_name` = :app and `user_id` = :user and `id` = :session);
 
 -- write.insertMissingDetails
-insert into `adk_session_wasm_details` (`app_name`, `user_id`, `session_id`, `create_time`) select `s`.`app_name`, `s`.`user_id`, `s`.`id`, `s`.`create_time`
-  from `sessions` as `s`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `s`.`id` = :session and `d`.`session_id` is null;
+insert into `adk_session_wasm_details` (`app_name`, `user_id`, `session_id`, `create_time`) select `session`.`app_name`, `session`.`user_id`, `session`.`id`, `session`.`create_time`
+  from `sessions` as `session`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`id` = :session and `details`.`session_id` is null;
 
 -- write.setFirstTitle
 update `adk_session_wasm_details`
@@ -291,300 +291,300 @@ select `id`, `event_data` as `event_data`
 
 -- list.ofUser.count
 select count(*) as `rows`
-  from `sessions` as `s`
-  where `s`.`app_name` = :app and `s`.`user_id` = :user;
+  from `sessions` as `session`
+  where `session`.`app_name` = :app and `session`.`user_id` = :user;
 
 -- list.ofUser.countTerms
 select count(*) as `entries`
-  from (select `c`.`term`
-  from `adk_session_wasm_terms` as `c`
-  where `c`.`app_name` = :app and `c`.`term` >= :from0 and `c`.`term` < :to0 and `c`.`user_id` = :user
-  limit 5001) as `n`;
+  from (select `entry`.`term`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and `entry`.`user_id` = :user
+  limit 5001) as `counted`;
 
 -- list.ofUser.creation.all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `s`.`user_id` = :user;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `session`.`user_id` = :user;
 
 -- list.ofUser.creation.between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `s`.`create_time` >= :from and `s`.`create_time` <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`create_time` >= :from and `session`.`create_time` <= :to;
 
 -- list.ofUser.creation.times([2,"desc",true,true])
-select cast(`s`.`create_time` as char) as `time`
-  from `sessions` as `s`
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `s`.`create_time` < :place and `s`.`create_time` >= :bound
-  order by `s`.`create_time` desc
+select cast(`session`.`create_time` as char) as `time`
+  from `sessions` as `session`
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`create_time` < :place and `session`.`create_time` >= :bound
+  order by `session`.`create_time` desc
   limit 2;
 
 -- list.ofUser.sessions.all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `k`.`session_id` is null;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `side`.`session_id` is null;
 
 -- list.ofUser.sessions.between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `k`.`session_id` is null and `s`.`update_time` >= :from and `s`.`update_time` <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `side`.`session_id` is null and `session`.`update_time` >= :from and `session`.`update_time` <= :to;
 
 -- list.ofUser.sessions.times([2,"desc",true,true])
-select cast(`s`.`update_time` as char) as `time`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `k`.`session_id` is null and `s`.`update_time` < :place and `s`.`update_time` >= :bound
-  order by `s`.`update_time` desc
+select cast(`session`.`update_time` as char) as `time`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `side`.`session_id` is null and `session`.`update_time` < :place and `session`.`update_time` >= :bound
+  order by `session`.`update_time` desc
   limit 2;
 
 -- list.ofUser.sideTable.all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `adk_session_wasm_sessions` as `k`
-  left join `sessions` as `s` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where case when s.update_time = k.update_time then true else false end and `k`.`app_name` = :app and `k`.`user_id` = :user;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `adk_session_wasm_sessions` as `side`
+  left join `sessions` as `session` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where case when session.update_time = side.update_time then true else false end and `side`.`app_name` = :app and `side`.`user_id` = :user;
 
 -- list.ofUser.sideTable.between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `adk_session_wasm_sessions` as `k`
-  left join `sessions` as `s` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where case when s.update_time = k.update_time then true else false end and `k`.`app_name` = :app and `k`.`user_id` = :user and `k`.`last_update_time` >= :from and `k`.`last_update_time` <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `adk_session_wasm_sessions` as `side`
+  left join `sessions` as `session` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where case when session.update_time = side.update_time then true else false end and `side`.`app_name` = :app and `side`.`user_id` = :user and `side`.`last_update_time` >= :from and `side`.`last_update_time` <= :to;
 
 -- list.ofUser.sideTable.times([2,"desc",true,true])
-select cast(`k`.`last_update_time` as char) as `time`
-  from `adk_session_wasm_sessions` as `k`
-  left join `sessions` as `s` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  where case when s.update_time = k.update_time then true else false end and `k`.`app_name` = :app and `k`.`user_id` = :user and `k`.`last_update_time` < :place and `k`.`last_update_time` >= :bound
-  order by `k`.`last_update_time` desc
+select cast(`side`.`last_update_time` as char) as `time`
+  from `adk_session_wasm_sessions` as `side`
+  left join `sessions` as `session` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  where case when session.update_time = side.update_time then true else false end and `side`.`app_name` = :app and `side`.`user_id` = :user and `side`.`last_update_time` < :place and `side`.`last_update_time` >= :bound
+  order by `side`.`last_update_time` desc
   limit 2;
 
 -- list.ofUser.matching.createTime(2).all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and `t`.`user_id` = :user and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and `entry`.`user_id` = :user and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofUser.matching.createTime(2).between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and `t`.`user_id` = :user and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`create_time` >= :from and `s`.`create_time` <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and `entry`.`user_id` = :user and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`create_time` >= :from and `session`.`create_time` <= :to;
 
 -- list.ofUser.matching.createTime(2).times([2,"desc",true,true])
-select cast(`s`.`create_time` as char) as `time`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and `t`.`user_id` = :user and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  where `s`.`create_time` < :place and `s`.`create_time` >= :bound
-  order by `s`.`create_time` desc
+select cast(`session`.`create_time` as char) as `time`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and `entry`.`user_id` = :user and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  where `session`.`create_time` < :place and `session`.`create_time` >= :bound
+  order by `session`.`create_time` desc
   limit 2;
 
 -- list.ofUser.matching.lastUpdateTime(2).all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and `t`.`user_id` = :user and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and `entry`.`user_id` = :user and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofUser.matching.lastUpdateTime(2).between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and `t`.`user_id` = :user and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where coalesce(k.last_update_time, s.update_time) >= :from and coalesce(k.last_update_time, s.update_time) <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and `entry`.`user_id` = :user and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where coalesce(side.last_update_time, session.update_time) >= :from and coalesce(side.last_update_time, session.update_time) <= :to;
 
 -- list.ofUser.matching.lastUpdateTime(2).times([2,"desc",true,true])
-select cast(coalesce(k.last_update_time, s.update_time) as char) as `time`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and `t`.`user_id` = :user and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  where coalesce(k.last_update_time, s.update_time) < :place and coalesce(k.last_update_time, s.update_time) >= :bound
-  order by coalesce(k.last_update_time, s.update_time) desc
+select cast(coalesce(side.last_update_time, session.update_time) as char) as `time`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and `entry`.`user_id` = :user and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  where coalesce(side.last_update_time, session.update_time) < :place and coalesce(side.last_update_time, session.update_time) >= :bound
+  order by coalesce(side.last_update_time, session.update_time) desc
   limit 2;
 
 -- list.ofAllUsers.count
 select count(*) as `rows`
-  from `sessions` as `s`
-  where `s`.`app_name` = :app;
+  from `sessions` as `session`
+  where `session`.`app_name` = :app;
 
 -- list.ofAllUsers.countTerms
 select count(*) as `entries`
-  from (select `c`.`term`
-  from `adk_session_wasm_terms` as `c`
-  where `c`.`app_name` = :app and `c`.`term` >= :from0 and `c`.`term` < :to0
-  limit 5001) as `n`;
+  from (select `entry`.`term`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0
+  limit 5001) as `counted`;
 
 -- list.ofAllUsers.creation.all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app;
 
 -- list.ofAllUsers.creation.between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `s`.`create_time` >= :from and `s`.`create_time` <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `session`.`create_time` >= :from and `session`.`create_time` <= :to;
 
 -- list.ofAllUsers.creation.times([2,"desc",true,true])
-select cast(`s`.`create_time` as char) as `time`
-  from `sessions` as `s`
-  where `s`.`app_name` = :app and `s`.`create_time` < :place and `s`.`create_time` >= :bound
-  order by `s`.`create_time` desc
+select cast(`session`.`create_time` as char) as `time`
+  from `sessions` as `session`
+  where `session`.`app_name` = :app and `session`.`create_time` < :place and `session`.`create_time` >= :bound
+  order by `session`.`create_time` desc
   limit 2;
 
 -- list.ofAllUsers.sessions.all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `k`.`session_id` is null;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `side`.`session_id` is null;
 
 -- list.ofAllUsers.sessions.between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `k`.`session_id` is null and `s`.`update_time` >= :from and `s`.`update_time` <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `side`.`session_id` is null and `session`.`update_time` >= :from and `session`.`update_time` <= :to;
 
 -- list.ofAllUsers.sessions.times([2,"desc",true,true])
-select cast(`s`.`update_time` as char) as `time`
-  from `sessions` as `s`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  where `s`.`app_name` = :app and `k`.`session_id` is null and `s`.`update_time` < :place and `s`.`update_time` >= :bound
-  order by `s`.`update_time` desc
+select cast(`session`.`update_time` as char) as `time`
+  from `sessions` as `session`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  where `session`.`app_name` = :app and `side`.`session_id` is null and `session`.`update_time` < :place and `session`.`update_time` >= :bound
+  order by `session`.`update_time` desc
   limit 2;
 
 -- list.ofAllUsers.sideTable.all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `adk_session_wasm_sessions` as `k`
-  left join `sessions` as `s` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where case when s.update_time = k.update_time then true else false end and `k`.`app_name` = :app;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `adk_session_wasm_sessions` as `side`
+  left join `sessions` as `session` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where case when session.update_time = side.update_time then true else false end and `side`.`app_name` = :app;
 
 -- list.ofAllUsers.sideTable.between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `adk_session_wasm_sessions` as `k`
-  left join `sessions` as `s` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where case when s.update_time = k.update_time then true else false end and `k`.`app_name` = :app and `k`.`last_update_time` >= :from and `k`.`last_update_time` <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `adk_session_wasm_sessions` as `side`
+  left join `sessions` as `session` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where case when session.update_time = side.update_time then true else false end and `side`.`app_name` = :app and `side`.`last_update_time` >= :from and `side`.`last_update_time` <= :to;
 
 -- list.ofAllUsers.sideTable.times([2,"desc",true,true])
-select cast(`k`.`last_update_time` as char) as `time`
-  from `adk_session_wasm_sessions` as `k`
-  left join `sessions` as `s` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id
-  where case when s.update_time = k.update_time then true else false end and `k`.`app_name` = :app and `k`.`last_update_time` < :place and `k`.`last_update_time` >= :bound
-  order by `k`.`last_update_time` desc
+select cast(`side`.`last_update_time` as char) as `time`
+  from `adk_session_wasm_sessions` as `side`
+  left join `sessions` as `session` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
+  where case when session.update_time = side.update_time then true else false end and `side`.`app_name` = :app and `side`.`last_update_time` < :place and `side`.`last_update_time` >= :bound
+  order by `side`.`last_update_time` desc
   limit 2;
 
 -- list.ofAllUsers.matching.createTime(2).all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofAllUsers.matching.createTime(2).between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`create_time` >= :from and `s`.`create_time` <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`create_time` >= :from and `session`.`create_time` <= :to;
 
 -- list.ofAllUsers.matching.createTime(2).times([2,"desc",true,true])
-select cast(`s`.`create_time` as char) as `time`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  where `s`.`create_time` < :place and `s`.`create_time` >= :bound
-  order by `s`.`create_time` desc
+select cast(`session`.`create_time` as char) as `time`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  where `session`.`create_time` < :place and `session`.`create_time` >= :bound
+  order by `session`.`create_time` desc
   limit 2;
 
 -- list.ofAllUsers.matching.lastUpdateTime(2).all
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofAllUsers.matching.lastUpdateTime(2).between
-select `s`.`user_id` as `user_id`, `s`.`id` as `id`, `s`.`state` as `state`, cast(`s`.`create_time` as char) as `create_time`, cast(`s`.`update_time` as char) as `update_time`, cast(`k`.`update_time` as char) as `side_time`, cast(`k`.`last_update_time` as char) as `last_update_time`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where coalesce(k.last_update_time, s.update_time) >= :from and coalesce(k.last_update_time, s.update_time) <= :to;
+select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where coalesce(side.last_update_time, session.update_time) >= :from and coalesce(side.last_update_time, session.update_time) <= :to;
 
 -- list.ofAllUsers.matching.lastUpdateTime(2).times([2,"desc",true,true])
-select cast(coalesce(k.last_update_time, s.update_time) as char) as `time`
-  from (select distinct `t`.`user_id`, `t`.`session_id`
-  from `adk_session_wasm_terms` as `t`
-  where `t`.`app_name` = :app and `t`.`term` >= :from0 and `t`.`term` < :to0 and exists ( select 1
-  from `adk_session_wasm_terms` o
-  where o.app_name = t.app_name and o.user_id = t.user_id and o.session_id = t.session_id and `o`.`term` >= :from1 and `o`.`term` < :to1)) as `m`
-  inner join `sessions` as `s` on `s`.`app_name` = :app and `s`.`user_id` = `m`.`user_id` and `s`.`id` = `m`.`session_id`
-  left join `adk_session_wasm_sessions` as `k` on k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id and `k`.`update_time` = `s`.`update_time`
-  where coalesce(k.last_update_time, s.update_time) < :place and coalesce(k.last_update_time, s.update_time) >= :bound
-  order by coalesce(k.last_update_time, s.update_time) desc
+select cast(coalesce(side.last_update_time, session.update_time) as char) as `time`
+  from (select distinct `entry`.`user_id`, `entry`.`session_id`
+  from `adk_session_wasm_terms` as `entry`
+  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and exists ( select 1
+  from `adk_session_wasm_terms` other
+  where other.app_name = entry.app_name and other.user_id = entry.user_id and other.session_id = entry.session_id and `other`.`term` >= :from1 and `other`.`term` < :to1)) as `matching`
+  inner join `sessions` as `session` on `session`.`app_name` = :app and `session`.`user_id` = `matching`.`user_id` and `session`.`id` = `matching`.`session_id`
+  left join `adk_session_wasm_sessions` as `side` on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and `side`.`update_time` = `session`.`update_time`
+  where coalesce(side.last_update_time, session.update_time) < :place and coalesce(side.last_update_time, session.update_time) >= :bound
+  order by coalesce(side.last_update_time, session.update_time) desc
   limit 2;
 
 -- list.users(2)
@@ -593,10 +593,10 @@ select `user_id`, `state` as `state`, cast(`update_time` as char) as `update_tim
   where `app_name` = :app and `user_id` in (:user0, :user1);
 
 -- describe.details
-select `d`.`session_id` as `details`, `d`.`title` as `title`, `d`.`labels` as `labels`
-  from `sessions` as `s`
-  left join `adk_session_wasm_details` as `d` on d.app_name = s.app_name and d.user_id = s.user_id and d.session_id = s.id and d.create_time = s.create_time
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `s`.`id` = :session;
+select `details`.`session_id` as `details`, `details`.`title` as `title`, `details`.`labels` as `labels`
+  from `sessions` as `session`
+  left join `adk_session_wasm_details` as `details` on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`id` = :session;
 
 -- terms.insertTerms(2)
 insert into `adk_session_wasm_terms` (`app_name`, `user_id`, `session_id`, `term`)
@@ -619,17 +619,17 @@ select `app_name` as `app`, `user_id` as `user`, `session_id` as `session`
   limit :most;
 
 -- delete.deleteOne.times
-select cast(`s`.`update_time` as char) as `update_time`, (select cast(`k`.`update_time` as char) as `side_time`
-  from `adk_session_wasm_sessions` as `k`
-  where `k`.`app_name` = `s`.`app_name` and `k`.`user_id` = `s`.`user_id` and `k`.`session_id` = `s`.`id`) as `side_time`, (select cast(`n`.`timestamp` as char)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id
-  order by `n`.`timestamp` desc
+select cast(`session`.`update_time` as char) as `update_time`, (select cast(`side`.`update_time` as char) as `side_time`
+  from `adk_session_wasm_sessions` as `side`
+  where `side`.`app_name` = `session`.`app_name` and `side`.`user_id` = `session`.`user_id` and `side`.`session_id` = `session`.`id`) as `side_time`, (select cast(`recent`.`timestamp` as char)
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
+  order by `recent`.`timestamp` desc
   limit 1) as `newest`, (select count(*)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id and `n`.`timestamp` >= s.update_time) as `later`
-  from `sessions` as `s`
-  where `s`.`app_name` = :app and `s`.`user_id` = :user and `s`.`id` = :session for update;
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and `recent`.`timestamp` >= session.update_time) as `later`
+  from `sessions` as `session`
+  where `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`id` = :session for update;
 
 -- delete.deleteOne.events
 delete
@@ -657,17 +657,17 @@ delete
   where `app_name` = :app and `user_id` = :user and `id` = :session;
 
 -- delete.deleteAll.times
-select cast(`s`.`update_time` as char) as `update_time`, (select cast(`k`.`update_time` as char) as `side_time`
-  from `adk_session_wasm_sessions` as `k`
-  where `k`.`app_name` = `s`.`app_name` and `k`.`user_id` = `s`.`user_id` and `k`.`session_id` = `s`.`id`) as `side_time`, (select cast(`n`.`timestamp` as char)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id
-  order by `n`.`timestamp` desc
+select cast(`session`.`update_time` as char) as `update_time`, (select cast(`side`.`update_time` as char) as `side_time`
+  from `adk_session_wasm_sessions` as `side`
+  where `side`.`app_name` = `session`.`app_name` and `side`.`user_id` = `session`.`user_id` and `side`.`session_id` = `session`.`id`) as `side_time`, (select cast(`recent`.`timestamp` as char)
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
+  order by `recent`.`timestamp` desc
   limit 1) as `newest`, (select count(*)
-  from `events` as n
-  where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id and `n`.`timestamp` >= s.update_time) as `later`
-  from `sessions` as `s`
-  where `s`.`app_name` = :app and `s`.`user_id` = :user for update;
+  from `events` as recent
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and `recent`.`timestamp` >= session.update_time) as `later`
+  from `sessions` as `session`
+  where `session`.`app_name` = :app and `session`.`user_id` = :user for update;
 
 -- delete.deleteAll.events
 delete
@@ -700,9 +700,9 @@ delete
   where `app_name` = :app and `user_id` = :user;
 
 -- delete.floor
-select `f`.`value`
-  from `adk_internal_metadata` as `f`
-  where `f`.`key` = 'adk_session_wasm_floor';
+select `metadata`.`value`
+  from `adk_internal_metadata` as `metadata`
+  where `metadata`.`key` = 'adk_session_wasm_floor';
 
 -- delete.raiseFloor
 update `adk_internal_metadata`
