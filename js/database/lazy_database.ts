@@ -4,11 +4,11 @@ import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { Connection } from './connections/connect.js';
+import type { ConnectedDatabase } from './connections/connect.js';
 import { addTerms } from './verbs/describe.js';
 import { termStatements } from './verbs/terms.js';
 import type { Engine } from './engines/engine.js';
-import { databaseError, KnownFailure } from './engines/failure.js';
+import { databaseError, OwnFailure } from './engines/failure.js';
 import type { OpenedTables } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
 import { plainQuery, together } from './transactions/prepared.js';
@@ -23,7 +23,7 @@ export interface DatabaseParts {
   readonly engine: Engine;
   readonly durable: boolean;
   /** Connects, or makes the pool that will connect. Called again after a failure. */
-  readonly connect: (onLost: (error: unknown) => void) => Promise<Connection>;
+  readonly connect: (onLost: (error: unknown) => void) => Promise<ConnectedDatabase>;
   /** Checks and creates the tables of the connected database. */
   readonly openTables: (run: Runner, database: Database) => Promise<OpenedTables>;
   readonly clock: () => number;
@@ -41,7 +41,7 @@ export class LazyDatabase {
   readonly revisions = new Revisions();
   readonly #parts: DatabaseParts;
   readonly #onLost: (error: unknown) => void;
-  #connected: Promise<Connection> | undefined;
+  #connected: Promise<ConnectedDatabase> | undefined;
   /** Pending while the database is opened. */
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;
@@ -86,7 +86,7 @@ export class LazyDatabase {
     if (connected === undefined) return;
     // The drivers also wait for connections that are being made, which may take the whole limit on a frozen
     // server.
-    const late = new KnownFailure('the connections have not ended', 'lost');
+    const late = new OwnFailure('the connections have not ended', 'lost');
     await this.#parts.waits
       .until(connected.close(), () => late)
       .catch((error: unknown) => {
@@ -104,7 +104,7 @@ export class LazyDatabase {
     try {
       await waits.until(
         this.#open(),
-        (ms) => new KnownFailure(`it was not opened within ${ms} ms`, 'unreachable'),
+        (ms) => new OwnFailure(`it was not opened within ${ms} ms`, 'unreachable'),
         // Each statement has the same limit. Its error comes first and says more.
         { signal, factor: 2 },
       );

@@ -84,24 +84,24 @@ class Transformer extends OperationNodeTransformer {
     const name = TableNode.is(node.node) ? node.node.table.identifier.name : '';
     const isAbsent = isOptional(name) && this.#tables?.has(name) === false;
     return super.transformAlias(
-      isAbsent ? { ...node, node: NO_ROWS[name].toOperationNode() } : node,
+      isAbsent ? { ...node, node: EMPTY_TABLES[name].toOperationNode() } : node,
       ...rest,
     );
   }
 }
 
-function isOptional(name: string): name is keyof typeof NO_ROWS {
-  return Object.hasOwn(NO_ROWS, name);
+function isOptional(name: string): name is keyof typeof EMPTY_TABLES {
+  return Object.hasOwn(EMPTY_TABLES, name);
 }
 
 /** A table of metadata without rows. */
-const NO_METADATA = sql`(select app_name as ${sql.ref('key')}, app_name as ${sql.ref('value')}
+const EMPTY_METADATA = sql`(select app_name as ${sql.ref('key')}, app_name as ${sql.ref('value')}
   from ${sql.table('sessions')} where 1 = 0)`;
 
 /** The tables that Python does not need, without rows. */
-const NO_ROWS = {
-  adk_internal_metadata: NO_METADATA,
-  adk_session_wasm_metadata: NO_METADATA,
+const EMPTY_TABLES = {
+  adk_internal_metadata: EMPTY_METADATA,
+  adk_session_wasm_metadata: EMPTY_METADATA,
   [SIDE_TABLE]: sql`(select app_name, user_id, id as session_id, update_time,
     update_time as last_update_time, update_time as replaced_at
     from ${sql.table('sessions')} where 1 = 0)`,

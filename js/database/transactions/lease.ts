@@ -5,7 +5,7 @@
 import { isSessionError } from '../../errors/errors.js';
 import { memberOf, ownMembers } from '../../members/own.js';
 import type { Engine, Failure } from '../engines/engine.js';
-import { failureKind, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
+import { failureKind, isRefusal, OwnFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { Query, QueryResults, Request } from './prepared.js';
 import { COMMIT, ROLLBACK } from './transaction.js';
@@ -51,7 +51,7 @@ export interface SendOptions {
   readonly factor?: number | undefined;
 }
 
-const NO_ROWS: Promise<readonly unknown[]> = Promise.resolve([]);
+const NO_RESULT: Promise<readonly unknown[]> = Promise.resolve([]);
 
 /** A connection taken from a pool for one transaction. */
 export class Lease {
@@ -86,7 +86,7 @@ export class Lease {
       const connection = await waits.until(
         connecting,
         (milliseconds) =>
-          new KnownFailure(`there was no connection within ${milliseconds} ms`, lateness),
+          new OwnFailure(`there was no connection within ${milliseconds} ms`, lateness),
         { signal },
       );
       return new Lease(connection, engine, waits);
@@ -95,7 +95,7 @@ export class Lease {
       connecting.then((late) => late.release()).catch(() => undefined);
       const failure = failureKind(engine, error);
       if (isSessionError(error) || (failure !== 'lost' && failure !== 'other')) throw error;
-      throw new KnownFailure(reasonOf(error), 'unreachable', error);
+      throw new OwnFailure(reasonOf(error), 'unreachable', error);
     }
   }
 
@@ -107,11 +107,11 @@ export class Lease {
   async send(queries: Request['queries'], options: SendOptions = {}): Promise<QueryResults> {
     requireNotAborted(ownMembers(options).signal);
     const connection = this.#connection;
-    if (!this.#isUsable) throw new KnownFailure('the connection is broken', 'lost');
+    if (!this.#isUsable) throw new OwnFailure('the connection is broken', 'lost');
     try {
       return await this.#waits.until(
         this.#results(queries),
-        (milliseconds) => new KnownFailure(`it sent no response for ${milliseconds} ms`, 'lost'),
+        (milliseconds) => new OwnFailure(`it sent no response for ${milliseconds} ms`, 'lost'),
         {
           ...options,
           isAbortable: () => !this.#isCommitSent,
@@ -123,7 +123,7 @@ export class Lease {
       // The server no longer accepts writes, for instance after a failover; the next transaction needs
       // another connection.
       if (failureKind(this.#engine, error) === 'readonly') this.#isUsable = false;
-      if (isSessionError(error) || error instanceof KnownFailure) connection.cancel?.();
+      if (isSessionError(error) || error instanceof OwnFailure) connection.cancel?.();
       throw error;
     }
   }
@@ -149,7 +149,7 @@ export class Lease {
   }
 
   #query(query: Query | undefined): Promise<readonly unknown[]> {
-    if (query === undefined) return NO_ROWS;
+    if (query === undefined) return NO_RESULT;
     if (query === COMMIT) this.#isCommitSent = true;
     const undo = memberOf(query, 'undo');
     if (undo !== undefined) this.#undo.push(undo);

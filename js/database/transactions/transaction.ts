@@ -17,7 +17,7 @@ const LONGEST_PAUSE = 50;
 export type Mode =
   | keyof Begin
   /** A transaction that creates tables. The server's own limits and durability hold for it. */
-  | 'create'
+  | 'createTables'
   /** No transaction: each statement is committed by itself. */
   | 'autocommit';
 
@@ -41,7 +41,7 @@ export function framesOf(engine: Engine, begins: Begin): Readonly<Record<Mode, F
   return {
     read: frame(begins.read),
     write: frame(begins.write),
-    create: frame(engine.begin.write),
+    createTables: frame(engine.begin.write),
     autocommit: { begin: [], end: [] },
   };
 }
