@@ -4,30 +4,34 @@ import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { Connection } from './connections/connect.js';
+import type { ConnectedDatabase } from './connections/connect.js';
 import { addTerms } from './verbs/describe.js';
+import { termStatements } from './verbs/terms.js';
 import type { Engine } from './engines/engine.js';
-import { databaseError, KnownFailure } from './engines/failure.js';
-import { readFloor } from './verbs/current_rows.js';
+import { databaseError, OwnFailure } from './engines/failure.js';
 import type { OpenedTables } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
+import { plainQuery, together } from './transactions/prepared.js';
 import type { Waits } from './transactions/waits.js';
 import type { Key } from './verbs/session_statements.js';
 import type { Database } from './tables/tables.js';
 import type { Runner } from './transactions/transaction.js';
-import { type VerbContext, verbStatements } from './verbs/verb_context.js';
+import { statementsOver, type VerbContext } from './verbs/verb_context.js';
 
 /** The parts that a database is opened with. */
 export interface DatabaseParts {
   readonly engine: Engine;
   readonly durable: boolean;
   /** Connects, or makes the pool that will connect. Called again after a failure. */
-  readonly connect: (onLost: (error: unknown) => void) => Promise<Connection>;
+  readonly connect: (onLost: (error: unknown) => void) => Promise<ConnectedDatabase>;
   /** Checks and creates the tables of the connected database. */
   readonly openTables: (run: Runner, database: Database) => Promise<OpenedTables>;
   readonly clock: () => number;
   readonly waits: Waits;
 }
+
+/** Finds out whether the database answers. */
+const PROBE = plainQuery('select 1');
 
 /** The sessions that get their terms in one transaction, so that writers wait for few. */
 const TERMS_AT_ONCE = 50;
@@ -37,7 +41,7 @@ export class LazyDatabase {
   readonly revisions = new Revisions();
   readonly #parts: DatabaseParts;
   readonly #onLost: (error: unknown) => void;
-  #connected: Promise<Connection> | undefined;
+  #connected: Promise<ConnectedDatabase> | undefined;
   /** Pending while the database is opened. */
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;
@@ -66,7 +70,7 @@ export class LazyDatabase {
     if (this.#opened === undefined) return this.#untilOpened(call.signal);
     requireNotAborted(call.signal);
     // The server may have stopped since, or only this connection may be lost.
-    const ask = async () => this.run('read', () => readFloor(this.opened.statements), call);
+    const ask = async () => this.run('read', () => together([PROBE], true), call);
     await ask().catch((error: unknown) => {
       if (!isSessionError(error, 'connection_lost')) throw error;
       call.onRetry?.();
@@ -82,7 +86,7 @@ export class LazyDatabase {
     if (connected === undefined) return;
     // The drivers also wait for connections that are being made, which may take the whole limit on a frozen
     // server.
-    const late = new KnownFailure('the connections have not ended', 'lost');
+    const late = new OwnFailure('the connections have not ended', 'lost');
     await this.#parts.waits
       .until(connected.close(), () => late)
       .catch((error: unknown) => {
@@ -100,7 +104,7 @@ export class LazyDatabase {
     try {
       await waits.until(
         this.#open(),
-        (ms) => new KnownFailure(`it was not opened within ${ms} ms`, 'unreachable'),
+        (ms) => new OwnFailure(`it was not opened within ${ms} ms`, 'unreachable'),
         // Each statement has the same limit. Its error comes first and says more.
         { signal, factor: 2 },
       );
@@ -131,7 +135,7 @@ export class LazyDatabase {
     const tables = await this.#parts.openTables(run, database);
     const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
-    const statements = verbStatements(tables.database, engine, layout);
+    const statements = statementsOver(tables.database, engine, layout);
     const { revisions } = this;
     this.#opened = { engine, clock, layout, revisions, statements, hasTerms };
     this.#refusal = refusal;
@@ -155,7 +159,7 @@ export class LazyDatabase {
     run: Runner,
     buildIndices: OpenedTables['buildIndices'],
   ): Promise<void> {
-    await buildIndices?.();
+    await buildIndices?.(() => this.#isClosing);
     if (opened.hasTerms) return;
     try {
       await this.#completeTerms(opened, run);
@@ -165,16 +169,16 @@ export class LazyDatabase {
   }
 
   async #completeTerms(opened: VerbContext, run: Runner): Promise<void> {
-    const { statements } = opened;
+    const { described, noteTerms } = opened.statements(termStatements);
     let last: Key | undefined = { app: '', user: '', session: '' };
     while (last !== undefined) {
       if (this.#isClosing) return;
       const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
-      const keys: readonly Key[] = await run('read', () => statements.described.run(next), {});
+      const keys: readonly Key[] = await run('read', () => described.run(next), {});
       await run('write', () => addTerms(opened, keys), {});
       last = keys.at(-1);
     }
-    await run('write', () => statements.noteTerms.run({}), {});
+    await run('write', () => noteTerms.run({}), {});
     opened.hasTerms = true;
   }
 }

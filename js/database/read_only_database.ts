@@ -2,7 +2,7 @@ import { invalid } from '../errors/invalid.js';
 import type { Compilable } from 'kysely';
 import type { Rows, StorageKey } from '../storage/rows.js';
 import { type Address, isDurable, parseAddress } from './engines/address.js';
-import { connect, type Connection } from './connections/connect.js';
+import { connect, type ConnectedDatabase } from './connections/connect.js';
 import { DatabaseAdapter } from './database_adapter.js';
 import type { Engine } from './engines/engine.js';
 import { ENGINES } from './engines/engines.js';
@@ -28,7 +28,7 @@ export class ReadOnlyDatabase {
   readonly #engine: Engine;
   readonly #adapter: DatabaseAdapter;
   readonly #waits = new Waits();
-  #connected: Promise<Connection> | undefined;
+  #connected: Promise<ConnectedDatabase> | undefined;
 
   /** @throws SessionError `invalid_argument`, without the URL */
   constructor(url: string, options: NameOptions = {}) {
@@ -131,7 +131,7 @@ export class ReadOnlyDatabase {
     return run('read', () => runOnce(named, build(named)), {});
   }
 
-  #connect(): Promise<Connection> {
+  #connect(): Promise<ConnectedDatabase> {
     this.#connected ??= connectToRead(this.#address, this.#waits).catch((error: unknown) => {
       this.#connected = undefined;
       throw error;
@@ -151,7 +151,7 @@ async function* paged(
   }
 }
 
-function connectToRead(address: Address, waits: Waits): Promise<Connection> {
+function connectToRead(address: Address, waits: Waits): Promise<ConnectedDatabase> {
   const driverOptions = ENGINES[address.kind].isFile ? { readonly: true } : {};
   return connect(address, { durability: 'strict', driverOptions, waits });
 }

@@ -47,8 +47,8 @@ interface MysqlCallbackConnection {
   query(query: string, done: () => void): unknown;
 }
 
-/** A connection, or a pool of connections. */
-export interface Connection {
+/** A database with its connection, or with its pool of connections. */
+export interface ConnectedDatabase {
   /** Builds queries. */
   readonly database: Database;
   readonly run: Runner;
@@ -62,7 +62,10 @@ export interface Connection {
 }
 
 /** Opens the connection, or makes the pool that will open it. */
-export async function connect(address: Address, options: ConnectOptions): Promise<Connection> {
+export async function connect(
+  address: Address,
+  options: ConnectOptions,
+): Promise<ConnectedDatabase> {
   switch (address.kind) {
     case 'sqlite':
       return connectSqlite(address.path, options);
@@ -73,7 +76,7 @@ export async function connect(address: Address, options: ConnectOptions): Promis
   }
 }
 
-async function connectSqlite(path: string, options: ConnectOptions): Promise<Connection> {
+async function connectSqlite(path: string, options: ConnectOptions): Promise<ConnectedDatabase> {
   const engine = ENGINES.sqlite;
   const file = await openSqlite(path, options.driverOptions);
   const run = sqliteRunner(file, engine, options.waits);
@@ -89,18 +92,19 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     await close();
     throw error;
   }
-  const switchToLog = function* (): Steps<void> {
+  const useWriteAheadLog = async (): Promise<void> => {
     try {
-      yield* setPragma('journal_mode = wal');
+      await run('autocommit', () => setPragma('journal_mode = wal'), {});
     } catch (error) {
+      const { cause } = Object(error) as { cause?: unknown };
       // A read-only file keeps its mode.
-      if (failureKind(engine, error) !== 'readonly') throw error;
+      if (failureKind(engine, cause) !== 'readonly') throw error;
     }
   };
   return {
     database: queryBuilder(engine),
     run,
-    ...(path !== IN_MEMORY && { useWriteAheadLog: async () => run('autocommit', switchToLog, {}) }),
+    ...(path !== IN_MEMORY && { useWriteAheadLog }),
     close,
   };
 }
@@ -109,7 +113,7 @@ function* setPragma(setting: string): Steps<void> {
   yield* together([plainQuery(`pragma ${setting}`)]);
 }
 
-async function connectPostgres(url: string, options: ConnectOptions): Promise<Connection> {
+async function connectPostgres(url: string, options: ConnectOptions): Promise<ConnectedDatabase> {
   const { default: pg } = await loadDriver<Pg>('postgresql');
   const { waits, driverOptions } = options;
   const pool = new pg.Pool({
@@ -138,7 +142,7 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
   });
 }
 
-async function connectMysql(url: string, options: ConnectOptions): Promise<Connection> {
+async function connectMysql(url: string, options: ConnectOptions): Promise<ConnectedDatabase> {
   const { default: mysql } = await loadDriver<Mysql>('mysql');
   const { waits, driverOptions } = options;
   const createPool = (options: object = {}): MysqlPool =>
@@ -165,7 +169,12 @@ function lossReporter(engine: Engine, onLost: ConnectOptions['onLost']): (error:
   return (error) => onLost?.(databaseError(engine, error));
 }
 
-function onServer(pool: ServerPool, engine: Engine, waits: Waits, begin?: Begin): Connection {
+function onServer(
+  pool: ServerPool,
+  engine: Engine,
+  waits: Waits,
+  begin?: Begin,
+): ConnectedDatabase {
   return {
     database: queryBuilder(engine),
     run: serverRunner(pool, engine, waits, begin),
@@ -182,7 +191,7 @@ export async function connectKysely(
   database: Database,
   engine: Engine,
   waits: Waits,
-): Promise<Connection> {
+): Promise<ConnectedDatabase> {
   const pool = kyselyPool(database, engine);
   await requireTransactions(database, pool, engine, waits);
   return { database, run: serverRunner(pool, engine, waits), close: () => pool.end() };

@@ -3,6 +3,7 @@ import type { Engine } from '../engines/engine.js';
 import { failureKind } from '../engines/failure.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
+import type { Query } from '../transactions/prepared.js';
 import { ROLLBACK } from '../transactions/transaction.js';
 
 /** Returns a pool whose connections are those of a user's Kysely. */
@@ -26,9 +27,11 @@ export function kyselyPool(database: Database, engine: Engine): ServerPool {
 function connectionOf(connection: Database, engine: Engine, release: () => void): ServerConnection {
   let answered = 0;
   let pending: Promise<unknown> = Promise.resolve();
+  const run = ({ statement, values }: Query) =>
+    connection.executeQuery({ ...statement.query, parameters: values });
   return {
-    async query({ statement, values }) {
-      const result = connection.executeQuery({ ...statement.query, parameters: values });
+    async query(query) {
+      const result = run(query);
       pending = result;
       const { rows } = await result;
       answered += 1;
@@ -36,17 +39,23 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
     },
     received: () => answered,
     release,
-    // Kysely cannot close the connection. The pool gets it back after a rollback, if it has no transaction, or
-    // if its driver knows that it is lost.
-    destroy() {
+    // Kysely cannot close the connection. The pool gets it back once it has no transaction and everything is
+    // undone, or if its driver knows that it is lost.
+    destroy(undo) {
       const isClean = (error: unknown): boolean =>
         failureKind(engine, error) === 'lost' || /no transaction is active/i.test(String(error));
-      pending
-        .catch(() => undefined)
-        .then(() => connection.executeQuery(ROLLBACK.statement.query))
-        .then(release, (error: unknown) => {
-          if (isClean(error)) release();
-        });
+      const restore = async (): Promise<void> => {
+        await pending.catch(() => undefined);
+        for (const query of [ROLLBACK, ...undo]) {
+          try {
+            await run(query);
+          } catch (error) {
+            if (!isClean(error)) return;
+          }
+        }
+        release();
+      };
+      void restore();
     },
   };
 }

@@ -9,7 +9,7 @@ import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { EngineKind, FileKind, ServerKind } from './engine.js';
 import { serverUrl } from './server_url.js';
 
-/** The place of a database: a file or a server. */
+/** The location of a database: a file or a server. */
 export type Address =
   | { readonly kind: FileKind; readonly path: string }
   | { readonly kind: ServerKind; readonly url: string };

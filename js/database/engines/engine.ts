@@ -24,7 +24,7 @@ export type EngineKind = FileKind | ServerKind;
 export type StoredTime = string | number;
 
 /** A column of a query, or an expression. */
-type Column = Expression<unknown>;
+type ColumnExpression = Expression<unknown>;
 
 /** The kinds of failure of a transaction. */
 export type Failure =
@@ -120,25 +120,25 @@ export interface Engine {
    */
   readonly readsJsonRows: boolean;
   /** The columns that order events: append order if the engine knows it, else Python's order. */
-  readonly eventOrder: readonly Column[];
-  /** Whether {@link Engine.eventOrder} is append order. An index of a session's events must then end in it. */
-  readonly knowsAppendOrder: boolean;
+  readonly eventOrder: readonly ColumnExpression[];
+  /** Whether {@link Engine.eventOrder} is SQLite's `rowid`: append order, in which each index ends. */
+  readonly ordersByRowid: boolean;
   /** Whether a query must order its rows before it converts JSON to text; see `selectEventDataInOrder`. */
   readonly ordersBeforeText: boolean;
   /**
    * Writes a column so that no index serves a condition on it. PostgreSQL's planner may take a long session for
    * a short one. To find an event by its id, it would then search all events of the session.
    */
-  readonly withoutIndex: (column: Column) => Column;
+  readonly withoutIndex: (column: ColumnExpression) => ColumnExpression;
   /** Converts a JSON column to text. */
-  readonly json: (column: Column) => RawBuilder<string>;
+  readonly json: (column: ColumnExpression) => RawBuilder<string>;
   /** Converts a time column to text, or to the number that it holds. */
-  readonly time: (column: Column) => RawBuilder<StoredTime>;
+  readonly time: (column: ColumnExpression) => RawBuilder<StoredTime>;
   /**
    * The condition that an event's JSON may have a `timestamp` of at least this many seconds since 1970. Also
    * true if the JSON has no such timestamp in Python's form; the reader then decides.
    */
-  readonly mayBeSince: (json: Column, seconds: Column) => RawBuilder<boolean>;
+  readonly mayBeSince: (json: ColumnExpression, seconds: ColumnExpression) => RawBuilder<boolean>;
   /** Returns the failure that a driver's error code means. */
   readonly failureOfCode: (code: string) => Failure;
   /** The codes of the engine's own refusals. All other codes come from this side of the connection. */

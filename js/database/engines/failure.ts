@@ -49,7 +49,7 @@ const CODES: Readonly<
 };
 
 /** A failure for which no driver has a code. */
-export class KnownFailure extends Error {
+export class OwnFailure extends Error {
   readonly failure: Failure;
 
   constructor(message: string, failure: Failure, cause?: unknown) {
@@ -73,9 +73,27 @@ const SQLITE_NAMES: Readonly<Record<number, string>> = {
   2067: 'SQLITE_CONSTRAINT_UNIQUE',
 };
 
+/** Maps codes to failures by the codes' first characters. The longest matching entry decides. */
+export function failures(table: Readonly<Partial<Record<Failure, string>>>) {
+  const known = Object.entries(table).flatMap(([failure, codes]) =>
+    codes.split(' ').map((code): [string, Failure] => [code, failure as Failure]),
+  );
+  known.sort(([one], [other]) => other.length - one.length);
+  return (code: string): Failure => known.find(([start]) => code.startsWith(start))?.[1] ?? 'other';
+}
+
+/** Node's codes when the server cannot be reached, and when the connection breaks. */
+export const UNREACHABLE =
+  'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ENOENT';
+export const LOST = 'ECONNRESET EPIPE';
+
+/** Node's codes for a certificate that is not trusted. */
+export const UNTRUSTED =
+  'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_ CERT_ ERR_TLS_CERT_ALTNAME_INVALID';
+
 /** Returns the kind of failure that a driver's error means. */
 export function failureKind(engine: Engine, error: unknown): Failure {
-  if (error instanceof KnownFailure) return error.failure;
+  if (error instanceof OwnFailure) return error.failure;
   const { code, errcode, message, severity } = Object(error) as {
     code?: unknown;
     errcode?: unknown;
@@ -124,7 +142,7 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
 export function commitFailure(engine: Engine, error: unknown, isBroken: boolean): unknown {
   const mayBeCrash = isBroken && ['full', 'other'].includes(failureKind(engine, error));
   if (isRefusal(engine, error) && !mayBeCrash) return error;
-  return new KnownFailure(reasonOf(error), 'commitLost', error);
+  return new OwnFailure(reasonOf(error), 'commitLost', error);
 }
 
 /** Converts a driver's error to a `SessionError`. */

@@ -1,6 +1,6 @@
 import { MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
 import type { Engine } from './engine.js';
-import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure_codes.js';
+import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure.js';
 
 /** The collations that compare text by its bytes, trailing blanks included. The default collation does not. */
 export const MYSQL_COLLATIONS = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
@@ -46,7 +46,7 @@ export const MYSQL: Engine = {
   locksDeletedRows: true,
   readsJsonRows: false,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
-  knowsAppendOrder: false,
+  ordersByRowid: false,
   ordersBeforeText: false,
   withoutIndex: (column) => column,
   json: (column) => sql<string>`${column}`,

@@ -1,6 +1,6 @@
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import type { Engine } from './engine.js';
-import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure_codes.js';
+import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure.js';
 
 export const POSTGRESQL: Engine = {
   kind: 'postgresql',
@@ -34,7 +34,7 @@ export const POSTGRESQL: Engine = {
   locksDeletedRows: false,
   readsJsonRows: true,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
-  knowsAppendOrder: false,
+  ordersByRowid: false,
   ordersBeforeText: true,
   withoutIndex: (column) => sql`${column} || ''`,
   json: (column) => sql<string>`cast(${column} as text)`,

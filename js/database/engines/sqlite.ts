@@ -1,6 +1,6 @@
 import { sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { Engine, StoredTime } from './engine.js';
-import { failures } from './failure_codes.js';
+import { failures } from './failure.js';
 
 export const SQLITE: Engine = {
   kind: 'sqlite',
@@ -30,7 +30,7 @@ export const SQLITE: Engine = {
   locksDeletedRows: false,
   readsJsonRows: false,
   eventOrder: [sql`rowid`],
-  knowsAppendOrder: true,
+  ordersByRowid: true,
   ordersBeforeText: false,
   withoutIndex: (column) => column,
   json: (column) => sql<string>`${column}`,

@@ -25,7 +25,7 @@ import { pythonJsonToJson, parseExactly, writeExactly } from '../../python/numbe
 import { selectForPython } from '../../python/python_event.js';
 
 /** The columns of an event's row, without the key of its session. */
-export interface EventColumns {
+export interface NewEventColumns {
   id: string;
   /** Empty if the event has no `invocationId`. */
   invocationId: string;
@@ -72,7 +72,7 @@ interface OwnData {
  *   {@link writeExactly} does, so that printing it again gives the same text
  * @param revision stored in `event_data`, because the rows have no column for it
  */
-export function toEventData(text: string, revision?: number): EventColumns {
+export function toEventData(text: string, revision?: number): NewEventColumns {
   const event = parseExactly(text) as JsonObject;
   const { fields, isWhole } = selectForPython(event);
   const id = String(event.id);

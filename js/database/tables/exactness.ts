@@ -11,7 +11,7 @@ import { fullName } from './table_names.js';
 import type { NamedTables } from './tables.js';
 
 /** A column of an existing table. */
-export interface Column {
+export interface TableColumn {
   readonly table: string;
   readonly name: string;
   readonly type: string;
@@ -21,10 +21,10 @@ export interface Column {
 
 export const isTime = (name: string) => ['timestamp', 'create_time', 'update_time'].includes(name);
 export const isText = (name: string) => name === 'state' || name === 'event_data';
-const isId = ({ name }: Column) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
+const isId = ({ name }: TableColumn) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
 
 /** @param columns the columns of Python's tables */
-type Check = (tables: NamedTables, columns: readonly Column[]) => Steps<void>;
+type Check = (tables: NamedTables, columns: readonly TableColumn[]) => Steps<void>;
 
 /**
  * The checks of an engine's columns. Each fails with `storage_unavailable`. The message has the statements that
@@ -60,7 +60,7 @@ export const EXACTNESS: Readonly<Record<EngineKind, Checks>> = {
 /** Reads the collations from the statements that created the tables: SQLite keeps them nowhere else. */
 function* requireNoCollation(
   { database, engine, names }: NamedTables,
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
 ): Steps<void> {
   const ids = columns.filter(isId);
   const tables = [...new Set(ids.map(({ table }) => names.prefix + table))];
@@ -85,7 +85,7 @@ function* requireNoCollation(
 /** Checks the collations that columns name. The default collation of a database is always deterministic. */
 function* requireDeterministic(
   { database, engine, names }: NamedTables,
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
 ): Steps<void> {
   const ids = columns.filter(isId);
   const named = ids.flatMap(({ collation }) => collation ?? []);
@@ -111,7 +111,7 @@ function* requireDeterministic(
 }
 
 /** Requires the collation of {@link readCollation} for ids on MySQL and MariaDB: no other compares exactly. */
-function* requireExactIds(tables: NamedTables, columns: readonly Column[]): Steps<void> {
+function* requireExactIds(tables: NamedTables, columns: readonly TableColumn[]): Steps<void> {
   const exact = yield* readCollation(tables);
   if (columns.filter(isId).every(({ collation }) => collation === exact)) return;
   // Fails, with the statements that correct all columns.
@@ -122,7 +122,7 @@ function* requireExactIds(tables: NamedTables, columns: readonly Column[]): Step
  * Requires columns that lose nothing, on MySQL and MariaDB. In tables that Python made there, times may be
  * kept to the second and long texts cut off. `Alice` may also find `alice`'s session.
  */
-function* requireExactColumns(tables: NamedTables, columns: readonly Column[]): Steps<void> {
+function* requireExactColumns(tables: NamedTables, columns: readonly TableColumn[]): Steps<void> {
   const { engine, names } = tables;
   const exact = yield* readCollation(tables);
   const wrong = columns.filter(({ name, type, collation }) => {
@@ -155,7 +155,7 @@ function* requireExactColumns(tables: NamedTables, columns: readonly Column[]): 
  */
 function* requireDistinctIds(
   { database, engine, names }: NamedTables,
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
 ): Steps<void> {
   for (const name of ['app_name', 'user_id']) {
     const all = columns

@@ -2,9 +2,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineKind } from '../engines/engine.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
-import type { Runner } from '../transactions/transaction.js';
+import { oneAttempt, type Runner } from '../transactions/transaction.js';
 import { type Index, INDEX_FACTOR, indices } from './schema.js';
 import type { NamedTables } from './tables.js';
+
+const SLOW = { factor: INDEX_FACTOR };
 
 /**
  * Returns the indices that are missing. Counts an index as missing if PostgreSQL does not use it because its
@@ -18,26 +20,24 @@ export function* missingIndices(tables: NamedTables): Steps<Index[]> {
 /**
  * Builds indices while others write to the tables. Never rejects: without an index lists are correct but
  * slower, so an account that may not create indices can still use the tables.
+ *
+ * @param isStopped whether to begin no further index
  */
 export async function buildOnline(
   run: Runner,
   tables: NamedTables,
   missing: readonly Index[],
+  isStopped: () => boolean,
 ): Promise<void> {
   const build = BUILDS[tables.engine.kind];
   if (build === undefined) return;
-  const buildOrLeave = function* (index: Index): Steps<void> {
-    try {
-      yield* build(tables, index);
-    } catch {
-      // Not retried, since writers wait behind each attempt. The next opening builds the index.
-    }
-  };
   for (const index of missing) {
+    if (isStopped()) return;
     try {
-      await run('autocommit', () => buildOrLeave(index), {});
+      // Not retried, since writers wait behind each attempt.
+      await run('autocommit', () => build(tables, index), {}, oneAttempt(tables.engine));
     } catch {
-      // The database gave no connection. The next opening builds the index.
+      // The next opening builds the index.
     }
   }
 }
@@ -68,8 +68,8 @@ function* buildOnPostgres(tables: NamedTables, index: Index): Steps<void> {
   const { database, names } = tables;
   if (yield* isBeingBuilt(tables, index)) return;
   const name = inSchema(names.schema, index.name);
-  yield* runOnce(database, sql`drop index concurrently if exists ${name}`, INDEX_FACTOR);
-  yield* runOnce(database, onlineIndexStatement('postgresql', index), INDEX_FACTOR);
+  yield* runOnce(database, sql`drop index concurrently if exists ${name}`, SLOW);
+  yield* runOnce(database, onlineIndexStatement('postgresql', index), SLOW);
 }
 
 /**
@@ -77,12 +77,9 @@ function* buildOnPostgres(tables: NamedTables, index: Index): Steps<void> {
  * it. The limit of one second bounds that.
  */
 function* buildOnMysql({ database }: NamedTables, index: Index): Steps<void> {
-  yield* runOnce(database, sql`set session lock_wait_timeout = 1`);
-  try {
-    yield* runOnce(database, onlineIndexStatement('mysql', index), INDEX_FACTOR);
-  } finally {
-    yield* runOnce(database, sql`set session lock_wait_timeout = default`);
-  }
+  const undo = sql`set session lock_wait_timeout = default`;
+  yield* runOnce(database, sql`set session lock_wait_timeout = 1`, { undo });
+  yield* runOnce(database, onlineIndexStatement('mysql', index), SLOW);
 }
 
 /** Builds an index while others write; `undefined` if that would lock the whole database. */

@@ -4,9 +4,9 @@
 import { sql } from 'kysely';
 import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import type { Engine } from '../engines/engine.js';
-import { KnownFailure } from '../engines/failure.js';
+import { OwnFailure } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import { type Column, EXACTNESS, isText, isTime } from './exactness.js';
+import { type TableColumn, EXACTNESS, isText, isTime } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, type Schema, SCHEMA_VERSION } from './schema.js';
 import { refused } from './refused.js';
@@ -33,8 +33,12 @@ export interface OpenedTables {
   readonly refusal?: SessionError | undefined;
   /** Whether all titles and labels have their terms. */
   readonly hasTerms?: boolean | undefined;
-  /** Builds missing indices while others write. Takes longer the larger the tables are. Never rejects. */
-  readonly buildIndices?: (() => Promise<void>) | undefined;
+  /**
+   * Builds missing indices while others write. Takes longer the larger the tables are. Never rejects.
+   *
+   * @param isStopped whether to begin no further index
+   */
+  readonly buildIndices?: ((isStopped: () => boolean) => Promise<void>) | undefined;
 }
 
 /**
@@ -59,7 +63,9 @@ export async function openTables(
     layout,
     database,
     hasTerms,
-    buildIndices: isToCreate ? () => buildOnline(run, named, missing) : undefined,
+    buildIndices: isToCreate
+      ? (isStopped) => buildOnline(run, named, missing, isStopped)
+      : undefined,
   });
   if (isComplete) return opened(checked);
   const openedToRead = (refusal: SessionError): OpenedTables => {
@@ -71,7 +77,7 @@ export async function openTables(
     return openedToRead(refused(engine, what));
   }
   try {
-    return opened(await run('create', () => createUnderLock(named), {}));
+    return opened(await run('createTables', () => createMissing(named), {}));
   } catch (error) {
     if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
     return openedToRead(error);
@@ -81,25 +87,15 @@ export async function openTables(
 /** The codes of failures that may pass, so that another attempt may succeed. */
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
-/** Creates the missing tables. Holds a lock meanwhile if the engine needs one against others who create them. */
-function* createUnderLock(named: NamedTables): Steps<CompleteTables> {
+/** Creates the missing tables. Takes a lock if the engine needs one against others who create them. */
+function* createMissing(named: NamedTables): Steps<CompleteTables> {
   const { database, engine } = named;
   const { creationLock } = engine;
-  if (creationLock === undefined) return yield* createMissing(named);
-  const [row] = yield* runOnce(database, creationLock.acquire);
-  if (Number(row?.locked) !== 1) throw new KnownFailure('others are opening it', 'conflict');
-  try {
-    return yield* createMissing(named);
-  } finally {
-    try {
-      yield* runOnce(database, creationLock.release);
-    } catch {
-      // The connection is lost, and with it the lock.
-    }
+  if (creationLock !== undefined) {
+    const { acquire, release } = creationLock;
+    const [row] = yield* runOnce(database, acquire, { undo: release });
+    if (Number(row?.locked) !== 1) throw new OwnFailure('others are opening it', 'conflict');
   }
-}
-
-function* createMissing(named: NamedTables): Steps<CompleteTables> {
   // Checks again, since others may have been opening the database too.
   const checked = yield* check(named, true);
   const { isComplete, layout, tables } = checked;
@@ -190,13 +186,13 @@ function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
   return { layout, tables, isComplete, missing, hasTerms: yield* hasAllTerms(schema) };
 }
 
-function isOfPython({ table }: Column): boolean {
+function isOfPython({ table }: TableColumn): boolean {
   return !OUR_TABLES.includes(table);
 }
 
 /** The tables and columns that exist. */
 interface ExistingTables {
-  readonly columns: readonly Column[];
+  readonly columns: readonly TableColumn[];
   readonly tables: ReadonlySet<string>;
   /** The schema version in the metadata, if there is one. */
   readonly version: string | undefined;
@@ -249,7 +245,7 @@ function requireVersion(value: string | undefined, engine: Engine): void {
 }
 
 /** Without a version in the metadata, goes by the columns of `events`, as Python does. */
-function requireEventData(columns: readonly Column[], engine: Engine): void {
+function requireEventData(columns: readonly TableColumn[], engine: Engine): void {
   const names = columns.filter(({ table }) => table === 'events').map(({ name }) => name);
   if (names.includes('event_data')) return;
   if (names.includes('actions')) throw pickled(engine);
@@ -260,7 +256,7 @@ function requireEventData(columns: readonly Column[], engine: Engine): void {
  * Determines the layout from any of the tables. Python's `SqliteSessionService` creates them one by one, and
  * may have been interrupted.
  */
-function layoutOf(columns: readonly Column[], engine: Engine): Layout {
+function layoutOf(columns: readonly TableColumn[], engine: Engine): Layout {
   const layouts = new Set(columns.map((column) => layoutOfColumn(column, engine)));
   if (layouts.has(ADK_LAYOUT)) return ADK_LAYOUT;
   if (!layouts.has(SQLITE_LAYOUT)) return DATABASE_LAYOUT;
@@ -273,7 +269,7 @@ function layoutOf(columns: readonly Column[], engine: Engine): Layout {
 
 /** Returns the layout that the type of the column tells; `undefined` if it tells none. */
 function layoutOfColumn(
-  { table, name, type: written }: Column,
+  { table, name, type: written }: TableColumn,
   { kind }: Engine,
 ): Layout | undefined {
   if (!PYTHON_TABLES.includes(table)) return undefined;
@@ -309,21 +305,21 @@ function* readColumns({
   database,
   engine,
   names: { schema, prefix },
-}: NamedTables): Steps<Column[]> {
+}: NamedTables): Steps<TableColumn[]> {
   const known = [...PYTHON_TABLES, ...METADATA_TABLES, ...OUR_TABLES];
   const tables = sql.join(known.map((name) => prefix + name));
   const query = {
-    sqlite: sql<Column>`
+    sqlite: sql<TableColumn>`
       select m.name as "table", c.name as "name", c.type as "type", null as "collation"
       from sqlite_master m join pragma_table_info(m.name) c
       where m.type = 'table' and m.name in (${tables})`,
-    postgresql: sql<Column>`
+    postgresql: sql<TableColumn>`
       select table_name as "table", column_name as "name", data_type as "type",
         collation_name as "collation"
       from information_schema.columns
       where table_schema = ${schema ?? sql`current_schema()`}
         and table_name in (${tables})`,
-    mysql: sql<Column>`
+    mysql: sql<TableColumn>`
       select table_name as \`table\`, column_name as \`name\`, column_type as \`type\`,
         collation_name as \`collation\`
       from information_schema.columns

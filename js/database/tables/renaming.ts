@@ -1,6 +1,6 @@
 /**
- * Renames the tables in every query: adds a schema and a prefix, and replaces each of our tables beside the
- * sessions by an empty one if it is missing.
+ * Renames the tables in every query: adds a schema and a prefix, and replaces each table that Python does not need
+ * by an empty one if it is missing.
  */
 import {
   type AliasNode,
@@ -12,7 +12,7 @@ import {
   sql,
   TableNode,
 } from 'kysely';
-import { DETAILS, OUR_TABLES, SIDE_TABLE, type TableNames, TERMS } from './table_names.js';
+import { DETAILS, SIDE_TABLE, type TableNames, TERMS } from './table_names.js';
 import type { Database, Tables } from './tables.js';
 
 const ALL: Readonly<Record<keyof Tables, true>> = {
@@ -30,22 +30,23 @@ const ALL: Readonly<Record<keyof Tables, true>> = {
 /**
  * Returns the database with these names in every query that is built with it.
  *
- * @param tables the tables that exist; in a missing one of ours, queries find no rows. Default: all exist.
+ * @param tables the tables that exist; default: all. In a missing one that Python does not need, queries that name
+ *   it with an alias find no rows.
  */
 export function withTableNames(
   database: Database,
   names: TableNames,
-  tables: ReadonlySet<string> = new Set(OUR_TABLES),
+  tables?: ReadonlySet<string>,
 ): Database {
-  const hasOurs = OUR_TABLES.every((table) => tables.has(table));
-  if (names.schema === undefined && names.prefix === '' && hasOurs) return database;
+  const isUnchanged = names.schema === undefined && names.prefix === '' && tables === undefined;
+  if (isUnchanged) return database;
   return database.withPlugin(new Renaming(names, tables));
 }
 
 class Renaming implements KyselyPlugin {
   readonly #transformer: Transformer;
 
-  constructor(names: TableNames, tables: ReadonlySet<string>) {
+  constructor(names: TableNames, tables: ReadonlySet<string> | undefined) {
     this.#transformer = new Transformer(names, tables);
   }
 
@@ -60,9 +61,9 @@ class Renaming implements KyselyPlugin {
 
 class Transformer extends OperationNodeTransformer {
   readonly #names: TableNames;
-  readonly #tables: ReadonlySet<string>;
+  readonly #tables: ReadonlySet<string> | undefined;
 
-  constructor(names: TableNames, tables: ReadonlySet<string>) {
+  constructor(names: TableNames, tables: ReadonlySet<string> | undefined) {
     super();
     this.#names = names;
     this.#tables = tables;
@@ -81,20 +82,26 @@ class Transformer extends OperationNodeTransformer {
 
   protected override transformAlias(node: AliasNode, ...rest: [queryId?: never]): AliasNode {
     const name = TableNode.is(node.node) ? node.node.table.identifier.name : '';
-    const isAbsent = isOurs(name) && !this.#tables.has(name);
+    const isAbsent = isOptional(name) && this.#tables?.has(name) === false;
     return super.transformAlias(
-      isAbsent ? { ...node, node: NO_ROWS[name].toOperationNode() } : node,
+      isAbsent ? { ...node, node: EMPTY_TABLES[name].toOperationNode() } : node,
       ...rest,
     );
   }
 }
 
-function isOurs(name: string): name is keyof typeof NO_ROWS {
-  return Object.hasOwn(NO_ROWS, name);
+function isOptional(name: string): name is keyof typeof EMPTY_TABLES {
+  return Object.hasOwn(EMPTY_TABLES, name);
 }
 
-/** Our tables beside the sessions, without rows. */
-const NO_ROWS = {
+/** A table of metadata without rows. */
+const EMPTY_METADATA = sql`(select app_name as ${sql.ref('key')}, app_name as ${sql.ref('value')}
+  from ${sql.table('sessions')} where 1 = 0)`;
+
+/** The tables that Python does not need, without rows. */
+const EMPTY_TABLES = {
+  adk_internal_metadata: EMPTY_METADATA,
+  adk_session_wasm_metadata: EMPTY_METADATA,
   [SIDE_TABLE]: sql`(select app_name, user_id, id as session_id, update_time,
     update_time as last_update_time, update_time as replaced_at
     from ${sql.table('sessions')} where 1 = 0)`,

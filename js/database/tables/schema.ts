@@ -39,7 +39,8 @@ export interface Schema extends NamedTables {
 }
 
 /**
- * Returns one statement per table, which creates it unless it exists.
+ * Returns one statement per table, which creates it unless it exists. The table of metadata is the last one: without
+ * its rows, tables would seem damaged.
  *
  * @param collation for {@link Engine.columnTypes}
  */
@@ -84,7 +85,6 @@ export function tableStatements(
   const session = { ...user, session_id: id };
   const state = { state: json, update_time: time };
   return [
-    table(layout.metadata, { key: id, value: word }, ['key']),
     table(
       'sessions',
       { ...user, id, state: json, create_time: time, update_time: time },
@@ -112,6 +112,7 @@ export function tableStatements(
       initial_state: json,
     }),
     ofSession(TERMS, { ...session, term }, [...EVENT_SESSION, 'term']),
+    table(layout.metadata, { key: id, value: word }, ['key']),
   ];
 }
 
@@ -140,13 +141,14 @@ export function* createTables(
 ): Steps<Index[]> {
   const { database, engine, layout } = schema;
   const collation = yield* readCollation(schema);
-  for (const statement of tableStatements(schema, collation)) {
-    yield* runOnce(database, statement);
-  }
+  const tables = tableStatements(schema, collation);
+  for (const table of tables.slice(0, -1)) yield* runOnce(database, table);
   const isEmpty = ({ table }: Index) => !engine.locksRows || !existing.has(table);
   for (const index of missing.filter(isEmpty)) {
-    yield* runOnce(database, indexStatement(schema, index), INDEX_FACTOR);
+    yield* runOnce(database, indexStatement(schema, index), { factor: INDEX_FACTOR });
   }
+  // The table of metadata, and at once its rows.
+  for (const metadata of tables.slice(-1)) yield* runOnce(database, metadata);
   const rows = metadataRows(layout);
   // Without details there are no titles and labels that lack their terms.
   if (!existing.has(DETAILS)) rows.push([METADATA.terms, COMPLETE]);
@@ -185,9 +187,7 @@ export function indices({ engine, names }: NamedTables): Index[] {
     index('adk_session_wasm_by_user_last', SIDE_TABLE, 'app_name', 'user_id', 'last_update_time'),
     index('adk_session_wasm_by_term', TERMS, 'app_name', 'term'),
     index('adk_session_wasm_by_user_term', TERMS, 'app_name', 'user_id', 'term'),
-    ...(engine.knowsAppendOrder
-      ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)]
-      : []),
+    ...(engine.ordersByRowid ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)] : []),
   ];
 }
 

@@ -5,12 +5,12 @@ import type { Layout } from './layout.js';
 import type { TableNames } from './table_names.js';
 
 /** The columns that begin the key of every row of a user. */
-interface SessionColumns {
+interface UserKeyColumns {
   app_name: string;
   user_id: string;
 }
 
-interface MetadataColumns {
+export interface MetadataColumns {
   key: string;
   value: string;
 }
@@ -20,15 +20,15 @@ export interface Tables {
   /** Only in some layouts; see {@link Layout.metadata}. */
   adk_internal_metadata: MetadataColumns;
   adk_session_wasm_metadata: MetadataColumns;
-  sessions: SessionColumns & {
+  sessions: UserKeyColumns & {
     id: string;
     state: string;
     create_time: StoredTime;
     update_time: StoredTime;
   };
   app_states: { app_name: string; state: string; update_time: StoredTime };
-  user_states: SessionColumns & { state: string; update_time: StoredTime };
-  events: SessionColumns & {
+  user_states: UserKeyColumns & { state: string; update_time: StoredTime };
+  events: UserKeyColumns & {
     id: string;
     session_id: string;
     invocation_id: string;
@@ -40,7 +40,7 @@ export interface Tables {
    * row's `last_update_time` counts only while its `update_time` equals the session's: a write of Python's
    * changes the latter.
    */
-  adk_session_wasm_sessions: SessionColumns & {
+  adk_session_wasm_sessions: UserKeyColumns & {
     session_id: string;
     update_time: StoredTime;
     /**
@@ -55,7 +55,7 @@ export interface Tables {
    * What users say about a session, and its initial state. Only sessions that need it have a row. A row counts only while its
    * `create_time` equals the session's: another one belongs to a session that Python has deleted.
    */
-  adk_session_wasm_details: SessionColumns & {
+  adk_session_wasm_details: UserKeyColumns & {
     session_id: string;
     create_time: StoredTime;
     title: string | null;
@@ -68,7 +68,7 @@ export interface Tables {
    * The terms of titles and labels, derived from the details; see `js/model/terms.ts`. They only find sessions.
    * A filter decides by the details, so a row that is left of a deleted session or an earlier title does no harm.
    */
-  adk_session_wasm_terms: SessionColumns & { session_id: string; term: string };
+  adk_session_wasm_terms: UserKeyColumns & { session_id: string; term: string };
 }
 
 /** Builds queries. A runner runs them. Only the Kysely of a user has connections. */

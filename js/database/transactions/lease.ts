@@ -3,9 +3,9 @@
  * again.
  */
 import { isSessionError } from '../../errors/errors.js';
-import { ownMembers } from '../../members/own.js';
+import { memberOf, ownMembers } from '../../members/own.js';
 import type { Engine, Failure } from '../engines/engine.js';
-import { failureKind, isRefusal, KnownFailure, reasonOf } from '../engines/failure.js';
+import { failureKind, isRefusal, OwnFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { Query, QueryResults, Request } from './prepared.js';
 import { COMMIT, ROLLBACK } from './transaction.js';
@@ -25,14 +25,16 @@ export interface ServerConnection {
   /** Asks the server to stop the statement of this connection. Does not wait for the answer. */
   cancel?(): void;
   /**
-   * Whether the error says that the server cannot prepare statements. The transaction is then run again
-   * without.
+   * Whether the error says that a prepared statement cannot be run. The transaction is then run again, on another
+   * connection or without prepared statements.
    */
   fallsBack?(error: unknown): boolean;
   /** Gives the connection back to the pool. */
   release(): void;
-  /** Closes the connection instead. */
-  destroy(): void;
+  /**
+   * Closes the connection instead. A connection that cannot be closed is given back once it has run these queries.
+   */
+  destroy(undo: readonly Query[]): void;
 }
 
 /** A driver's pool of connections. */
@@ -49,7 +51,7 @@ export interface SendOptions {
   readonly factor?: number | undefined;
 }
 
-const NO_ROWS: Promise<readonly unknown[]> = Promise.resolve([]);
+const NO_RESULT: Promise<readonly unknown[]> = Promise.resolve([]);
 
 /** A connection taken from a pool for one transaction. */
 export class Lease {
@@ -58,6 +60,8 @@ export class Lease {
   readonly #waits: Waits;
   #isUsable = true;
   #isCommitSent = false;
+  /** See {@link Query.undo}. */
+  readonly #undo: Query[] = [];
 
   private constructor(connection: ServerConnection, engine: Engine, waits: Waits) {
     this.#connection = connection;
@@ -82,7 +86,7 @@ export class Lease {
       const connection = await waits.until(
         connecting,
         (milliseconds) =>
-          new KnownFailure(`there was no connection within ${milliseconds} ms`, lateness),
+          new OwnFailure(`there was no connection within ${milliseconds} ms`, lateness),
         { signal },
       );
       return new Lease(connection, engine, waits);
@@ -91,7 +95,7 @@ export class Lease {
       connecting.then((late) => late.release()).catch(() => undefined);
       const failure = failureKind(engine, error);
       if (isSessionError(error) || (failure !== 'lost' && failure !== 'other')) throw error;
-      throw new KnownFailure(reasonOf(error), 'unreachable', error);
+      throw new OwnFailure(reasonOf(error), 'unreachable', error);
     }
   }
 
@@ -107,11 +111,11 @@ export class Lease {
   async send(queries: Request['queries'], options: SendOptions = {}): Promise<QueryResults> {
     requireNotAborted(ownMembers(options).signal);
     const connection = this.#connection;
-    if (!this.#isUsable) throw new KnownFailure('the connection is broken', 'lost');
+    if (!this.#isUsable) throw new OwnFailure('the connection is broken', 'lost');
     try {
       return await this.#waits.until(
         this.#results(queries),
-        (milliseconds) => new KnownFailure(`it sent no response for ${milliseconds} ms`, 'lost'),
+        (milliseconds) => new OwnFailure(`it sent no response for ${milliseconds} ms`, 'lost'),
         {
           ...options,
           isAbortable: () => !this.#isCommitSent,
@@ -123,16 +127,14 @@ export class Lease {
       // The server no longer accepts writes, for instance after a failover; the next transaction needs
       // another connection.
       if (failureKind(this.#engine, error) === 'readonly') this.#isUsable = false;
-      if (isSessionError(error) || error instanceof KnownFailure) connection.cancel?.();
+      if (isSessionError(error) || error instanceof OwnFailure) connection.cancel?.();
       throw error;
     }
   }
 
   async #results(queries: Request['queries']): Promise<QueryResults> {
-    const connection = this.#connection;
-    if (connection.pipelines === true) {
-      if (queries.includes(COMMIT)) this.#isCommitSent = true;
-      const sent = queries.map((query) => (query ? connection.query(query) : NO_ROWS));
+    if (this.#connection.pipelines === true) {
+      const sent = queries.map((query) => this.#query(query));
       // Awaits all answers, and throws the first error: that statement makes the others fail.
       const settled = await Promise.allSettled(sent);
       return settled.map((result) => {
@@ -144,11 +146,18 @@ export class Lease {
     for (const query of queries) {
       // Nobody waits for the results any more.
       if (!this.#isUsable) break;
-      if (query === COMMIT) this.#isCommitSent = true;
       // Throws the first error. It need not end the transaction, so a later commit would keep the changes before it.
-      results.push(query ? await connection.query(query) : []);
+      results.push(await this.#query(query));
     }
     return results;
+  }
+
+  #query(query: Query | undefined): Promise<readonly unknown[]> {
+    if (query === undefined) return NO_RESULT;
+    if (query === COMMIT) this.#isCommitSent = true;
+    const undo = memberOf(query, 'undo');
+    if (undo !== undefined) this.#undo.push(undo);
+    return this.#connection.query(query);
   }
 
   fallsBack(error: unknown): boolean {
@@ -159,13 +168,19 @@ export class Lease {
    * Rolls back a failed transaction and waits for that, since it frees the locks. Releases the connection.
    */
   async rollBack(): Promise<void> {
-    if (this.#isUsable) await this.send([ROLLBACK]).catch(() => (this.#isUsable = false));
-    this.release();
+    await this.#sendLast([ROLLBACK]);
+    await this.release();
   }
 
   /** Returns the connection to the pool, or closes it if its state is unknown. */
-  release(): void {
+  async release(): Promise<void> {
+    if (this.#undo.length > 0) await this.#sendLast(this.#undo);
     if (this.#isUsable) this.#connection.release();
-    else this.#connection.destroy();
+    else this.#connection.destroy(this.#undo);
+  }
+
+  /** Sends queries after the transaction. If one fails, the state of the connection is unknown. */
+  async #sendLast(queries: readonly Query[]): Promise<void> {
+    if (this.#isUsable) await this.send(queries).catch(() => (this.#isUsable = false));
   }
 }

@@ -53,8 +53,8 @@ export function findByKey<Key extends object, Row>(
   const many = new Prepared<JsonRows, Row & { position: number }>((value) => {
     // The column of a key stands where the value of a single key would.
     const column = <Name extends keyof Key>(name: Name) =>
-      sql.ref(`m.${name as string}`) as unknown as Key[Name];
-    const query = sql<Row & { position: number }>`select m.position, found.*
+      sql.ref(`given.${name as string}`) as unknown as Key[Name];
+    const query = sql<Row & { position: number }>`select given.position, found.*
       from ${jsonRows(value('rows'), names)}
       cross join lateral (${build(column)} limit 1) as found`;
     return { compile: () => query.compile(database) };
@@ -93,14 +93,14 @@ function asJsonRows(rows: readonly object[]): JsonRows {
   return { rows: JSON.stringify(rows.map((row, position) => ({ ...row, position }))) };
 }
 
-/** Makes a table `m` of a JSON array. Each object has texts with these names and its position. */
+/** Makes a table `given` of a JSON array. Each object has texts with these names and its position. */
 export function jsonRows<Name extends string>(
   rows: Expression<unknown> | string,
   names: readonly Name[],
 ) {
   const columns = names.map((name) => sql`${sql.ref(name)} text`);
   type Row = Record<Name, string> & { position: number };
-  return sql<Row>`json_to_recordset(cast(${rows} as json))`.as<'m'>(
-    sql`m(${sql.ref('position')} int, ${sql.join(columns)})`,
+  return sql<Row>`json_to_recordset(cast(${rows} as json))`.as<'given'>(
+    sql`given(${sql.ref('position')} int, ${sql.join(columns)})`,
   );
 }

@@ -19,6 +19,11 @@ export interface Query<Row = unknown> {
    * query. Must not throw.
    */
   take?(row: Row): void;
+  /**
+   * Undoes what no rollback undoes, such as a lock that the connection holds. The runner runs it after the
+   * transaction, before it gives the connection back.
+   */
+  readonly undo?: Query | undefined;
 }
 
 /**
@@ -42,10 +47,8 @@ export type QueryResults = readonly (readonly unknown[])[];
 
 /**
  * The steps of a verb: it yields requests, gets the rows, and returns its result. It knows no connection. So
- * SQLite can run all steps without a pause, and a server's driver can wait between them.
- *
- * The error of a query is thrown into the steps. They may then undo what no rollback undoes, such as a lock that the
- * connection holds. In a transaction they must throw it again.
+ * SQLite can run all steps without a pause, and a server's driver can wait between them. The error of a query ends
+ * the steps.
  */
 export type Steps<Result> = Generator<Request, Result, QueryResults>;
 
@@ -69,14 +72,22 @@ export function plainQuery(text: string): Query {
   return { statement: { query: CompiledQuery.raw(text) }, values: [] };
 }
 
+/** A query that is built, but not yet compiled. */
+interface BuiltQuery<Row> {
+  compile: (database: QueryExecutorProvider) => CompiledQuery<Row>;
+}
+
 /** Runs a query that is built for this run alone. Servers do not prepare it. */
 export function* runOnce<Row>(
   database: QueryExecutorProvider,
-  built: { compile: (database: QueryExecutorProvider) => CompiledQuery<Row> },
-  factor?: number,
+  built: BuiltQuery<Row>,
+  { factor, undo }: { factor?: number; undo?: BuiltQuery<unknown> } = {},
 ): Steps<readonly Row[]> {
-  const query = built.compile(database);
-  const queries = [{ statement: { query }, values: query.parameters }];
+  const queryOf = <Row>(built: BuiltQuery<Row>): Query<Row> => {
+    const query = built.compile(database);
+    return { statement: { query }, values: query.parameters };
+  };
+  const queries = [{ ...queryOf(built), undo: undo && queryOf(undo) }];
   // Trusts here that a query returns the rows that its builder promised.
   const [rows] = (yield { queries, isLast: false, factor }) as [readonly Row[]];
   return rows;

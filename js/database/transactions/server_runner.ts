@@ -22,7 +22,7 @@ export function serverRunner(
     mode: Mode,
     work: () => Steps<T>,
     call: StorageCall,
-    attempts = new Attempts(engine, waits, call),
+    attempts: Pick<Attempts, 'pause'> = new Attempts(engine, waits, call),
   ): Promise<T> {
     const { signal, onRetry } = call;
     const frame = frames[mode];
@@ -40,21 +40,20 @@ export function serverRunner(
         const { length: start } = begin;
         begin = NONE;
         isEnded = isLast;
-        step = await lease.send(sent, { signal, factor }).then(
-          (results) => steps.next(results.slice(start, start + queries.length)),
-          (error: unknown) => steps.throw(error),
-        );
+        const results = await lease.send(sent, { signal, factor });
+        step = steps.next(results.slice(start, start + queries.length));
       }
       if (!isEnded) await lease.send(frame.end, { signal });
       result = step.value;
     } catch (error) {
       const isInDoubt = mode !== 'read' && lease?.isCommitSent === true;
+      const fallsBack = lease?.fallsBack(error) === true;
       await lease?.rollBack();
-      if (lease?.fallsBack(error) === true) onRetry?.();
+      if (fallsBack) onRetry?.();
       else await attempts.pause(isInDoubt ? commitFailure(engine, error, !lease?.isUsable) : error);
       return run(mode, work, call, attempts);
     }
-    lease.release();
+    await lease.release();
     return result;
   };
 }

@@ -4,7 +4,7 @@ import { isSessionError } from '../../errors/errors.js';
 import { memberOf } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
 import { failureKind } from '../engines/failure.js';
-import type { Query, QueryResults, Statement } from './prepared.js';
+import type { Query, Statement } from './prepared.js';
 import { Attempts, framesOf, ROLLBACK, type Runner } from './transaction.js';
 import type { Waits } from './waits.js';
 
@@ -81,14 +81,8 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
         let isEnded = false;
         while (step.done !== true) {
           const { queries, isLast } = step.value;
-          let results: QueryResults;
-          try {
-            results = queries.map(rowsOf);
-            if (isLast) end.forEach(rowsOf);
-          } catch (error) {
-            step = steps.throw(error);
-            continue;
-          }
+          const results = queries.map(rowsOf);
+          if (isLast) end.forEach(rowsOf);
           isEnded = isLast;
           step = steps.next(results);
         }

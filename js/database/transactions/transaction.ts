@@ -17,7 +17,7 @@ const LONGEST_PAUSE = 50;
 export type Mode =
   | keyof Begin
   /** A transaction that creates tables. The server's own limits and durability hold for it. */
-  | 'create'
+  | 'createTables'
   /** No transaction: each statement is committed by itself. */
   | 'autocommit';
 
@@ -41,7 +41,7 @@ export function framesOf(engine: Engine, begins: Begin): Readonly<Record<Mode, F
   return {
     read: frame(begins.read),
     write: frame(begins.write),
-    create: frame(engine.begin.write),
+    createTables: frame(engine.begin.write),
     autocommit: { begin: [], end: [] },
   };
 }
@@ -50,13 +50,16 @@ export function framesOf(engine: Engine, begins: Begin): Readonly<Record<Mode, F
  * Runs steps in one transaction, and retries them as {@link Attempts} says. Returns no promise if the connection is
  * synchronous and the first attempt succeeds.
  *
+ * There are two runners. SQLite answers at once, and a promise for each of its statements would cost more than the
+ * statement. A server answers later, and its runner also limits waits, pipelines, and gives connections back.
+ *
  * @throws SessionError what `work` threw, or what the driver's error means
  */
 export type Runner = <T>(
   mode: Mode,
   work: () => Steps<T>,
   call: StorageCall,
-  attempts?: Attempts,
+  attempts?: Pick<Attempts, 'pause'>,
 ) => T | Promise<T>;
 
 /**
@@ -103,4 +106,9 @@ export class Attempts {
     requireNotAborted(signal);
     onRetry?.();
   }
+}
+
+/** Returns the attempts of work that is not retried. */
+export function oneAttempt(engine: Engine): Pick<Attempts, 'pause'> {
+  return { pause: (error) => Promise.reject(databaseError(engine, error)) };
 }

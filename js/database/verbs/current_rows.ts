@@ -9,12 +9,12 @@ import {
 import type { EventRow, Found, SessionRow, StorageKey } from '../../storage/rows.js';
 import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
 import { filledChunks } from './statement_sizes.js';
-import type { CurrentColumns, CurrentRowsStatements } from './current_rows_statements.js';
+import { type CurrentColumns, currentRowsStatements } from './current_rows_statements.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
 import type { QueryResults, Steps } from '../transactions/prepared.js';
 import { type EventColumns, eventRow, joinedState, sessionRow } from '../tables/rows.js';
-import { type Key, keyOf, ownerName, type SessionStatements } from './session_statements.js';
+import { type Key, keyOf, ownerName } from './session_statements.js';
 import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.js';
 import type { VerbContext } from './verb_context.js';
 
@@ -70,7 +70,7 @@ export function* readCurrentRows(
   locksApp: boolean,
 ): Steps<readonly (CurrentRows | undefined)[]> {
   const { engine, statements } = context;
-  const { locks } = statements;
+  const { locks, current: currentOf } = statements(currentRowsStatements);
   const isGroup = requests.length > 1;
   const plans = requests.map((request) => planOf(engine, request, isCreate, locksApp));
   const locked = plans.filter(({ locks }) => locks.session).map(({ key }) => key);
@@ -88,7 +88,7 @@ export function* readCurrentRows(
     lockedFirst === undefined ? sessionLock : NO_READ,
     lockShared(context, plans, 'app'),
     lockShared(context, plans, 'user'),
-    lookUp(currentOf(statements, plans), plans.map(eventKey)),
+    lookUp(currentOf(wantedScopes(plans)), plans.map(eventKey)),
     ...plans.map((plan) => eventsByIds(context, plan)),
   ]);
   const isSessionThere = isThere(plans, lockedFirst ?? lockedNow);
@@ -141,7 +141,7 @@ function lockShared(
   for (const { key, locks } of plans) if (locks[scope]) keys.set(ownerName[scope](key), key);
   const names = [...keys.keys()].sort();
   const sorted = names.flatMap((name) => keys.get(name) ?? []);
-  const { queries, result } = lookUp(statements.locks[scope], sorted);
+  const { queries, result } = lookUp(statements(currentRowsStatements).locks[scope], sorted);
   return {
     queries,
     result(results) {
@@ -158,9 +158,8 @@ function isThere(plans: readonly Plan[], rows: readonly unknown[]): (plan: Plan)
   return (plan) => !missing.has(plan);
 }
 
-/** Returns the statement that reads every row that one of the plans wants. */
-function currentOf({ current }: CurrentRowsStatements, plans: readonly Plan[]) {
-  return current(SHARED_SCOPES.filter((scope) => plans.some(({ wants }) => wants[scope])));
+function wantedScopes(plans: readonly Plan[]): SharedScope[] {
+  return SHARED_SCOPES.filter((scope) => plans.some(({ wants }) => wants[scope]));
 }
 
 /** A single event is joined to the session's row. Several would repeat that row. */
@@ -173,10 +172,11 @@ function eventsByIds(
   { key, request: { eventIds } }: Plan,
 ): Read<EventRow[]> {
   if (eventIds.length <= 1) return { queries: [], result: () => [] };
+  const { events } = statements(currentRowsStatements);
   const queries = [...filledChunks(eventIds, MAX_IDS)].map((chunk) => {
     const values: Key & Record<`id${number}`, string> = { ...key };
     for (const [index, id] of chunk.entries()) values[`id${index}`] = id;
-    return statements.events(chunk.length).of(values);
+    return events(chunk.length).of(values);
   });
   return { queries, result: (results) => (results.flat() as EventColumns[]).map(eventRow) };
 }
@@ -221,12 +221,12 @@ function currentRows(
  * append order. There a handle's last event may have a time that Python set back.
  */
 function inRevision(
-  { knowsAppendOrder }: Engine,
+  { ordersByRowid }: Engine,
   { revision: updated }: SessionRow,
   { revision }: SessionRow,
   events: EventRow[],
 ): EventRow[] {
-  if (!knowsAppendOrder || updated === revision) return events;
+  if (!ordersByRowid || updated === revision) return events;
   return events.map((row) => (row.seq === updated ? { ...row, seq: revision } : row));
 }
 
@@ -246,11 +246,6 @@ function storedEvent(row: CurrentColumns | undefined): EventRow[] {
   const { id, invocation_id, timestamp, event_data } = row;
   if (id === null || invocation_id === null || timestamp === null) return [];
   return [eventRow({ id, invocation_id, timestamp, event_data })];
-}
-
-/** Reads the floor; 0 if its row is missing. */
-export function* readFloor(statements: SessionStatements): Steps<number> {
-  return Number((yield* statements.floor.run({}))[0]?.value ?? 0);
 }
 
 /** Adds to each request's rows the events that its handle lacks. */
@@ -298,8 +293,9 @@ function readChanged(
   { layout, statements }: VerbContext,
   { key, session, updated, replacedAt, since, limit }: ChangedRequest,
 ): Read<EventRow[]> {
-  const queries = replacedAt > since ? statements.changedOrReplaced : statements.changed;
-  const query = limit === Infinity ? queries.all : queries.first;
+  const which = replacedAt > since ? 'changedOrReplaced' : 'changed';
+  const { all, first } = statements(currentRowsStatements)[which];
+  const query = limit === Infinity ? all : first;
   const isOfEmpty = since === session.created;
   const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK_MICROS);
   const select = query.of({ since: layout.time(from), limit, ...key });

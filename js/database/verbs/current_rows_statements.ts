@@ -19,8 +19,9 @@ import {
   standingColumns,
   isSession,
   isUser,
+  selectFloor,
 } from './session_statements.js';
-import { type Database, METADATA } from '../tables/tables.js';
+import type { Database } from '../tables/tables.js';
 
 /**
  * The columns of the one row that is read by a session's key. A row that is missing or was not asked for
@@ -42,27 +43,27 @@ export interface CurrentColumns extends StandingColumns {
   user_time: StoredTime | null;
 }
 
-type Column<Name extends keyof CurrentColumns> = CurrentColumns[Name];
+type CurrentColumn<Name extends keyof CurrentColumns> = CurrentColumns[Name];
 
 /** The columns of {@link CurrentColumns}, in the order of the query. */
 type CurrentTuple = readonly [
-  floor: Column<'floor'>,
-  id: Column<'id'>,
-  invocationId: Column<'invocation_id'>,
-  state: Column<'state'>,
-  createTime: Column<'create_time'>,
-  updateTime: Column<'update_time'>,
-  sideTime: Column<'side_time'>,
-  lastUpdateTime: Column<'last_update_time'>,
-  replacedAt: Column<'replaced_at'>,
-  eventData: Column<'event_data'>,
-  timestamp: Column<'timestamp'>,
-  newest: Column<'newest'>,
-  later: Column<'later'>,
-  appState: Column<'app_state'>,
-  appTime: Column<'app_time'>,
-  userState: Column<'user_state'>,
-  userTime: Column<'user_time'>,
+  floor: CurrentColumn<'floor'>,
+  id: CurrentColumn<'id'>,
+  invocationId: CurrentColumn<'invocation_id'>,
+  state: CurrentColumn<'state'>,
+  createTime: CurrentColumn<'create_time'>,
+  updateTime: CurrentColumn<'update_time'>,
+  sideTime: CurrentColumn<'side_time'>,
+  lastUpdateTime: CurrentColumn<'last_update_time'>,
+  replacedAt: CurrentColumn<'replaced_at'>,
+  eventData: CurrentColumn<'event_data'>,
+  timestamp: CurrentColumn<'timestamp'>,
+  newest: CurrentColumn<'newest'>,
+  later: CurrentColumn<'later'>,
+  appState: CurrentColumn<'app_state'>,
+  appTime: CurrentColumn<'app_time'>,
+  userState: CurrentColumn<'user_state'>,
+  userTime: CurrentColumn<'user_time'>,
 ];
 
 /** Reads by index, since destructuring an array runs its iterator. */
@@ -175,41 +176,48 @@ function selectCurrent(
   const [app, user] = [scopes.includes('app'), scopes.includes('user')];
   return database
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
-    .leftJoin('sessions as s', (join) => join.on(isSession(value, 's')))
-    .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
-    .leftJoin('events as e', (join) =>
+    .leftJoin('sessions as session', (join) => join.on(isSession(value, 'session')))
+    .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(IS_BESIDE))
+    .leftJoin('events as event', (join) =>
       join
-        .on('e.id', '=', value('event'))
-        .on(isAlsoOfSession(engine, (name) => sql.ref(SESSION_COLUMNS[name]), 'e')),
+        .on('event.id', '=', value('event'))
+        .on(isAlsoOfSession(engine, (name) => sql.ref(JOINED_KEY[name]), 'event')),
     )
-    .select([floorWhere(layout, absence(scopes)).as('floor'), 'e.id', 'e.invocation_id'])
+    .select([
+      floorWhere(database, layout, absence(scopes)).as('floor'),
+      'event.id',
+      'event.invocation_id',
+    ])
     .select(sessionColumns(engine))
     .select((of) => [
-      json(of.ref('e.event_data')).as('event_data'),
-      time(of.ref('e.timestamp')).as('timestamp'),
+      json(of.ref('event.event_data')).as('event_data'),
+      time(of.ref('event.timestamp')).as('timestamp'),
     ])
     .select(standingColumns(engine))
     .$if(app, (query) =>
-      query.leftJoin('app_states as a', (join) => join.on('a.app_name', '=', value('app'))),
+      query.leftJoin('app_states as app', (join) => join.on('app.app_name', '=', value('app'))),
     )
     .$if(user, (query) =>
-      query.leftJoin('user_states as u', (join) =>
-        join.on('u.app_name', '=', value('app')).on('u.user_id', '=', value('user')),
+      query.leftJoin('user_states as owner', (join) =>
+        join.on('owner.app_name', '=', value('app')).on('owner.user_id', '=', value('user')),
       ),
     )
-    .select(stateOf(engine, 'a', app, 'app'))
-    .select(stateOf(engine, 'u', user, 'user'));
+    .select(stateOf(engine, 'app', app, 'app'))
+    .select(stateOf(engine, 'owner', user, 'user'));
 }
 
 /** The key of the joined session. */
-const SESSION_COLUMNS = { app: 's.app_name', user: 's.user_id', session: 's.id' };
+const JOINED_KEY = { app: 'session.app_name', user: 'session.user_id', session: 'session.id' };
 
 /** A column of each joined state that is not NULL. */
-const STATE_KEYS: Readonly<Record<SharedScope, string>> = { app: 'a.app_name', user: 'u.user_id' };
+const STATE_KEYS: Readonly<Record<SharedScope, string>> = {
+  app: 'app.app_name',
+  user: 'owner.user_id',
+};
 
 /** The condition that at least one of the joined rows is missing. */
 function absence(scopes: readonly SharedScope[]): RawBuilder<boolean> {
-  const columns = ['s.id', ...scopes.map((scope) => STATE_KEYS[scope])];
+  const columns = ['session.id', ...scopes.map((scope) => STATE_KEYS[scope])];
   const absent = columns.map((column) => sql<boolean>`${sql.ref(column)} is null`);
   return sql<boolean>`${sql.join(absent, sql` or `)}`;
 }
@@ -218,9 +226,8 @@ function absence(scopes: readonly SharedScope[]): RawBuilder<boolean> {
  * Selects the floor if the condition holds, else NULL. Every deletion writes the row of the floor. A database
  * that checks serializability would refuse each write that read it during a deletion.
  */
-function floorWhere({ metadata }: Layout, condition: RawBuilder<boolean>) {
-  return sql<string | null>`case when ${condition} then
-    (select f.value from ${sql.table(metadata)} f where f.key = ${sql.lit(METADATA.floor)}) end`;
+function floorWhere(database: Database, layout: Layout, condition: RawBuilder<boolean>) {
+  return sql<string | null>`case when ${condition} then ${selectFloor(database, layout)} end`;
 }
 
 /** The state and time of the row joined as `table`, or NULLs under the same names if it was not joined. */
@@ -240,5 +247,3 @@ function stateOf<Name extends SharedScope>(
 }
 
 const LOCKED = sql<number>`1`.as('locked');
-
-export type CurrentRowsStatements = ReturnType<typeof currentRowsStatements>;

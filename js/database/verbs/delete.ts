@@ -2,14 +2,22 @@ import type { SharedScope } from '../../state/scope.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../../storage/adapter.js';
 import type { Deleted } from '../../storage/rows.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
-import { readFloor } from './current_rows.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { revisionOf } from '../tables/rows.js';
-import { type Key, keyOf, standingColumns, isUser } from './session_statements.js';
+import { describeStatements } from './describe.js';
+import {
+  type Key,
+  keyOf,
+  selectFloor,
+  sessionStatements,
+  standingColumns,
+  isUser,
+} from './session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
 import { millisecondsToMicros, parseTime } from '../../python/micros.js';
 import type { VerbContext } from './verb_context.js';
+import { writeStatements } from './write_statements.js';
 
 /** The scopes of the states that a request deletes alone. */
 const SCOPES_OF_STATES: Readonly<
@@ -40,21 +48,21 @@ function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
   return {
     times: new Prepared<Key, TimeColumns>((value) => {
       const ofUser = database
-        .selectFrom('sessions as s')
+        .selectFrom('sessions as session')
         .select((of) => [
-          engine.time(of.ref('s.update_time')).as('update_time'),
+          engine.time(of.ref('session.update_time')).as('update_time'),
           of
-            .selectFrom('adk_session_wasm_sessions as k')
-            .select((row) => engine.time(row.ref('k.update_time')).as('side_time'))
-            .whereRef('k.app_name', '=', 's.app_name')
-            .whereRef('k.user_id', '=', 's.user_id')
-            .whereRef('k.session_id', '=', 's.id')
+            .selectFrom('adk_session_wasm_sessions as side')
+            .select((row) => engine.time(row.ref('side.update_time')).as('side_time'))
+            .whereRef('side.app_name', '=', 'session.app_name')
+            .whereRef('side.user_id', '=', 'session.user_id')
+            .whereRef('side.session_id', '=', 'session.id')
             .as('side_time'),
         ])
         .select(standingColumns(engine))
-        .where('s.app_name', '=', value('app'))
-        .where('s.user_id', '=', value('user'));
-      const query = isOne ? ofUser.where('s.id', '=', value('session')) : ofUser;
+        .where('session.app_name', '=', value('app'))
+        .where('session.user_id', '=', value('user'));
+      const query = isOne ? ofUser.where('session.id', '=', value('session')) : ofUser;
       return engine.locksRows ? query.forUpdate() : query;
     }),
     events: parts('events'),
@@ -76,6 +84,7 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
     deleteUser: new Prepared<Pick<Key, 'app' | 'user'>, never>((value) =>
       database.deleteFrom('user_states').where(isUser(value)),
     ),
+    floor: new Prepared<object, { value: string }>(() => selectFloor(database, layout)),
     raiseFloor: new Prepared<{ floor: string }, never>((value) =>
       database
         .updateTable(layout.metadata)
@@ -106,38 +115,39 @@ export function* remove(context: VerbContext, request: StorageDeleteRequest): St
       break;
     default: {
       const scope = SCOPES_OF_STATES[request.what];
-      const [row] = yield* statements.lockedState[scope].run(key);
+      const [row] = yield* statements(sessionStatements).lockedState[scope].run(key);
       if (row === undefined) break;
       const revision = nextRevision(context, row.update_time);
       const values = { ...key, state: EMPTY, updated: layout.time(revision) };
-      yield* statements.updateState[scope].run(values);
+      yield* statements(writeStatements).updateState[scope].run(values);
       return { floor: revision };
     }
   }
-  return { floor: yield* raiseFloor(context, deleted) };
+  return { floor: yield* raisedFloor(context, deleted) };
 }
 
 /**
- * Deletes a session if it has the `update_time` and the labels with which it was listed. Every append changes
- * the time, Python's too.
+ * Deletes a session if it has the `update_time` and the labels with which it was listed. An append of ours changes
+ * the time. One of Python's leaves it if the event has that time too, and is then deleted with the session.
  */
 export function* removeUnchanged(
   context: VerbContext,
   { key, revision, labels }: StorageDeleteUnchangedRequest,
 ): Steps<Deleted | false> {
   const { statements } = context;
+  const { deleteOne } = statements(deleteStatements);
   const session = keyOf(key);
   // The details are read once the session is locked: whoever changes them locks it first.
   const [rows, [details]] = yield* together([
-    statements.deleteOne.times.of(session),
-    statements.details.of(session),
+    deleteOne.times.of(session),
+    statements(describeStatements).details.of(session),
   ]);
   const isUnchanged =
     rows.some((row) => revisionOf(row.update_time, 'a session') === revision) &&
     (details?.labels ?? undefined) === labels;
   if (!isUnchanged) return false;
-  yield* deleteRows(statements.deleteOne, session);
-  return { floor: yield* raiseFloor(context, revisionsOf(rows)) };
+  yield* deleteRows(deleteOne, session);
+  return { floor: yield* raisedFloor(context, revisionsOf(rows)) };
 }
 
 function nextRevision({ clock }: VerbContext, updateTime: StoredTime): number {
@@ -146,8 +156,9 @@ function nextRevision({ clock }: VerbContext, updateTime: StoredTime): number {
 
 /** Deletes a session. Returns the times that may have been its revision; none if there is no such session. */
 function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> {
-  const rows = yield* statements.deleteOne.times.run(key);
-  if (rows.length > 0) yield* deleteRows(statements.deleteOne, key);
+  const { deleteOne } = statements(deleteStatements);
+  const rows = yield* deleteOne.times.run(key);
+  if (rows.length > 0) yield* deleteRows(deleteOne, key);
   return revisionsOf(rows);
 }
 
@@ -166,15 +177,17 @@ function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> 
  * deadlock with an append, and the transaction runs again.
  */
 function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
-  let rows = yield* statements.deleteAll.times.run(key);
+  const { deleteAll, deleteUser } = statements(deleteStatements);
+  const { lockedState } = statements(sessionStatements);
+  let rows = yield* deleteAll.times.run(key);
   for (;;) {
     const { length: before } = rows;
-    const [row] = yield* statements.lockedState.user.run(key);
-    rows = yield* statements.deleteAll.times.run(key);
+    const [row] = yield* lockedState.user.run(key);
+    rows = yield* deleteAll.times.run(key);
     if (row === undefined && rows.length > before) continue;
-    if (rows.length > 0) yield* deleteRows(statements.deleteAll, key);
+    if (rows.length > 0) yield* deleteRows(deleteAll, key);
     if (row === undefined) return revisionsOf(rows);
-    yield* statements.deleteUser.run(key);
+    yield* deleteUser.run(key);
     return [...revisionsOf(rows), revisionOf(row.update_time, 'a state')];
   }
 }
@@ -193,10 +206,13 @@ function revisionsOf(rows: readonly TimeColumns[]): number[] {
   });
 }
 
-function* raiseFloor({ statements }: VerbContext, revisions: readonly number[]): Steps<number> {
+/** Raises the floor to the highest of these revisions. Returns the floor; 0 if its row is missing. */
+function* raisedFloor({ statements }: VerbContext, revisions: readonly number[]): Steps<number> {
+  const { floor: storedFloor, raiseFloor } = statements(deleteStatements);
   if (revisions.length > 0) {
     const floor = floorText(revisions.reduce((one, other) => Math.max(one, other)));
-    yield* statements.raiseFloor.run({ floor });
+    yield* raiseFloor.run({ floor });
   }
-  return yield* readFloor(statements);
+  const [stored] = yield* storedFloor.run({});
+  return Number(stored?.value ?? 0);
 }

@@ -2,9 +2,11 @@ import type { StorageDescribeRequest } from '../../storage/adapter.js';
 import type { Engine } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
-import { termInserts } from './terms.js';
+import { currentRowsStatements } from './current_rows_statements.js';
+import { termInserts, termStatements } from './terms.js';
 import { detailsColumns, IS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
 import type { VerbContext } from './verb_context.js';
+import { writeStatements } from './write_statements.js';
 
 /** The details of a session. Their key is `null` if the session has none. */
 interface DetailsColumns {
@@ -18,25 +20,26 @@ export function describeStatements(database: Database, engine: Engine) {
   return {
     details: new Prepared<Key, DetailsColumns>((value) =>
       database
-        .selectFrom('sessions as s')
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
-        .select('d.session_id as details')
+        .selectFrom('sessions as session')
+        .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
+        .select('details.session_id as details')
         .select(detailsColumns(engine))
-        .where(isSession(value, 's')),
+        .where(isSession(value, 'session')),
     ),
   };
 }
 
 /** Changes the title and the labels of a session, in our own tables alone. Returns whether the session exists. */
 export function* describe(
-  { engine, statements }: VerbContext,
+  context: VerbContext,
   { key, title, labels }: StorageDescribeRequest,
 ): Steps<boolean> {
   const session = keyOf(key);
-  if (engine.locksRows) yield* statements.locks.session.one.run(session);
-  const [stored] = yield* statements.details.run(session);
+  const stored = yield* lockedDetails(context, session);
   if (stored === undefined) return false;
-  const { deleteDetails, deleteTerms, insertMissingDetails, updateDetails } = statements;
+  const { statements } = context;
+  const { deleteDetails, insertMissingDetails, updateDetails } = statements(writeStatements);
+  const { deleteTerms } = statements(termStatements);
   const insert = stored.details === null ? [deleteDetails, insertMissingDetails] : [];
   const values = {
     ...session,
@@ -47,17 +50,27 @@ export function* describe(
     ...insert.map((statement) => statement.of(session)),
     updateDetails.of(values),
     deleteTerms.of(session),
-    ...termInserts(statements, session, values.title, values.labels),
+    ...termInserts(context, session, values.title, values.labels),
   ];
   yield* together(queries, true);
   return true;
 }
 
 /** Stores the terms of sessions that an earlier version of this package has described. */
-export function* addTerms({ engine, statements }: VerbContext, keys: readonly Key[]): Steps<void> {
+export function* addTerms(context: VerbContext, keys: readonly Key[]): Steps<void> {
   for (const key of keys) {
-    if (engine.locksRows) yield* statements.locks.session.one.run(key);
-    const [stored] = yield* statements.details.run(key);
-    if (stored) yield* together(termInserts(statements, key, stored.title, stored.labels));
+    const stored = yield* lockedDetails(context, key);
+    if (stored) yield* together(termInserts(context, key, stored.title, stored.labels));
   }
+}
+
+/** Locks a session and reads its details; `undefined` if there is no such session. */
+function* lockedDetails(
+  { engine, statements }: VerbContext,
+  session: Key,
+): Steps<DetailsColumns | undefined> {
+  const { locks } = statements(currentRowsStatements);
+  if (engine.locksRows) yield* locks.session.one.run(session);
+  const [details] = yield* statements(describeStatements).details.run(session);
+  return details;
 }

@@ -9,7 +9,7 @@ import type { Query } from '../transactions/prepared.js';
 import { type Key, ownerName } from './session_statements.js';
 import { termInserts } from './terms.js';
 import type { VerbContext } from './verb_context.js';
-import type { EventValues, SessionValues } from './write_statements.js';
+import { type EventValues, type SessionValues, writeStatements } from './write_statements.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
@@ -26,6 +26,7 @@ interface SharedChange {
 /** Collects the changes of a group of writes, and makes the queries that write them. */
 export class GroupChanges {
   readonly #context: VerbContext;
+  readonly #statements: ReturnType<typeof writeStatements>;
   /** The state of a user or an app that a creation finds absent: Python cannot append without its row. */
   readonly #absent: SharedRow | undefined;
   /** By the owner's name. */
@@ -45,6 +46,7 @@ export class GroupChanges {
   /** @param createdAt the time of a creation, in milliseconds */
   constructor(context: VerbContext, createdAt: number | undefined) {
     this.#context = context;
+    this.#statements = context.statements(writeStatements);
     this.#absent =
       createdAt === undefined
         ? undefined
@@ -90,28 +92,28 @@ export class GroupChanges {
    * that find no row of the app, the second waits there and holds nothing that the first needs.
    */
   queries(): Query[] {
-    const { statements } = this.#context;
+    const { touchSession, updateSession, insertEvents } = this.#statements;
     const events = exactChunks(this.#events, MAX_ROWS);
     return [
       ...this.#stateQueries('app'),
       ...this.#stateQueries('user'),
       ...this.#inserts,
       ...this.#removals,
-      ...lookUp(statements.touchSession, this.#touched).queries,
-      ...lookUp(statements.updateSession, this.#updated).queries,
-      ...events.map((some) => statements.insertEvents(some.length).of(...some)),
+      ...lookUp(touchSession, this.#touched).queries,
+      ...lookUp(updateSession, this.#updated).queries,
+      ...events.map((some) => insertEvents(some.length).of(...some)),
       ...this.#others,
     ];
   }
 
   /** Sorted by name, so that two groups which insert the same rows do not wait for each other in a circle. */
   #stateQueries(scope: SharedScope): Query[] {
-    const { layout, statements } = this.#context;
+    const { layout } = this.#context;
     const changed = this.#shared[scope];
     return [...changed.keys()].sort().map((name) => {
       const { key, row, isStored } = changed.get(name)!;
       const { app, user } = key;
-      const statement = statements[isStored ? 'updateState' : 'insertState'][scope];
+      const statement = this.#statements[isStored ? 'updateState' : 'insertState'][scope];
       return statement.of({ app, user, state: row.state, updated: layout.time(row.revision) });
     });
   }
@@ -122,7 +124,8 @@ export class GroupChanges {
     replacedAt: number | undefined,
   ): void {
     if (session === undefined) return;
-    const { layout, statements } = this.#context;
+    const statements = this.#statements;
+    const { layout } = this.#context;
     const { app, user, session: id } = key;
     const { revision, created, state, lastUpdateTime, title } = session;
     const updated = layout.time(revision);
@@ -141,7 +144,7 @@ export class GroupChanges {
       this.#inserts.push(statements.insertSession.of(insert));
       this.#others.push(
         statements.insertNewDetails.of(details),
-        ...termInserts(statements, key, title, labels),
+        ...termInserts(this.#context, key, title, labels),
       );
     } else if (state === found.session.state) {
       this.#touched.push(values);
@@ -154,7 +157,7 @@ export class GroupChanges {
       this.#others.push(deleteOldDetails.of(key), insertMissingDetails.of(key));
       this.#others.push(
         setFirstTitle.of({ ...key, title }),
-        ...termInserts(statements, key, title),
+        ...termInserts(this.#context, key, title),
       );
     }
     const time = layout.timeOf(lastUpdateTime);
@@ -171,12 +174,13 @@ export class GroupChanges {
   }
 
   #addRemoval({ key, found: { session } }: CurrentRows, truncateAfter: number): void {
-    const { layout, statements } = this.#context;
+    const { deleteEventsAfter, deleteInitialState } = this.#statements;
+    const { layout } = this.#context;
     if (session === undefined || truncateAfter > LAST_REVISION) return;
     const after = layout.time(truncateAfter);
-    this.#removals.push(statements.deleteEventsAfter.of({ ...key, after }));
+    this.#removals.push(deleteEventsAfter.of({ ...key, after }));
     // Another history may begin with another state.
-    if (truncateAfter <= session.created) this.#others.push(statements.deleteInitialState.of(key));
+    if (truncateAfter <= session.created) this.#others.push(deleteInitialState.of(key));
   }
 
   /** @returns the highest revision at which an event was replaced; `undefined` if none was */
@@ -185,7 +189,7 @@ export class GroupChanges {
     events: readonly EventRow[],
     truncateAfter = Infinity,
   ): number | undefined {
-    const { engine, layout, statements } = this.#context;
+    const { engine, layout } = this.#context;
     // Of several events with one id, only the last is written, in the place of the first.
     const last =
       events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
@@ -205,7 +209,7 @@ export class GroupChanges {
         time: layout.time(seq),
         data: eventData,
       };
-      if (stored.has(id)) this.#others.push(statements.replaceEvent.of(values));
+      if (stored.has(id)) this.#others.push(this.#statements.replaceEvent.of(values));
       else this.#events.push(values);
       if (isReplaced) replacedAt = Math.max(replacedAt ?? 0, revision);
     }

@@ -11,6 +11,7 @@ import {
   detailsColumns,
   IS_BESIDE,
   IS_DETAILS,
+  sessionStatements,
   type StateColumns,
   stateColumns,
 } from './session_statements.js';
@@ -21,10 +22,10 @@ import type { VerbContext } from './verb_context.js';
 /** The most users whose states one query reads. Engines limit the number of a query's parameters. */
 const MAX_USERS = 1024;
 
-/** The tables under the aliases of these queries. */
+/** The tables under their aliases in these queries. */
 interface Aliased {
-  s: Tables['sessions'];
-  k: Tables['adk_session_wasm_sessions'];
+  session: Tables['sessions'];
+  side: Tables['adk_session_wasm_sessions'];
 }
 
 type ListedColumns = SessionColumns & { user_id: string; id: string };
@@ -48,10 +49,10 @@ interface PageTimes extends Times {
 }
 
 /** Compares times with that of a place, for those that a list has after it. */
-const BEYOND = { asc: '>', desc: '<' } as const;
+const AFTER = { asc: '>', desc: '<' } as const;
 
 /** Compares times with a bound, for those that a list has before it or at it. */
-const WITHIN = { asc: '<=', desc: '>=' } as const;
+const UP_TO = { asc: '<=', desc: '>=' } as const;
 
 /**
  * Milliseconds by which a place's time is moved, so that no session is lost to rounding: columns may have
@@ -72,17 +73,19 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   const { json, time } = engine;
   type Value<Values> = <N extends keyof Values>(name: N) => Values[N];
   const sessionsOf = (value: Value<Owner>) => {
-    const query = database.selectFrom('sessions as s').where('s.app_name', '=', value('app'));
-    return isOfUser ? query.where('s.user_id', '=', value('user')) : query;
+    const query = database
+      .selectFrom('sessions as session')
+      .where('session.app_name', '=', value('app'));
+    return isOfUser ? query.where('session.user_id', '=', value('user')) : query;
   };
   /** Joins the side table's row of each session, if its `update_time` is the session's. */
   const withSideTable = (value: Value<Owner>) =>
-    sessionsOf(value).leftJoin('adk_session_wasm_sessions as k', (join) =>
-      join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
+    sessionsOf(value).leftJoin('adk_session_wasm_sessions as side', (join) =>
+      join.on(IS_BESIDE).onRef('side.update_time', '=', 'session.update_time'),
     );
   /** Selects only the sessions without such a row. */
   const fromSessions = (value: Value<Owner>) =>
-    withSideTable(value).where('k.session_id', 'is', null);
+    withSideTable(value).where('side.session_id', 'is', null);
   /**
    * Selects only the sessions with such a row. Starts at the side table, so that its index is used. An inner join
    * would let MariaDB read all sessions first. No engine knows that the `case` needs a session, so all keep to the
@@ -90,36 +93,38 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
    */
   const fromSideTable = (value: Value<Owner>) => {
     const query = database
-      .selectFrom('adk_session_wasm_sessions as k')
-      .leftJoin('sessions as s', (join) => join.on(IS_BESIDE))
-      .where(sql<boolean>`case when s.update_time = k.update_time then true else false end`)
-      .where('k.app_name', '=', value('app'));
-    return isOfUser ? query.where('k.user_id', '=', value('user')) : query;
+      .selectFrom('adk_session_wasm_sessions as side')
+      .leftJoin('sessions as session', (join) => join.on(IS_BESIDE))
+      .where(
+        sql<boolean>`case when session.update_time = side.update_time then true else false end`,
+      )
+      .where('side.app_name', '=', value('app'));
+    return isOfUser ? query.where('side.user_id', '=', value('user')) : query;
   };
   /** Selects the sessions with terms in so many ranges. */
   const fromTerms = (ranges: number) => (value: Value<Owner & TermRanges>) =>
     database
       .selectFrom(selectWithTerms(database, value, isOfUser, ranges))
-      .innerJoin('sessions as s', (join) =>
+      .innerJoin('sessions as session', (join) =>
         join
-          .on('s.app_name', '=', value('app'))
-          .onRef('s.user_id', '=', 'm.user_id')
-          .onRef('s.id', '=', 'm.session_id'),
+          .on('session.app_name', '=', value('app'))
+          .onRef('session.user_id', '=', 'matching.user_id')
+          .onRef('session.id', '=', 'matching.session_id'),
       )
-      .leftJoin('adk_session_wasm_sessions as k', (join) =>
-        join.on(IS_BESIDE).onRef('k.update_time', '=', 's.update_time'),
+      .leftJoin('adk_session_wasm_sessions as side', (join) =>
+        join.on(IS_BESIDE).onRef('side.update_time', '=', 'session.update_time'),
       );
-  const columns = (of: ExpressionBuilder<Aliased, 's' | 'k'>) =>
+  const columns = (of: ExpressionBuilder<Aliased, 'session' | 'side'>) =>
     [
-      of.ref('s.user_id').as('user_id'),
-      of.ref('s.id').as('id'),
-      json(of.ref('s.state')).as('state'),
-      time(of.ref('s.create_time')).as('create_time'),
-      time(of.ref('s.update_time')).as('update_time'),
-      time(of.ref('k.update_time')).as('side_time'),
-      time(of.ref('k.last_update_time')).as('last_update_time'),
+      of.ref('session.user_id').as('user_id'),
+      of.ref('session.id').as('id'),
+      json(of.ref('session.state')).as('state'),
+      time(of.ref('session.create_time')).as('create_time'),
+      time(of.ref('session.update_time')).as('update_time'),
+      time(of.ref('side.update_time')).as('side_time'),
+      time(of.ref('side.last_update_time')).as('last_update_time'),
     ] as const;
-  type Query = SelectQueryBuilder<Tables & Aliased, 's' | 'k', object>;
+  type Query = SelectQueryBuilder<Tables & Aliased, 'session' | 'side', object>;
   /**
    * Makes the statements over some sessions.
    *
@@ -133,7 +138,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   ) => {
     const rows = (value: Value<Values>) =>
       from(value)
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+        .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
         .select(columns)
         .select(detailsColumns(engine));
     return {
@@ -152,23 +157,23 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
                 .select(time(at).as('time'))
                 .orderBy(at, order)
                 .limit(sql.lit(most));
-              const query = isAfter ? all.where(at, BEYOND[order], value('place')) : all;
-              return isBounded ? query.where(at, WITHIN[order], value('bound')) : query;
+              const query = isAfter ? all.where(at, AFTER[order], value('place')) : all;
+              return isBounded ? query.where(at, UP_TO[order], value('bound')) : query;
             },
           ),
       ),
     };
   };
-  const created = sql.ref<StoredTime>('s.create_time');
-  const updated = sql<StoredTime>`coalesce(k.last_update_time, s.update_time)`;
+  const created = sql.ref<StoredTime>('session.create_time');
+  const updated = sql<StoredTime>`coalesce(side.last_update_time, session.update_time)`;
   return {
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
     countTerms: countTerms(database, isOfUser),
     creation: sessionsBy<Owner>(created, withSideTable, sessionsOf),
-    sessions: sessionsBy<Owner>(sql.ref('s.update_time'), fromSessions),
-    sideTable: sessionsBy<Owner>(sql.ref('k.last_update_time'), fromSideTable),
+    sessions: sessionsBy<Owner>(sql.ref('session.update_time'), fromSessions),
+    sideTable: sessionsBy<Owner>(sql.ref('side.last_update_time'), fromSideTable),
     matching: {
       createTime: cached((ranges: number) =>
         sessionsBy<Owner & TermRanges>(created, fromTerms(ranges)),
@@ -206,8 +211,6 @@ export function listStatements(database: Database, engine: Engine) {
   };
 }
 
-type ListStatements = ReturnType<typeof listStatements>;
-
 /**
  * Lists a page of sessions by `createTime` or `lastUpdateTime`. The latter is `update_time`, unless the side
  * table has another time for the session. Each column has an index, and a page by `lastUpdateTime` is merged from
@@ -217,29 +220,29 @@ type ListStatements = ReturnType<typeof listStatements>;
  * behind U+E000 to U+FFFF. So all sessions with the page's first and last time are read, and the page is cut
  * here.
  */
-export function* list(
-  { statements, layout: { timeOf }, hasTerms }: VerbContext,
-  request: BuiltInListRequest,
-): Steps<Listing> {
+export function* list(context: VerbContext, request: BuiltInListRequest): Steps<Listing> {
+  const { hasTerms, layout, statements } = context;
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
   const terms = hasTerms ? (request.terms ?? []) : [];
   const named = { app: appName, user: userId ?? '' };
-  const ofOwner = userId === undefined ? statements.ofAllUsers : statements.ofUser;
+  const { ofAllUsers, ofUser } = statements(listStatements);
+  const ofOwner = userId === undefined ? ofAllUsers : ofUser;
   const { wanted, ranges } = yield* rarestTerms(ofOwner.countTerms, named, terms);
   const owner = { ...named, ...wanted };
   const matching = ranges === 0 ? undefined : ofOwner.matching[orderBy](ranges);
   // Absent if the list is merged from two.
   const single = matching ?? (orderBy === 'createTime' ? ofOwner.creation : undefined);
   const timeBeside = (milliseconds: number, isBeyond: boolean) =>
-    timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
+    layout.timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
   const isAfter = after !== undefined;
   const size = nextPowerOfTwo(offset + (limit ?? 0));
   const place = after === undefined ? '' : timeBeside(after[orderBy] ?? 0, true);
   const first = { ...owner, place, bound: '' };
+  const states = statements(sessionStatements);
   const [[app], [user], all, counted, firstTimes] = yield* together([
-    statements.app.of(named),
-    userId === undefined ? undefined : statements.user.of(named),
+    states.app.of(named),
+    userId === undefined ? undefined : states.user.of(named),
     limit === undefined ? (matching ?? ofOwner.creation).all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
     limit ? (single ?? ofOwner.sideTable).times([size, order, isAfter]).of(first) : undefined,
@@ -280,7 +283,7 @@ export function* list(
     sessions,
     users: user
       ? [{ userId: named.user, ...sharedRow(user.state, user.update_time) }]
-      : yield* readUsers(statements, appName, sessions),
+      : yield* readUsers(context, appName, sessions),
     app: app && sharedRow(app.state, app.update_time),
     total,
   };
@@ -308,9 +311,9 @@ function timesAfterPlace(
 ): PageTimes {
   const times = sortedTimes(rows, order);
   const last = parseMilliseconds(times[limit - 1] ?? times.at(-1)) ?? time;
-  const near = timeBeside(time, false);
-  const far = timeBeside(last, true);
-  const [from, to] = order === 'asc' ? [near, far] : [far, near];
+  const start = timeBeside(time, false);
+  const end = timeBeside(last, true);
+  const [from, to] = order === 'asc' ? [start, end] : [end, start];
   return { from, to, before: 0 };
 }
 
@@ -321,7 +324,7 @@ function sortedTimes(rows: readonly { time: StoredTime }[], order: 'asc' | 'desc
 
 /** Reads the states of the users who own these sessions. */
 function* readUsers(
-  statements: ListStatements,
+  { statements }: VerbContext,
   app: string,
   sessions: readonly SessionRow[],
 ): Steps<Listing['users'][number][]> {
@@ -329,7 +332,7 @@ function* readUsers(
   const queries = [...filledChunks(users, MAX_USERS)].map((some) => {
     const values: { app: string } & Record<`user${number}`, string> = { app };
     for (const [index, user] of some.entries()) values[`user${index}`] = user;
-    return statements.users(some.length).of(values);
+    return statements(listStatements).users(some.length).of(values);
   });
   const rows = (yield* together(queries, true)).flat();
   return rows.map(({ user_id: userId, state, update_time: time }) => ({

@@ -28,7 +28,7 @@ import {
   selectEventData,
   selectEventDataInOrder,
   selectEvents,
-  type SessionStatements,
+  sessionStatements,
   keyOf,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
@@ -79,7 +79,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
         .where(isOfSession(value))
         .select((of) => of.fn.countAll<number | string | bigint>().as('count')),
     ),
-    eventRow: service === '@google/adk' ? adkEventRow : eventRow,
+    rowOf: service === '@google/adk' ? adkEventRow : eventRow,
     rows: windows(selectRows),
     jsons: windows(
       (value) => selectEventData(database, engine, isOfSession(value)),
@@ -107,16 +107,16 @@ function isBeside(
     and (${first} ${comparison} ${place} or ${second} ${comparison} ${value('event')})`;
 }
 
-const SESSION_COLUMNS = { app_name: 'app', user_id: 'user', session_id: 'session' } as const;
-const SESSION_KEY = Object.keys(SESSION_COLUMNS) as (keyof typeof SESSION_COLUMNS)[];
+const VALUE_OF_COLUMN = { app_name: 'app', user_id: 'user', session_id: 'session' } as const;
+const KEY_COLUMNS = Object.keys(VALUE_OF_COLUMN) as (keyof typeof VALUE_OF_COLUMN)[];
 
 /**
  * The condition that an event belongs to the session, without `=`. With `=` MariaDB reads the session from its
  * end, and skips all events up to the place of a page.
  */
 function isRangeOfSession(value: KeyValue): RawBuilder<boolean> {
-  const conditions = SESSION_KEY.map((column) => {
-    const part = value(SESSION_COLUMNS[column]);
+  const conditions = KEY_COLUMNS.map((column) => {
+    const part = value(VALUE_OF_COLUMN[column]);
     return sql`${sql.ref(column)} >= ${part} and ${sql.ref(column)} <= ${part}`;
   });
   return sql`${sql.join(conditions, sql` and `)}`;
@@ -131,7 +131,7 @@ function inIndexOrder<Columns>(
   order: 'asc' | 'desc',
 ): SelectQueryBuilder<Tables, 'events', Columns> {
   const opposite = order === 'asc' ? 'desc' : 'asc';
-  return SESSION_KEY.reduce((query, column) => query.orderBy(column, opposite), rows);
+  return KEY_COLUMNS.reduce((query, column) => query.orderBy(column, opposite), rows);
 }
 
 interface WindowStatements<Columns> {
@@ -141,19 +141,19 @@ interface WindowStatements<Columns> {
 }
 
 /** Reads a session with a window of its events, or the states of a user and an app. */
-export function* read(
-  { revisions, statements }: VerbContext,
-  { key, window }: StorageReadRequest,
-): Steps<Rows> {
+export function* read(context: VerbContext, { key, window }: StorageReadRequest): Steps<Rows> {
+  const { revisions, statements } = context;
   const { appName, userId = '', sessionId } = key;
-  if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
+  if (sessionId === undefined) return yield* readStates(context, appName, key.userId);
   const values = keyOf(key);
-  const query = eventsOf(statements.rows, values, window);
-  const [[row], columns] = yield* together([statements.merged.of(values), query], true);
+  const { merged } = statements(sessionStatements);
+  const { rows, rowOf } = statements(readStatements);
+  const query = eventsOf(rows, values, window);
+  const [[row], columns] = yield* together([merged.of(values), query], true);
   if (row === undefined) return NO_ROWS;
   return {
     ...sessionRows(revisions, { appName, userId, sessionId }, row),
-    events: within(window, columns.map(statements.eventRow)),
+    events: within(window, columns.map(rowOf)),
   };
 }
 
@@ -163,13 +163,15 @@ export function* readPage(
   { key, direction, eventId, limit, withCount }: StoragePageRequest,
 ): Steps<PageRows> {
   const values = keyOf(key);
+  const { merged } = statements(sessionStatements);
+  const { eventCount, pages, place: placeOf, rowOf } = statements(readStatements);
   const head = [
-    statements.merged.of(values),
-    withCount === false ? undefined : statements.eventCount.of(values),
+    merged.of(values),
+    withCount === false ? undefined : eventCount.of(values),
   ] as const;
-  const atEnd = statements.pages.atEnd[direction].of({ ...values, limit, event: '', place: 0 });
+  const atEnd = pages.atEnd[direction].of({ ...values, limit, event: '', place: 0 });
   const isAtEvent = eventId !== undefined;
-  const at = isAtEvent ? statements.place.of({ ...values, event: eventId }) : atEnd;
+  const at = isAtEvent ? placeOf.of({ ...values, event: eventId }) : atEnd;
   const [[row], counts, found] = yield* together([...head, at], !isAtEvent);
   if (row === undefined) return {};
   const { session } = sessionRows(revisions, key, row);
@@ -178,9 +180,9 @@ export function* readPage(
     const [first] = found as readonly { place: StoredTime }[];
     if (first === undefined) return { session };
     const place = { ...values, limit, event: eventId, place: first.place };
-    [columns] = yield* together([statements.pages.atEvent[direction].of(place)], true);
+    [columns] = yield* together([pages.atEvent[direction].of(place)], true);
   }
-  const events = columns.map(statements.eventRow);
+  const events = columns.map(rowOf);
   const count = counts[0]?.count;
   return {
     session,
@@ -195,11 +197,12 @@ export function* readPage(
  * @returns `undefined` if an event cannot be parsed; {@link read} then reports why
  */
 export function* readParsed(
-  { revisions, statements }: VerbContext,
+  context: VerbContext,
   { key, window }: StorageReadRequest,
 ): Steps<BuiltInRows | undefined> {
+  const { revisions, statements } = context;
   const { appName, userId = '', sessionId } = key;
-  if (sessionId === undefined) return yield* readStates(statements, appName, key.userId);
+  if (sessionId === undefined) return yield* readStates(context, appName, key.userId);
   const values = keyOf(key);
   let parsed: Event[] | undefined = [];
   const take = ({ id, event_data: eventData }: EventDataColumns): void => {
@@ -207,8 +210,9 @@ export function* readParsed(
     if (event === undefined) parsed = undefined;
     else parsed?.push(event);
   };
-  const query = eventsOf(statements.jsons, values, window);
-  const queries = [statements.merged.of(values), query && { ...query, take }] as const;
+  const query = eventsOf(statements(readStatements).jsons, values, window);
+  const { merged } = statements(sessionStatements);
+  const queries = [merged.of(values), query && { ...query, take }] as const;
   const [[row], rest] = yield* together(queries, true);
   if (row === undefined) return NO_ROWS;
   rest.forEach(take);
@@ -270,12 +274,13 @@ function secondsBelow(milliseconds: number): number {
 const LAST_SECOND = MAX_TIMESTAMP / 1000;
 
 function* readStates(
-  statements: SessionStatements,
+  { statements }: VerbContext,
   app: string,
   user: string | undefined,
 ): Steps<Rows> {
-  const userQuery = user === undefined ? undefined : statements.user.of({ app, user });
-  const [[appRow], [userRow]] = yield* together([statements.app.of({ app }), userQuery], true);
+  const states = statements(sessionStatements);
+  const userQuery = user === undefined ? undefined : states.user.of({ app, user });
+  const [[appRow], [userRow]] = yield* together([states.app.of({ app }), userQuery], true);
   return {
     app: appRow && sharedRow(appRow.state, appRow.update_time),
     user: userRow && sharedRow(userRow.state, userRow.update_time),

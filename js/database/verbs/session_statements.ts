@@ -45,7 +45,7 @@ export interface MergedColumns extends SessionColumns, StandingColumns {
 export type KeyValue = (name: keyof Key) => string;
 
 /** The condition that a row of `sessions` is the session. */
-export function isSession(value: KeyValue, alias?: 's'): RawBuilder<boolean> {
+export function isSession(value: KeyValue, alias?: 'session'): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(alias === undefined ? name : `${alias}.${name}`);
   return sql`${column('app_name')} = ${value('app')} and ${column('user_id')} = ${value('user')}
     and ${column('id')} = ${value('session')}`;
@@ -60,7 +60,7 @@ export function isOfSession(value: KeyValue): RawBuilder<boolean> {
 export function isAlsoOfSession(
   { withoutIndex }: Engine,
   value: (name: keyof Key) => unknown,
-  alias: 'e' | 'events' = 'events',
+  alias: 'event' | 'events' = 'events',
 ): RawBuilder<boolean> {
   const column = (name: string) => withoutIndex(sql.ref(`${alias}.${name}`));
   return sql`${column('app_name')} = ${value('app')} and ${column('user_id')} = ${value('user')}
@@ -72,18 +72,18 @@ export function isUser(value: (name: 'app' | 'user') => string): RawBuilder<bool
   return sql`${sql.ref('app_name')} = ${value('app')} and ${sql.ref('user_id')} = ${value('user')}`;
 }
 
-/** The condition that joins the side table `k` to the sessions `s`. */
-export const IS_BESIDE = sql<boolean>`k.app_name = s.app_name and k.user_id = s.user_id and k.session_id = s.id`;
+/** The condition that joins the side table to the sessions. */
+export const IS_BESIDE = sql<boolean>`side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id`;
 
-/** The condition that joins the table of details `d` to the sessions `s`. */
-export const IS_DETAILS = sql<boolean>`d.app_name = s.app_name and d.user_id = s.user_id
-  and d.session_id = s.id and d.create_time = s.create_time`;
+/** The condition that joins the details to the sessions. */
+export const IS_DETAILS = sql<boolean>`details.app_name = session.app_name and details.user_id = session.user_id
+  and details.session_id = session.id and details.create_time = session.create_time`;
 
-/** The title and the labels in the table of details `d`. */
+/** The title and the labels in the details. */
 export function detailsColumns({ json }: Engine) {
   return [
-    sql<string | null>`${sql.ref('d.title')}`.as('title'),
-    json(sql.ref<string | null>('d.labels')).as('labels'),
+    sql<string | null>`${sql.ref('details.title')}`.as('title'),
+    json(sql.ref<string | null>('details.labels')).as('labels'),
   ] as const;
 }
 
@@ -95,29 +95,31 @@ export function stateColumns({ json, time }: Engine) {
   ] as const;
 }
 
-/** The columns of the session `s` and of its row `k` in the side table. */
+/** The columns of a session and of its row in the side table. */
 export function sessionColumns({ json, time }: Engine) {
   return [
-    json(sql.ref('s.state')).as('state'),
-    time(sql.ref('s.create_time')).as('create_time'),
-    time(sql.ref('s.update_time')).as('update_time'),
-    time(sql.ref('k.update_time')).as('side_time'),
-    time(sql.ref('k.last_update_time')).as('last_update_time'),
-    time(sql.ref('k.replaced_at')).as('replaced_at'),
+    json(sql.ref('session.state')).as('state'),
+    time(sql.ref('session.create_time')).as('create_time'),
+    time(sql.ref('session.update_time')).as('update_time'),
+    time(sql.ref('side.update_time')).as('side_time'),
+    time(sql.ref('side.last_update_time')).as('last_update_time'),
+    time(sql.ref('side.replaced_at')).as('replaced_at'),
   ] as const;
 }
 
-/** The columns of {@link StandingColumns} that are computed from the events of the session `s`. */
+/** The columns of {@link StandingColumns} that are computed from the events of the session. */
 export function standingColumns({ time }: Engine) {
-  const ofSession = sql`from ${sql.table('events')} as n
-    where n.app_name = s.app_name and n.user_id = s.user_id and n.session_id = s.id`;
-  const at = sql.ref('n.timestamp');
+  const ofSession = sql`from ${sql.table('events')} as recent
+    where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id`;
+  const at = sql.ref('recent.timestamp');
   return [
     // MariaDB would read all events for a `max`, since the index descends.
     sql<StoredTime | null>`(select ${time(at)} ${ofSession} order by ${at} desc limit 1)`.as(
       'newest',
     ),
-    sql<number | string>`(select count(*) ${ofSession} and ${at} >= s.update_time)`.as('later'),
+    sql<number | string>`(select count(*) ${ofSession} and ${at} >= session.update_time)`.as(
+      'later',
+    ),
   ] as const;
 }
 
@@ -128,7 +130,7 @@ export function inOrder<Known, From extends keyof Known, Columns>(
   order: 'asc' | 'desc',
 ): SelectQueryBuilder<Known, From, Columns> {
   type Ordered = SelectQueryBuilder<Known, From, Columns>;
-  return engine.eventOrder.reduce<Ordered>((query, place) => query.orderBy(place, order), events);
+  return engine.eventOrder.reduce<Ordered>((query, column) => query.orderBy(column, order), events);
 }
 
 /** Selects the events of which a condition holds, unordered. */
@@ -194,8 +196,16 @@ export function selectPlace(
     .select(place.as('place'));
 }
 
+/** Selects the floor. */
+export function selectFloor(database: Database, { metadata }: Layout) {
+  return database
+    .selectFrom(`${metadata} as metadata`)
+    .select('metadata.value')
+    .where('metadata.key', '=', sql.lit(METADATA.floor));
+}
+
 /** Makes the statements that reads and writes share. */
-export function sessionStatements(database: Database, engine: Engine, layout: Layout) {
+export function sessionStatements(database: Database, engine: Engine) {
   const { json, time } = engine;
   const ofApp = (locks: boolean) =>
     new Prepared<Pick<Key, 'app'>, StateColumns>((value) => {
@@ -217,24 +227,26 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
     /** Selects a session with the states of its user and its app. */
     merged: new Prepared<Key, MergedColumns>((value) =>
       database
-        .selectFrom('sessions as s')
-        .leftJoin('app_states as a', 'a.app_name', 's.app_name')
-        .leftJoin('user_states as u', (join) =>
-          join.onRef('u.app_name', '=', 's.app_name').onRef('u.user_id', '=', 's.user_id'),
+        .selectFrom('sessions as session')
+        .leftJoin('app_states as app', 'app.app_name', 'session.app_name')
+        .leftJoin('user_states as owner', (join) =>
+          join
+            .onRef('owner.app_name', '=', 'session.app_name')
+            .onRef('owner.user_id', '=', 'session.user_id'),
         )
-        .leftJoin('adk_session_wasm_sessions as k', (join) => join.on(IS_BESIDE))
-        .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
+        .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(IS_BESIDE))
+        .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
         .select(sessionColumns(engine))
         .select(detailsColumns(engine))
         .select((of) => [
-          json(of.ref('d.initial_state')).as('initial_state'),
-          json(of.ref('a.state')).as('app_state'),
-          time(of.ref('a.update_time')).as('app_time'),
-          json(of.ref('u.state')).as('user_state'),
-          time(of.ref('u.update_time')).as('user_time'),
+          json(of.ref('details.initial_state')).as('initial_state'),
+          json(of.ref('app.state')).as('app_state'),
+          time(of.ref('app.update_time')).as('app_time'),
+          json(of.ref('owner.state')).as('user_state'),
+          time(of.ref('owner.update_time')).as('user_time'),
         ])
         .select(standingColumns(engine))
-        .where(isSession(value, 's')),
+        .where(isSession(value, 'session')),
     ),
     app: ofApp(false),
     user: ofUser(false),
@@ -243,10 +255,5 @@ export function sessionStatements(database: Database, engine: Engine, layout: La
       app: ofApp(engine.locksRows),
       user: ofUser(engine.locksRows),
     } satisfies Record<SharedScope, unknown>,
-    floor: new Prepared<object, { value: string }>(() =>
-      database.selectFrom(layout.metadata).select('value').where('key', '=', METADATA.floor),
-    ),
   };
 }
-
-export type SessionStatements = ReturnType<typeof sessionStatements>;

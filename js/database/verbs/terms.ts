@@ -5,8 +5,9 @@ import type { Engine, EngineKind } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { COMPLETE, type Database, METADATA } from '../tables/tables.js';
 import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
-import { isOfSession, type Key } from './session_statements.js';
+import { isOfSession, type Key, type KeyValue } from './session_statements.js';
 import { cached, exactChunks } from './statement_sizes.js';
+import type { VerbContext } from './verb_context.js';
 
 /** The most terms in one statement. */
 const MAX_ROWS = 64;
@@ -30,6 +31,21 @@ function skipsStored(kind: EngineKind, column: string): RawBuilder<unknown> {
     sqlite: sql`on conflict do nothing`,
     postgresql: sql`on conflict do nothing`,
     mysql: sql`on duplicate key update ${name} = ${name}`,
+  }[kind];
+}
+
+/**
+ * The condition that a row's session comes after another one in the order of their keys. Each engine begins at that
+ * place of the primary key. SQLite and PostgreSQL do so for a comparison of rows, MariaDB only for single columns.
+ */
+function isAfter(kind: EngineKind, value: KeyValue): RawBuilder<boolean> {
+  const [app, user, session] = [value('app'), value('user'), value('session')];
+  const rows = sql<boolean>`(app_name, user_id, session_id) > (${app}, ${user}, ${session})`;
+  return {
+    sqlite: rows,
+    postgresql: rows,
+    mysql: sql<boolean>`(app_name > ${app} or app_name = ${app}
+      and (user_id > ${user} or user_id = ${user} and session_id > ${session}))`,
   }[kind];
 }
 
@@ -71,17 +87,7 @@ export function termStatements(database: Database, { kind }: Engine, layout: Lay
         .selectFrom('adk_session_wasm_details')
         .select(['app_name as app', 'user_id as user', 'session_id as session'])
         .where((is) => is.or([is('title', 'is not', null), is('labels', 'is not', null)]))
-        .where((is) =>
-          is.or([
-            is('app_name', '>', value('app')),
-            is.and([is('app_name', '=', value('app')), is('user_id', '>', value('user'))]),
-            is.and([
-              is('app_name', '=', value('app')),
-              is('user_id', '=', value('user')),
-              is('session_id', '>', value('session')),
-            ]),
-          ]),
-        )
+        .where(isAfter(kind, value))
         .orderBy('app_name')
         .orderBy('user_id')
         .orderBy('session_id')
@@ -90,15 +96,14 @@ export function termStatements(database: Database, { kind }: Engine, layout: Lay
   };
 }
 
-export type TermStatements = ReturnType<typeof termStatements>;
-
 /** Returns the queries that add the terms of a title and labels. */
 export function termInserts(
-  { insertTerms }: TermStatements,
+  { statements }: VerbContext,
   key: Key,
   title: string | null | undefined,
   labels?: string | null,
 ): Query[] {
+  const { insertTerms } = statements(termStatements);
   const { app, user, session } = key;
   const rows = termsOf(title, labels).map((term) => ({ app, user, session, term }));
   return exactChunks(rows, MAX_ROWS).map((some) => insertTerms(some.length).of(...some));
@@ -111,13 +116,15 @@ export function countTerms(database: Database, isOfUser: boolean) {
     { entries: number | string | bigint }
   >((value) => {
     const query = database
-      .selectFrom('adk_session_wasm_terms as c')
-      .select('c.term')
-      .where('c.app_name', '=', value('app'))
-      .where(isIn('c', value('from0'), value('to0')))
+      .selectFrom('adk_session_wasm_terms as entry')
+      .select('entry.term')
+      .where('entry.app_name', '=', value('app'))
+      .where(isIn('entry', value('from0'), value('to0')))
       .limit(sql.lit(MAX_MATCHING + 1));
-    const counted = isOfUser ? query.where('c.user_id', '=', value('user')) : query;
-    return database.selectFrom(counted.as('n')).select(({ fn }) => fn.countAll().as('entries'));
+    const counted = isOfUser ? query.where('entry.user_id', '=', value('user')) : query;
+    return database
+      .selectFrom(counted.as('counted'))
+      .select(({ fn }) => fn.countAll().as('entries'));
   });
 }
 
@@ -148,7 +155,7 @@ export function* rarestTerms(
   return { wanted, ranges: ordered.length };
 }
 
-function isIn(table: 't' | 'o' | 'c', from: string, to: string): RawBuilder<boolean> {
+function isIn(table: 'entry' | 'other', from: string, to: string): RawBuilder<boolean> {
   const term = sql.ref(`${table}.term`);
   return sql<boolean>`${term} >= ${from} and ${term} < ${to}`;
 }
@@ -159,18 +166,18 @@ export function selectWithTerms(
   value: (name: 'app' | 'user' | keyof TermRanges) => string,
   isOfUser: boolean,
   ranges: number,
-): AliasedExpression<{ user_id: string; session_id: string }, 'm'> {
+): AliasedExpression<{ user_id: string; session_id: string }, 'matching'> {
   let query = database
-    .selectFrom('adk_session_wasm_terms as t')
-    .select(['t.user_id', 't.session_id'])
+    .selectFrom('adk_session_wasm_terms as entry')
+    .select(['entry.user_id', 'entry.session_id'])
     .distinct()
-    .where('t.app_name', '=', value('app'))
-    .where(isIn('t', value('from0'), value('to0')));
-  if (isOfUser) query = query.where('t.user_id', '=', value('user'));
+    .where('entry.app_name', '=', value('app'))
+    .where(isIn('entry', value('from0'), value('to0')));
+  if (isOfUser) query = query.where('entry.user_id', '=', value('user'));
   for (let index = 1; index < ranges; index += 1) {
     query = query.where(sql<boolean>`exists (
-      select 1 from ${sql.table('adk_session_wasm_terms')} o where o.app_name = t.app_name
-        and o.user_id = t.user_id and o.session_id = t.session_id and ${isIn('o', value(`from${index}`), value(`to${index}`))})`);
+      select 1 from ${sql.table('adk_session_wasm_terms')} other where other.app_name = entry.app_name
+        and other.user_id = entry.user_id and other.session_id = entry.session_id and ${isIn('other', value(`from${index}`), value(`to${index}`))})`);
   }
-  return query.as('m');
+  return query.as('matching');
 }

@@ -48,16 +48,16 @@ export function writeStatements(database: Database, engine: Engine) {
   const many = (setsState: boolean) =>
     new Prepared<JsonRows, never>((value) =>
       database
-        .updateTable('sessions as s')
+        .updateTable('sessions as session')
         .from(jsonRows(value('rows'), ['app', 'user', 'session', 'state', 'updated']))
         .set({
-          update_time: sql`cast(m.updated as timestamp)`,
-          ...(setsState && { state: sql`cast(m.state as jsonb)` }),
+          update_time: sql`cast(given.updated as timestamp)`,
+          ...(setsState && { state: sql`cast(given.state as jsonb)` }),
         })
-        .where('s.app_name', '=', sql.ref<string>('m.app'))
-        .where('s.user_id', '=', sql.ref<string>('m.user'))
-        .where('s.id', '=', sql.ref<string>('m.session'))
-        .where(sql<boolean>`m.session || '' = m.session`),
+        .where('session.app_name', '=', sql.ref<string>('given.app'))
+        .where('session.user_id', '=', sql.ref<string>('given.user'))
+        .where('session.id', '=', sql.ref<string>('given.session'))
+        .where(sql<boolean>`given.session || '' = given.session`),
     );
   return {
     insertSession: new Prepared<
@@ -157,11 +157,11 @@ export function writeStatements(database: Database, engine: Engine) {
         .columns(['app_name', 'user_id', 'session_id', 'create_time'])
         .expression(
           database
-            .selectFrom('sessions as s')
-            .leftJoin('adk_session_wasm_details as d', (join) => join.on(IS_DETAILS))
-            .select(['s.app_name', 's.user_id', 's.id', 's.create_time'])
-            .where(isSession(value, 's'))
-            .where('d.session_id', 'is', null),
+            .selectFrom('sessions as session')
+            .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
+            .select(['session.app_name', 'session.user_id', 'session.id', 'session.create_time'])
+            .where(isSession(value, 'session'))
+            .where('details.session_id', 'is', null),
         ),
     ),
     /** Sets the title of a session that has details without one. */

@@ -6,7 +6,7 @@ import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import {
-  type EventColumns,
+  type NewEventColumns,
   fromEventData,
   toEventData,
 } from '../../../js/database/tables/event_data.js';
@@ -61,7 +61,7 @@ describe('Python', () => {
   });
 
   describe('with any event of the package', () => {
-    let rows: EventColumns[] = [];
+    let rows: NewEventColumns[] = [];
     let answers: { event?: JsonObject; error?: string }[] = [];
 
     before(() => {

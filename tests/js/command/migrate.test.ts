@@ -175,6 +175,22 @@ describe('A database migration', () => {
     assert.equal(hashOf(pathOf(to)), before);
   });
 
+  it("copies a file that only Python's SqliteSessionService has written, without changing it", async () => {
+    const [path, to] = [newPath(), newUrl()];
+    const from = newSqliteServiceFile(path);
+    const database = new Sqlite(path);
+    const session = database.prepare('insert into sessions values (?, ?, ?, ?, ?, ?)');
+    for (const id of ['s1', 's2']) session.run('app', 'ada', id, '{"n": 1}', 1.7e9, 1.7e9);
+    database
+      .prepare('insert into events values (?, ?, ?, ?, ?, ?, ?)')
+      .run('e1', 'app', 'ada', 's1', 'i', 1.7e9, '{"author": "user", "timestamp": 1.7e9}');
+    database.close();
+    const before = hashOf(path);
+    const outcome = await command('migrate', from, to);
+    assert.deepEqual([outcome.code, outcome.err, row(outcome, 'verified')], [0, '', [2, 1]]);
+    assert.equal(hashOf(path), before);
+  });
+
   it('closes the target if the source cannot be closed', async () => {
     const [from, to] = [await filled(), newUrl()];
     const closed: string[] = [];

@@ -104,20 +104,32 @@ it('tables that another connection creates at the same instant are used on Postg
   await client.end();
 });
 
-it('an append on PostgreSQL prepares its statements again after a table was altered', async () => {
+it('an append on PostgreSQL prepares its statements again after a table was altered', async (t) => {
   const url = await newUrl();
   const service = open(url);
   const session = await service.createSession(KEY);
+  // Several connections of the pool prepare the statements.
+  const others = await Promise.all(
+    ['a', 'b', 'c'].map((sessionId) => service.createSession({ ...KEY, sessionId })),
+  );
+  const appendAll = (id: string) =>
+    Promise.all(others.map((session) => service.appendEvent({ session, event: eventOf(id) })));
+  await appendAll('before');
   await service.appendEvent({ session, event: eventOf('before') });
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('alter table events alter column id type varchar(200)');
   await client.end();
   await service.appendEvent({ session, event: eventOf('after') });
+  await appendAll('after');
+  const query = t.mock.method(pg.Client.prototype, 'query');
+  await service.appendEvent({ session, event: eventOf('last') });
+  const names = query.mock.calls.map(({ arguments: [sent] }) => Object(sent) as { name?: string });
+  assert.ok(names.some(({ name }) => name?.startsWith('adk_session_wasm_')));
   const stored = await service.getSession(KEY);
   assert.deepEqual(
     stored?.events.map(({ id }) => id),
-    ['before', 'after'],
+    ['before', 'after', 'last'],
   );
   await service.close();
 });

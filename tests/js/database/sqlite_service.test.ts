@@ -128,6 +128,33 @@ describe("A file in the layout of google-adk's SqliteSessionService", () => {
     }
   });
 
+  it('is read again and again with `createTables: false` if it has no table of ours', async () => {
+    const path = newFile();
+    const python = new Sqlite(path);
+    python
+      .prepare('insert into sessions values (?, ?, ?, ?, ?, ?)')
+      .run('app', 'user', 'session', '{"n": 1}', 1.7e9, 1.7e9 + 1);
+    python
+      .prepare('insert into events values (?, ?, ?, ?, ?, ?, ?)')
+      .run('e1', 'app', 'user', 'session', 'i', 1.7e9 + 1, '{"timestamp": 1700000001}');
+    python.close();
+    const service = new DatabaseSessionService(`sqlite:${path}`, { createTables: false });
+    for (let round = 0; round < 2; round += 1) {
+      await service.open();
+      await service.ping();
+      assert.equal((await service.health()).isOk, true);
+      assert.deepEqual((await service.getSession(KEY))?.state, { n: 1 });
+      assert.equal((await service.listSessions(USER)).totalItems, 1);
+      const { events } = await service.listChanges({ ...KEY, since: 1.7e15 });
+      assert.deepEqual(
+        events?.map(({ event }) => event.id),
+        ['e1'],
+      );
+      assert.equal(await service.getSession({ ...KEY, sessionId: 'absent' }), undefined);
+    }
+    await service.close();
+  });
+
   it('is refused if some of its tables have another layout', async () => {
     const [app = '', user = '', session = ''] = SQLITE_SERVICE_TABLES;
     const service = open(

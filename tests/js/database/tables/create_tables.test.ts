@@ -5,11 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { openAdapter } from '../../../../js/database/open_adapter.js';
 import { command, hashOf } from '../../command/stores.js';
 import { eventOf } from '../cases/concurrency.js';
 import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
@@ -221,23 +223,27 @@ const OUR_INDICES = [
   'adk_session_wasm_by_user_term',
 ];
 
+/** Opens a database, and waits until its indices are built. */
+async function complete(engine: string, url: string): Promise<void> {
+  const service = new DatabaseSessionService(url);
+  await service.open();
+  while ((await validIndices(engine, url)).length < OUR_INDICES.length) await pause(10);
+  await service.close();
+}
+
 for (const [engine, open] of engines.slice(1)) {
   describe(`A missing index on ${engine}`, () => {
     const on = engine === 'mariadb' ? ' on sessions' : '';
 
     it("is created when Python's tables are completed", async () => {
       const { url } = await open();
-      const service = new DatabaseSessionService(url);
-      await service.open();
-      await service.close();
+      await complete(engine, url);
       assert.deepEqual(await validIndices(engine, url), OUR_INDICES);
     });
 
     it('is created if all tables exist, and no call waits for it', async () => {
       const { url, run } = await open();
-      const first = new DatabaseSessionService(url);
-      await first.open();
-      await first.close();
+      await complete(engine, url);
       await run([`drop index adk_session_wasm_by_user${on}`]);
       const service = new DatabaseSessionService(url);
       const session = await service.getSession(KEY);
@@ -249,9 +255,7 @@ for (const [engine, open] of engines.slice(1)) {
 
     it('is not created with `createTables: false`', async () => {
       const { url, run } = await open();
-      const first = new DatabaseSessionService(url);
-      await first.open();
-      await first.close();
+      await complete(engine, url);
       await run([`drop index adk_session_wasm_by_user${on}`]);
       const service = new DatabaseSessionService(url, { createTables: false });
       await service.open();
@@ -265,9 +269,7 @@ describe('An index of PostgreSQL', () => {
   it('is built in the background while another transaction writes', async () => {
     const [, open] = engines[1] ?? [];
     const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
-    const first = new DatabaseSessionService(url);
-    await first.open();
-    await first.close();
+    await complete('postgresql', url);
     await run(['drop index adk_session_wasm_by_user']);
     const writer = new pg.Client({ connectionString: url });
     await writer.connect();
@@ -287,9 +289,7 @@ describe('An index of PostgreSQL', () => {
   it('is rebuilt after an interrupted concurrent build', async () => {
     const [, open] = engines[1] ?? [];
     const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
-    const first = new DatabaseSessionService(url);
-    await first.open();
-    await first.close();
+    await complete('postgresql', url);
     await run(['drop index adk_session_wasm_by_user']);
     const writer = new pg.Client({ connectionString: url });
     await writer.connect();
@@ -317,9 +317,7 @@ describe('An index of PostgreSQL', () => {
   it('is not built while another program builds it', async () => {
     const [, open] = engines[1] ?? [];
     const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
-    const first = new DatabaseSessionService(url);
-    await first.open();
-    await first.close();
+    await complete('postgresql', url);
     await run(['drop index adk_session_wasm_by_user']);
     const writer = new pg.Client({ connectionString: url });
     await writer.connect();
@@ -336,6 +334,33 @@ describe('An index of PostgreSQL', () => {
     await writer.end();
     await built;
     assert.deepEqual(await validIndices('postgresql', url), OUR_INDICES);
+  });
+});
+
+describe('Indices of PostgreSQL', () => {
+  it('are not begun once the service closes', async () => {
+    const [, open] = engines[1] ?? [];
+    const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
+    await complete('postgresql', url);
+    // Of three tables.
+    await run(
+      ['update', 'last_update', 'term'].map((by) => `drop index adk_session_wasm_by_${by}`),
+    );
+    const [reader, watcher] = [1, 2].map(() => new pg.Client({ connectionString: url }));
+    assert.ok(reader && watcher);
+    await Promise.all([reader.connect(), watcher.connect()]);
+    // Each build waits for this snapshot.
+    await reader.query('begin isolation level repeatable read');
+    await reader.query('select 1 from sessions');
+    const adapter = openAdapter({ url });
+    await adapter.open();
+    await untilBuilding(watcher);
+    adapter.closing(100);
+    await adapter.close();
+    const { rowCount } = await watcher.query('select 1 from pg_index where not indisvalid');
+    assert.equal(rowCount, 1);
+    await reader.query('rollback');
+    await Promise.all([reader.end(), watcher.end()]);
   });
 });
 

@@ -31,7 +31,9 @@ async function visits(request: Partial<ListSessionsRequest>): Promise<string[]> 
     .flatMap((query) => database.prepare(`explain query plan ${query}`).all())
     .map((step) => (step as { detail: string }).detail);
   database.close();
-  return plans.filter((step) => /^(?:SCAN|SEARCH) [sktom]\b|USE TEMP B-TREE/.test(step));
+  return plans.filter((step) =>
+    /^(?:SCAN|SEARCH) (?:session|side|entry|other|matching)\b|USE TEMP B-TREE/.test(step),
+  );
 }
 
 for (const [order, orderBy] of [
