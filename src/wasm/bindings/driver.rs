@@ -15,10 +15,11 @@ use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
 use crate::room::require_room;
 use crate::wasm::bindings::values::{
-    JsResult, appended_to_javascript, listing_to_javascript, push_description, push2,
+    Fragment, JsResult, appended_to_javascript, fragments, listing_to_javascript, push_description,
+    push2,
 };
 use crate::wasm::guarded::Guarded;
-use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, listed_texts, rows};
+use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, Record, listed_texts, rows};
 
 /// The storage that was chosen at run time. It is one enum, so that the wasm holds the rules once.
 pub(super) enum Driver {
@@ -78,14 +79,18 @@ impl Driver {
         target: Target,
         window: Window,
         caller: Option<Function>,
-        finish: fn(Rows) -> JsResult,
+        finish: fn(Rows<Fragment>) -> JsResult,
     ) -> JsResult {
         match self {
-            Self::Memory(memory) => finish(memory.rows(&target, &window)?),
+            Self::Memory(memory) => finish(converted(memory.rows(&target, &window)?, fragments)),
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
-                    finish(rows(storage.read_records(target, window, Caller(caller)).await?)?)
+                    let records = storage.read_records(target, window, Caller(caller)).await?;
+                    let fragments = |records: Vec<Record>| {
+                        records.into_iter().map(Fragment::from).collect()
+                    };
+                    finish(converted(rows(records)?, fragments))
                 })
             }
         }
@@ -137,6 +142,12 @@ impl Driver {
             }
         }
     }
+}
+
+/// Returns the same rows with the events in another form.
+fn converted<E>(rows: Rows<E>, convert: fn(Vec<E>) -> Vec<Fragment>) -> Rows<Fragment> {
+    let Rows { session, user, app, events, edges } = rows;
+    Rows { session, user, app, events: convert(events), edges }
 }
 
 /// Runs the future as a promise.

@@ -19,7 +19,7 @@ use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::computed::computing;
 use crate::wasm::bindings::driver::{Driver, later};
 use crate::wasm::bindings::values::{
-    JsResult, appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
+    Fragment, JsResult, appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
     page_to_javascript, revisions_to_javascript, session_to_javascript, state_to_javascript,
 };
 use crate::wasm::indexed_db::{Caller, Expected, IndexedDbOptions, IndexedDbStorage};
@@ -261,7 +261,7 @@ impl SessionCore {
         if let Some(user_id) = &user_id {
             check_id("userId", user_id)?;
         }
-        let finish: fn(Rows) -> JsResult = match user_id {
+        let finish: fn(Rows<Fragment>) -> JsResult = match user_id {
             Some(_) => |rows| state_to_javascript(rows.user),
             None => |rows| state_to_javascript(rows.app),
         };

@@ -29,7 +29,7 @@ pub use records::schema::Step;
 use std::rc::Rc;
 
 use js_sys::{Array, Function};
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 
 use crate::core::error::Error;
 use crate::core::read::Window;
@@ -40,6 +40,7 @@ use crate::core::write::{Target, Write};
 use crate::wasm::indexed_db::connection::access::Access;
 pub(crate) use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
+pub(crate) use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::Page;
 pub(crate) use crate::wasm::indexed_db::writing::deleting::Expected;
 use crate::wasm::indexed_db::writing::group_rows::Member;
@@ -183,7 +184,7 @@ impl IndexedDbStorage {
 }
 
 /// Converts the records of a read. The events stay in their records, for a reader in JavaScript.
-pub(crate) fn rows(records: JsValue) -> Result<Rows, JsValue> {
+pub(crate) fn rows(records: JsValue) -> Result<Rows<Record>, JsValue> {
     Ok(reading::rows(records)?)
 }
 
@@ -204,7 +205,7 @@ impl Storage for IndexedDbStorage {
         let Rows { session, user, app, events: records, edges } = rows(records)?;
         let mut events = Vec::new();
         for record in records {
-            let page = Page::read(JsValue::from(record).unchecked_ref())?;
+            let page = Page::read(&record)?;
             events.extend(page.rows.into_iter().map(|row| row.text));
         }
         Ok(Rows { session, user, app, events, edges })

@@ -29,14 +29,14 @@ pub(super) async fn read(
     access.retried(caller, &|| Box::pin(read_once(access, target, window))).await
 }
 
-/// Converts the list that [`read`] returned.
-pub(super) fn rows(read: JsValue) -> Result<Rows, Failure> {
+/// Converts the list that [`read`] returned. An event record holds one event, or a page of many.
+pub(super) fn rows(read: JsValue) -> Result<Rows<Record>, Failure> {
     let mut read = read.unchecked_into::<Array>().into_iter();
     let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
     let edges = read.next().and_then(edges_of);
     let mut events = Vec::new();
     for record in read {
-        events.push(record.into());
+        events.push(record.unchecked_into());
     }
     Ok(Rows {
         edges,
