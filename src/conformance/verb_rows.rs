@@ -21,6 +21,7 @@ pub(super) fn plan(event_ids: &[&str], since: Revision) -> Plan {
         ids_are_new: false,
         since,
         truncate_after: None,
+        counts_twice: false,
     }
 }
 

@@ -179,21 +179,9 @@ impl Write {
         let Target { user_id, session_id, .. } = &self.plan.target;
         let (user, session) = (user_id.is_some(), session_id.is_some());
         self.plan.scopes = ScopeSet { session, user, app: true };
+        self.plan.counts_twice = self.events.is_empty();
         self.compute = Some(Compute(compute));
         self
-    }
-
-    /// Whether a repetition after a successful commit would change the state once more. An event's id
-    /// prevents that.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn counts_twice(&self) -> bool {
-        self.compute.is_some() && self.events.is_empty()
-    }
-
-    /// Whether a repetition finds what was stored before, by the event's id or by the session.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn is_recognized(&self) -> bool {
-        self.plan.creates || !self.events.is_empty()
     }
 
     /// Returns which rows the storage has to read.

@@ -16,7 +16,7 @@ use crate::core::error::Error;
 use crate::core::session::{Description, SessionHead};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::{
-    Changes, EventRow, Found, SessionChange, SharedChange, SharedRow, Write, merged,
+    Changes, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, Write, merged,
 };
 use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::computed::computing;
@@ -81,7 +81,7 @@ impl AdapterWrite {
     /// the write; the revision after which it needs the changed events.
     pub fn plan(&self) -> Vec<f64> {
         let plan = self.write.plan();
-        vec![f64::from(plan.scopes.bits()), f64::from(!plan.ids_are_new), plan.since as f64]
+        vec![f64::from(bits_of(plan.scopes)), f64::from(!plan.ids_are_new), plan.since as f64]
     }
 
     /// Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
@@ -171,6 +171,11 @@ impl AdapterWrite {
     pub fn updated(self) -> Result<JsValue, JsValue> {
         revisions_to_javascript(self.write)
     }
+}
+
+/// Encodes the set as `SCOPES` in `js/wasm/protocol.ts` does: session 1, user 2, app 4.
+fn bits_of(ScopeSet { session, user, app }: ScopeSet) -> u8 {
+    u8::from(session) | u8::from(user) << 1 | u8::from(app) << 2
 }
 
 /// Returns the numbers and the states of changes, as [`AdapterWrite::decide`] and

@@ -34,12 +34,15 @@ pub(crate) async fn write(
         };
         // An id may be stored already, and only a lookup shows it.
         let may_be_stored = failure.is_constraint() && !checks.ids;
-        // Before the puts a broken connection has stored nothing, so nothing counts twice.
-        let is_safe = !has_put.get() || !member.write.counts_twice();
+        // A transaction that changed nothing has stored nothing, so nothing counts twice.
+        let plan = member.write.plan();
+        let is_safe = !has_put.get() || !plan.counts_twice;
         let is_lost = failure.is_loss() && !checks.is_retry && is_safe;
-        let is_left = failure.is_left_in_commit() && member.write.is_recognized();
+        // A repetition finds what was stored before, by an event's id or by the session.
+        let is_recognized = plan.creates || !plan.event_ids.is_empty();
+        let is_left = failure.is_left_in_commit() && (!has_put.get() || is_recognized);
         if !(may_be_stored || is_lost || is_left || failure.is_left()) {
-            return written.map_err(|failure| failure.of_session(&member.write.plan().target));
+            return written.map_err(|failure| failure.of_session(&plan.target));
         }
         member.caller.count_retry()?;
         checks.is_retry |= is_lost || is_left;
@@ -47,7 +50,7 @@ pub(crate) async fn write(
     }
 }
 
-/// Sets `has_put` before it requests the first change.
+/// Sets `has_put` before it requests the first change, if there is one.
 async fn write_once(
     access: &Access,
     members: &mut [Member],
@@ -82,7 +85,7 @@ async fn write_once(
             checks.ids = true;
             continue;
         }
-        has_put.set(true);
+        has_put.set(group.has_changes());
         *full = group.put();
         transaction.commit().await?;
         return Ok(JsValue::UNDEFINED);

@@ -73,8 +73,12 @@ impl OwnerBuffer {
         self.is_changed = true;
     }
 
+    pub(crate) fn is_changed(&self) -> bool {
+        self.is_changed || self.new_sessions > 0.0
+    }
+
     pub(crate) fn put(&mut self, transaction: &Transaction) {
-        if !self.is_changed && self.new_sessions == 0.0 {
+        if !self.is_changed() {
             return;
         }
         let is_new = self.stored.is_none();
