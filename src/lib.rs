@@ -25,7 +25,6 @@ mod core;
 pub mod invocation;
 pub mod memory;
 mod platform;
-mod room;
 pub mod service;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::names::Names;
 use crate::core::read::ListPlace;
+use crate::core::room::no_room;
 use crate::core::session::Revision;
 use crate::core::state::{ScopedState, StateChanges};
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow, Write};
 use crate::memory::order::Orders;
 use crate::memory::{App, StoredSession, User};
-use crate::room::no_room;
 
 /// The existing entries that a [`Plan`] names.
 #[derive(Default)]

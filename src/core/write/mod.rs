@@ -39,9 +39,9 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
+use crate::core::room::require_room;
 use crate::core::session::{Description, Revision, SessionKey};
 use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
-use crate::room::require_room;
 
 /// One write, from its plan to its result.
 #[derive(Debug)]

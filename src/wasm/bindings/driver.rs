@@ -10,10 +10,10 @@ use wasm_bindgen_futures::future_to_promise;
 use crate::core::error::Error;
 use crate::core::read::Window;
 use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::room::require_room;
 use crate::core::storage::{Deletion, repeat};
 use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
-use crate::room::require_room;
 use crate::wasm::bindings::values::{
     Fragment, JsResult, appended_to_javascript, fragments, listing_to_javascript, push_description,
     push2,
@@ -87,9 +87,8 @@ impl Driver {
                 let storage = Rc::clone(storage);
                 later(async move {
                     let records = storage.read_records(target, window, Caller(caller)).await?;
-                    let fragments = |records: Vec<Record>| {
-                        records.into_iter().map(Fragment::from).collect()
-                    };
+                    let fragments =
+                        |records: Vec<Record>| records.into_iter().map(Fragment::from).collect();
                     finish(converted(rows(records)?, fragments))
                 })
             }
