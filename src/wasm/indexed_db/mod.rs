@@ -4,7 +4,7 @@
 //! events that the handle may have missed. It decides, writes and commits. It succeeds when the
 //! browser reports `complete`. Appends that JavaScript groups share a transaction
 //! ([`writing::group`]). Writes run one after the other, in the order of their calls
-//! ([`connection::access`]). A background task seals single events into pages of
+//! ([`connection::access`]); reads wait only for the transactions that have begun. A background task seals single events into pages of
 //! [`records::page::PAGE`] ([`writing::sealing`]).
 //!
 //! | module | what it holds |
@@ -37,6 +37,7 @@ use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::session::Revision;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Target, Write};
+use crate::wasm::guarded::Task;
 use crate::wasm::indexed_db::connection::access::Access;
 pub(crate) use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
@@ -143,18 +144,21 @@ impl IndexedDbStorage {
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
-    /// fails, nothing is stored.
+    /// fails, nothing is stored. Writes that only read wait for no turn, as other reads do.
     pub(crate) async fn write_all(
         &self,
         writes: Vec<(Write, Caller)>,
     ) -> Result<Vec<Result<Write, JsValue>>, JsValue> {
+        let only_reads = writes.iter().all(|(write, _)| write.plan().only_reads());
         let written = async {
             let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
             let mut full = Vec::new();
             group::write(&self.access, &mut members, &mut full).await?;
             Ok((members, full))
         };
-        let (members, full) = self.access.in_turn(Box::pin(written)).await?;
+        let written: Task<'_, _> = Box::pin(written);
+        let (members, full) =
+            if only_reads { written.await } else { self.access.in_turn(written).await }?;
         for key in full {
             self.sealer.seal(key);
         }
