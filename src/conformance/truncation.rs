@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use crate::conformance::Report;
+use crate::conformance::case::time;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::read::{EventPage, PageEnd, Rows, Window};
 use crate::core::session::{Description, NEVER, Revision, SessionKey};
@@ -43,7 +44,7 @@ where
         let description =
             Description { initial_state: Some("{}".into()), ..Description::default() };
         let state = parsed(r#"{"own":1,"user:their":1,"app:all":1}"#)?;
-        let new = NewSession { description, ..NewSession::new(state, 1000.0) };
+        let new = NewSession { description, ..NewSession::new(state, time(1000.0)) };
         let write = Write::create(key(), new).map_err(failed)?;
         let written = carry_out(&storage, write).await.map_err(failed)?;
         let (head, ..) = written.created().map_err(failed)?.ok_or("it was not created")?;
@@ -93,10 +94,10 @@ where
     ) -> Result<Write, String> {
         let events = new.iter().map(|(id, number)| {
             // The delta must not change the state of a session whose history is cut.
-            NewEvent::new(id.as_str(), f64::from(*number), "{}", text_of(id, *number).into())
+            NewEvent::new(id.as_str(), time(f64::from(*number)), "{}", text_of(id, *number).into())
         });
         let events = events.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        Ok(Write::append(key(), position, policy, events, 1000.0))
+        Ok(Write::append(key(), position, policy, events, time(1000.0)))
     }
 
     async fn run(&self, write: Write) -> Result<Appended, String> {
@@ -201,10 +202,11 @@ where
     async fn only_the_given_delta_changes_the_state(mut self) -> Verdict {
         self.append(&numbered("a", 3, 0), None, "{}").await?;
         let delta = r#"{"own":"__ADK_SENTINEL_REMOVED__","new":2,"user:their":3,"app:all":4}"#;
-        let event = NewEvent::new("b", 1.0, r#"{"new":9,"user:x":9}"#, text_of("b", 1).into());
+        let event =
+            NewEvent::new("b", time(1.0), r#"{"new":9,"user:x":9}"#, text_of("b", 1).into());
         let event = event.map_err(failed)?;
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let write = Write::append(key(), position, policy, vec![event], 1000.0);
+        let write = Write::append(key(), position, policy, vec![event], time(1000.0));
         self.run(write.truncating(self.seq_at(0)?, parsed(delta)?)).await?;
         let expected = [r#"{"new":2}"#, r#"{"their":3}"#, r#"{"all":4}"#];
         equal("the states", self.state().await?, expected.map(str::to_owned))?;

@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 
 use crate::conformance::Report;
+use crate::conformance::case::time;
 use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
@@ -88,8 +89,8 @@ where
         let head = SessionHead {
             created: 7,
             revision: 7,
-            last_update_time: 1000.25,
-            create_time: 1000.25,
+            last_update_time: time(1000.25),
+            create_time: time(1000.25),
         };
         equal("the head", session.head, head)?;
         equal("the key", session.key, key())?;
@@ -133,7 +134,11 @@ where
         self.create(&["e1"], |_| Some(filled(3, 3, 1))).await?;
         let found = self.find_rows(&["e1"], 0).await?;
         for row in found.events.iter().chain(&found.changed) {
-            equal("the row", (&*row.id, row.seq, row.revision, row.timestamp), ("e1", 3, 3, 0.5))?;
+            equal(
+                "the row",
+                (&*row.id, row.seq, row.revision, row.timestamp),
+                ("e1", 3, 3, time(0.5)),
+            )?;
             same_texts(vec![row.text.clone()], &texts_of(&["e1"]))?;
         }
         equal("the rows", (found.events.len(), found.changed.len()), (1, 1))

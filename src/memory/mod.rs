@@ -313,7 +313,7 @@ impl App {
             forget(user_id, session_id);
             let SessionHead { last_update_time, create_time, .. } = session.head;
             let place = |time| ListPlace {
-                time: f64::to_bits(time),
+                time,
                 session_id: Rc::clone(session_id),
                 user_id: Rc::clone(&owner),
             };

@@ -23,7 +23,7 @@ use crate::core::event::NewEvent;
 use crate::core::read::{
     ListOrder, ListPlace, ListRequest as StorageListRequest, Page, Rows, Window,
 };
-use crate::core::session::{Description, Revision, SessionKey, check_id};
+use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::storage::{Deletion, Storage, carry_out};
 pub use crate::core::write::{
@@ -249,7 +249,7 @@ impl<S: Storage> StoredSessionService<S> {
         position: HandlePosition,
         policy: StalePolicy,
         events: Vec<NewEvent>,
-        now: f64,
+        now: Timestamp,
     ) -> ServiceResult<Appended, S> {
         let write = Write::append(key, position, policy, events, now);
         Ok(self.write(write).await?.appended()?)
@@ -268,7 +268,7 @@ impl<S: Storage> StoredSessionService<S> {
         position: HandlePosition,
         policy: StalePolicy,
         events: Vec<NewEvent>,
-        now: f64,
+        now: Timestamp,
     ) -> ServiceResult<Appended, S> {
         let write = Write::append(key, position, policy, events, now).expecting(revision);
         Ok(self.write(write).await?.appended()?)
@@ -334,7 +334,7 @@ impl<S: Storage> StoredSessionService<S> {
         key: SessionKey,
         event: NewEvent,
         compute: ComputeDelta,
-        now: f64,
+        now: Timestamp,
     ) -> ServiceResult<Appended, S> {
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
         let write = Write::append(key, position, policy, vec![event], now).computing(compute);

@@ -41,7 +41,7 @@ struct Test {
 
 impl Test {
     async fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
-        self.model.now += 1.0;
+        self.model.now += 1;
         match step {
             Step::Create(place, state) => self.create(*place, state).await?,
             Step::GetOrCreate(place, state) => self.get_or_create(*place, state).await?,
@@ -86,7 +86,7 @@ impl Test {
     }
 
     async fn create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
-        let new = NewSession::new(delta(state), self.model.now);
+        let new = NewSession::new(delta(state), self.model.time());
         let created = self.service.create_session(key_of(place), new);
         match (created.await.map_err(Error::from), self.model.sessions.contains_key(&place)) {
             (Ok(session), false) => {
@@ -100,8 +100,7 @@ impl Test {
     }
 
     async fn get_or_create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
-        let now = self.model.now;
-        let new = NewSession::new(delta(state), now);
+        let new = NewSession::new(delta(state), self.model.time());
         let session = self.service.get_or_create_session(key_of(place), new);
         let session = session.await.map_err(refused)?;
         if !self.model.sessions.contains_key(&place) {
@@ -134,7 +133,7 @@ impl Test {
         let given = events.iter().map(new_event).collect();
         let appended = self
             .service
-            .append_events(key_of(place), position, policy, given, self.model.now)
+            .append_events(key_of(place), position, policy, given, self.model.time())
             .await;
         let appended = appended.map_err(Error::from);
 
@@ -204,7 +203,7 @@ impl Test {
         unchanged: &[(usize, Revision)],
         head: SessionHead,
     ) -> Result<(), TestCaseError> {
-        let now = self.model.now;
+        let now = self.model.time();
         let mut same = Vec::new();
         let mut still = (events.len() - unchanged.len()) as u64;
         for (position, given) in events.iter().enumerate() {

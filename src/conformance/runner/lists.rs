@@ -11,6 +11,7 @@ use crate::conformance::request::Request;
 use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
 use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, check_event_limit};
+use crate::core::session::Timestamp;
 use crate::core::storage::{MOST_CHANGED, Storage};
 use crate::service::{EventCursor, StalePolicy, StoredSession};
 
@@ -122,7 +123,8 @@ where
         self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
         let (key, position) = (current.key.clone(), current.position.clone());
         let merge = StalePolicy::Merge;
-        let changes = self.service.append_events(key, position, merge, Vec::new(), 0.0).await?;
+        let changes =
+            self.service.append_events(key, position, merge, Vec::new(), Timestamp::MIN).await?;
         if changes.state.is_none() {
             return Err(Stop::Broken("an append of no events returned no state".into()));
         }

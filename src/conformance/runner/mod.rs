@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::case::{Call, Op, Step};
 use crate::conformance::expect::{Kind, compare};
-use crate::conformance::handle::{Handle, Outgoing, javascript_number, parse_object, to_text};
+use crate::conformance::handle::{Handle, Outgoing, parse_object, to_text};
 use crate::conformance::request::Request;
 use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::read::ListPlace;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
@@ -250,14 +250,14 @@ where
         handle.receive(appended, &own)
     }
 
-    async fn update(&self, with: Request<'_>, now: f64) -> Result<(Kind, Value), Stop> {
+    async fn update(&self, with: Request<'_>, now: Timestamp) -> Result<(Kind, Value), Stop> {
         let delta = with.0.get("stateDelta").and_then(Value::as_object);
         let delta = delta.cloned().unwrap_or_default();
         if with.text("sessionId", None).is_some() {
             let event = Outgoing::new(&json!({
                 "author": "user",
                 "invocationId": format!("p-{}", platform::new_id()),
-                "timestamp": javascript_number(now),
+                "timestamp": now,
                 "actions": {"stateDelta": delta},
             }));
             let events = vec![event.to_new_event()?];
@@ -271,10 +271,10 @@ where
         Ok((Kind::Nothing, Value::Null))
     }
 
-    async fn count(&self, with: Request<'_>, now: f64) -> Result<(Kind, Value), Stop> {
+    async fn count(&self, with: Request<'_>, now: Timestamp) -> Result<(Kind, Value), Stop> {
         let key = with.needed("key", "")?;
         let fails = with.text("fails", None).is_some();
-        let draft = Outgoing::new(&json!({"author": "user", "timestamp": javascript_number(now)}));
+        let draft = Outgoing::new(&json!({"author": "user", "timestamp": now}));
         let event = draft.to_new_event()?;
         let compute: ComputeDelta = Box::new(move |state| {
             let mut delta = Map::new();
@@ -303,8 +303,8 @@ where
         let Description { title, labels, initial_state, .. } = info.description;
         let object = |text: Option<String>| text.as_deref().map(parse_object).transpose();
         let info = json!({
-            "createTime": javascript_number(info.create_time),
-            "lastUpdateTime": javascript_number(info.last_update_time),
+            "createTime": info.create_time,
+            "lastUpdateTime": info.last_update_time,
             "eventCount": info.event_count,
             "bytes": info.bytes,
             "usage": info.usage,

@@ -40,7 +40,7 @@ use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::room::require_room;
-use crate::core::session::{Description, Revision, SessionKey};
+use crate::core::session::{Description, Revision, SessionKey, Timestamp};
 use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
 
 /// One write, from its plan to its result.
@@ -99,7 +99,7 @@ impl Write {
         position: HandlePosition,
         policy: StalePolicy,
         events: Vec<NewEvent>,
-        now: f64,
+        now: Timestamp,
     ) -> Self {
         let mut plan = Plan::of(key);
         let position = match position {

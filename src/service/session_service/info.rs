@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::session::corrupt_event;
 use crate::core::error::Error;
 use crate::core::read::Window;
-use crate::core::session::{Description, SessionKey};
+use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::storage::Storage;
 use crate::service::{ServiceResult, StoredSessionService};
 
@@ -25,10 +25,10 @@ pub type TokenUsage = BTreeMap<String, u64>;
 /// [`session_info`](crate::service::StoredSessionService::session_info) returns them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionInfo {
-    /// The first time of its last update, in milliseconds since 1970.
-    pub create_time: f64,
-    /// The time of its last update, in milliseconds since 1970.
-    pub last_update_time: f64,
+    /// The first time of its last update; [`Timestamp::MIN`] if it is not known.
+    pub create_time: Timestamp,
+    /// The time of its last update.
+    pub last_update_time: Timestamp,
     /// The number of its events.
     pub event_count: usize,
     /// The size of their JSON texts in bytes.

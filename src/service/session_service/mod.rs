@@ -17,7 +17,7 @@ pub use self::session::Session;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText, NewEvent};
 use crate::core::read::{ListOrder, Page, Window};
-use crate::core::session::{Revision, SessionKey, check_id};
+use crate::core::session::{Revision, SessionKey, Timestamp, check_id};
 use crate::core::state::{Delta, Scope};
 use crate::core::storage::{Deletion, Storage};
 use crate::platform;
@@ -69,7 +69,7 @@ pub trait SessionService {
     ///
     /// # Errors
     /// - `not_found` if the session does not exist or its id is invalid
-    /// - `invalid_argument` if an app or user name is invalid, or if a time is NaN
+    /// - `invalid_argument` if an app or user name is invalid
     /// - `corrupt_record` if a stored record cannot be read
     async fn get(&self, request: GetRequest) -> Result<Session, Error>;
 
@@ -141,8 +141,7 @@ pub trait SessionService {
     /// - `ambiguous` if several sessions have that id (then use
     ///   [`SessionService::append_event_to`])
     /// - `unsupported` if the storage cannot look up a bare id
-    /// - `invalid_argument` if an id or a timestamp is invalid, or if [`Event::other`] repeats a
-    ///   field of [`Event`]
+    /// - `invalid_argument` if an id is invalid, or if [`Event::other`] repeats a field of [`Event`]
     /// - `unserializable` if a state value nests more than 200 levels, or an event more than 250
     async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error>;
 
@@ -187,13 +186,13 @@ where
         let stored = request.events.into_iter().filter(|event| !event.partial);
         let events = stored.map(new_event).collect::<Result<_, _>>()?;
         let description = request.description;
-        let new = NewSession { events, description, ..NewSession::new(state, platform::now()) };
+        let new = NewSession { events, description, ..NewSession::new(state, Timestamp::now()) };
         Session::read(self.create_session(key, new).await?)
     }
 
     async fn get(&self, request: GetRequest) -> Result<Session, Error> {
-        let window = Window::from_numbers(None, request.after)?;
-        let window = Window { limit: request.num_recent_events, ..window };
+        let window =
+            Window { limit: request.num_recent_events, after: request.after, ..Window::ALL };
         check_owner(&request.app_name, &request.user_id)?;
         let missing = || Error::NotFound { session_id: request.session_id.clone() };
         let key = SessionKey::new(request.app_name, request.user_id, request.session_id.as_str())
@@ -256,7 +255,7 @@ where
             return Ok(());
         }
         let event = new_event(event)?;
-        let (policy, now) = (StalePolicy::Append, platform::now());
+        let (policy, now) = (StalePolicy::Append, Timestamp::now());
         self.append_events(key.clone(), HandlePosition::Latest, policy, vec![event], now).await?;
         Ok(())
     }
@@ -299,7 +298,7 @@ where
             return Ok(());
         }
         let event = new_event(event)?;
-        let (key, events, now) = (key.clone(), vec![event], platform::now());
+        let (key, events, now) = (key.clone(), vec![event], Timestamp::now());
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
         self.append_events_at(key, revision, position, policy, events, now).await?;
         Ok(())

@@ -8,7 +8,7 @@ use super::deep;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText};
 use crate::core::read::ListPlace;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{State, StateMap};
 use crate::core::template::TemplateContext;
 use crate::service::StoredSession;
@@ -77,8 +77,8 @@ impl Session {
         &self.events
     }
 
-    /// Returns the time of the last update, in milliseconds since 1970.
-    pub fn last_update_time(&self) -> f64 {
+    /// Returns the time of the last update.
+    pub fn last_update_time(&self) -> Timestamp {
         self.head.last_update_time
     }
 

@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
-use crate::core::session::{Description, SessionHead};
+use crate::core::session::{Description, SessionHead, Timestamp};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::{
     Changes, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, Write, merged,
@@ -120,8 +120,8 @@ impl AdapterWrite {
         let head = SessionHead {
             created: created as u64,
             revision: revision as u64,
-            last_update_time: time,
-            create_time: 0.0,
+            last_update_time: time_of(time),
+            ..SessionHead::default()
         };
         let events =
             |index| rows.as_ref().map(|rows| event_rows(&rows.get(index).unchecked_into()));
@@ -197,7 +197,7 @@ fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, Strin
         }
         states.push('\0');
     }
-    numbers.extend([head.last_update_time, head.created as f64]);
+    numbers.extend([head.last_update_time.as_millis(), head.created as f64]);
     for event in events {
         numbers.extend([event.index as f64, event.seq as f64, event.revision as f64]);
     }
@@ -230,6 +230,11 @@ fn read_row(text: &str, revision: f64, record: &str) -> Result<SharedRow, Error>
     Ok(SharedRow { revision: revision as u64, state })
 }
 
+/// Returns a stored time. `js/storage/checked_rows.ts` has checked it.
+fn time_of(milliseconds: f64) -> Timestamp {
+    Timestamp::from_millis(milliseconds).unwrap_or_default()
+}
+
 /// Reads rows of `[id, seq, revision, timestamp, text]`.
 fn event_rows(rows: &Array) -> Vec<EventRow> {
     let mut events = Vec::new();
@@ -240,7 +245,7 @@ fn event_rows(rows: &Array) -> Vec<EventRow> {
             id: row.get(0).as_string().unwrap_or_default().into(),
             seq: number(1) as u64,
             revision: number(2) as u64,
-            timestamp: number(3),
+            timestamp: time_of(number(3)),
             text: row.get(4).into(),
         });
     }

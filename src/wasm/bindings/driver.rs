@@ -165,9 +165,9 @@ fn listed_in_memory(
         memory.each_listed(request, &mut |user_id, session_id, head, state, description| {
             let row = Array::of2(&session_id.into(), &user_id.into());
             push2(&row, head.created as f64, head.revision as f64);
-            row.push(&head.last_update_time.into());
+            row.push(&head.last_update_time.as_millis().into());
             row.push(&state.try_to_json()?.into());
-            row.push(&head.create_time.into());
+            row.push(&head.create_time.as_millis().into());
             push_description(&row, description);
             sessions.push(&row);
             Ok(())

@@ -10,7 +10,7 @@ use crate::core::event::TextSlice;
 use crate::core::read::{ListOrder, ListPlace, ListRequest, Rows};
 use crate::core::read::{Page, PageEnd, Window, check_event_limit};
 use crate::core::room;
-use crate::core::session::{Description, SessionKey, check_id};
+use crate::core::session::{Description, SessionKey, Timestamp, check_id};
 use crate::core::state::Delta;
 use crate::core::storage::Deletion;
 use crate::core::write::{Target, Write};
@@ -192,7 +192,8 @@ impl SessionCore {
         let page = Page::from_numbers(limit, offset, page)?;
         let after = after.map(|after| {
             let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
-            let time = after.get(0).as_f64().unwrap_or_default();
+            let time = Timestamp::from_millis(after.get(0).as_f64().unwrap_or_default());
+            let time = time.unwrap_or_default();
             ListPlace::new(time, &session_id.unwrap_or_default(), &user_id.unwrap_or_default())
         });
         let order = ListOrder { by_creation, descending };

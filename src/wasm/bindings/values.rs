@@ -92,7 +92,7 @@ pub(super) fn page_to_javascript(rows: Rows<Fragment>) -> JsResult {
             page.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
         }
         page.push(&count.map_or(JsValue::UNDEFINED, |count| JsValue::from_f64(count as f64)));
-        push2(&page, row.head.create_time, row.head.last_update_time);
+        push2(&page, row.head.create_time.as_millis(), row.head.last_update_time.as_millis());
         page.push(&row.description.initial_state.as_deref().into());
         push_description(&page, &row.description);
     }
@@ -144,7 +144,7 @@ fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
     Array::of5(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),
-        &JsValue::from_f64(head.last_update_time),
+        &JsValue::from_f64(head.last_update_time.as_millis()),
         &JsValue::from_str(state),
         fragments,
     )
@@ -176,7 +176,8 @@ pub(super) fn appended_to_javascript(write: Write) -> JsResult {
     let Appended { head, unchanged, missed, state, since, shared } = write.appended()?;
     let [user, app] = revision_numbers(shared);
     let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
-    let result = array_of(created, revision, head.last_update_time, since, user, app);
+    let time = head.last_update_time.as_millis();
+    let result = array_of(created, revision, time, since, user, app);
     if unchanged.is_empty() && missed.is_empty() && state.is_none() {
         return Ok(result.into());
     }

@@ -7,7 +7,7 @@ use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::read::{PageEdges, Rows, Window};
-use crate::core::session::Revision;
+use crate::core::session::{Revision, Timestamp};
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
@@ -81,7 +81,8 @@ async fn read_events(
     session: &Record,
     window: &Window,
 ) -> Result<Array, Failure> {
-    let mut part = Part { after: window.after, ..Part::ALL };
+    let after = window.after.map(Timestamp::as_millis);
+    let mut part = Part { after, ..Part::ALL };
     let mut place = None;
     let mut count = JsValue::UNDEFINED;
     if let Some(page) = &window.page {

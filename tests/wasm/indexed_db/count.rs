@@ -1,12 +1,12 @@
 //! The number of sessions is stored with the state of a user or an app. Deleting one keeps the
 //! other.
 
-use adk_session_wasm::SessionKey;
 use adk_session_wasm::read::{ListOrder, Page};
 use adk_session_wasm::service::{NewSession, StoredSessionService};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::Deletion;
 use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+use adk_session_wasm::{SessionKey, Timestamp};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -27,7 +27,7 @@ fn key(session_id: &str) -> Result<SessionKey, JsValue> {
 
 async fn create(service: &Service, session_id: &str) -> Result<(), JsValue> {
     let state = Delta::parse(r#"{"user:name":"Ada","app:theme":"dark"}"#)?;
-    service.create_session(key(session_id)?, NewSession::new(state, 1000.0)).await?;
+    service.create_session(key(session_id)?, NewSession::new(state, Timestamp::now())).await?;
     Ok(())
 }
 

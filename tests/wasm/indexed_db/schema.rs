@@ -1,10 +1,10 @@
 //! A database on its way from one version to another, in tabs that do not all know the same one.
 
-use adk_session_wasm::SessionKey;
 use adk_session_wasm::read::Window;
 use adk_session_wasm::service::{NewSession, StoredSessionService};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage, Step};
+use adk_session_wasm::{SessionKey, Timestamp};
 use js_sys::{Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -47,7 +47,7 @@ fn key() -> Result<SessionKey, JsValue> {
 async fn filled(name: &str, later: &[Step]) -> Result<Service, JsValue> {
     delete(name).await;
     let service = service(name, later);
-    service.create_session(key()?, NewSession::new(Delta::parse(STATE)?, 1000.0)).await?;
+    service.create_session(key()?, NewSession::new(Delta::parse(STATE)?, Timestamp::now())).await?;
     Ok(service)
 }
 
