@@ -11,10 +11,12 @@ use std::collections::BTreeMap;
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::Window;
-use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
+use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::session::{SessionKey, Timestamp};
 use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
+use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -218,7 +220,7 @@ proptest! {
         picks in prop::collection::vec(0usize..4, 8),
     ) {
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             let key = |pick: usize| {
                 let user = ["ada", "grace"][pick / 2];
                 SessionKey::new("app", user, ["one", "two"][pick % 2]).unwrap()

@@ -9,11 +9,13 @@
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::{ListOrder, ListPlace, Page, PageEnd, Window};
-use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
+use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::session::{SessionHead, SessionKey, Timestamp};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{Deletion, Storage};
+use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 
 /// Few, so that they are equal often, and the ends of what is allowed.
@@ -71,7 +73,7 @@ proptest! {
         windows in prop::collection::vec(windows(), 1..6),
     ) {
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             let key = SessionKey::new("app", "user", "s").unwrap();
             let created = service.create_session(key.clone(), NewSession::new(Delta::default(), time(2.0))).await.unwrap();
             let mut head = created.head;
@@ -116,7 +118,7 @@ proptest! {
         limit in 1usize..9,
     ) {
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             let key = SessionKey::new("app", "user", "s").unwrap();
             service.create_session(key.clone(), NewSession::new(Delta::default(), time(2.0))).await.unwrap();
             let mut naive: Vec<Given> = Vec::new();
@@ -191,7 +193,7 @@ proptest! {
         let ids = ["a", "b", "ab", "\u{fffd}", "😀", "Z", "é", "\u{0}"];
         let users = ["ada", "\u{fffd}", "😀", "", "nobody"].map(|user| format!("u{user}"));
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             // User, id, and the time of the list: in the order of their creation.
             let mut naive: Vec<(u8, u8, Timestamp)> = Vec::new();
             let order = ListOrder { by_creation, descending };
@@ -234,30 +236,29 @@ proptest! {
             let asked = user.map(|user| users[user as usize].clone());
             let page = Page { offset, limit };
             let listed = service.list_sessions("app".into(), asked, order, None, page).await.unwrap();
-            prop_assert_eq!(listed.total, naive.len());
-            prop_assert_eq!(listed.position, page.position(naive.len()));
+            let (sessions, total) = listed;
+            prop_assert_eq!(total, naive.len());
             let expected = naive.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
             let expected: Vec<_> = expected
                 .map(|known| (users[known.0 as usize].as_str(), ids[known.1 as usize], known.2))
                 .collect();
-            let found: Vec<_> = listed
-                .sessions
+            let found: Vec<_> = sessions
                 .iter()
                 .map(|row| (&*row.key.user_id, &*row.key.session_id, time_of(row.head)))
                 .collect();
             prop_assert_eq!(found, expected);
-            prop_assert!(listed.sessions.iter().all(|session| session.events.is_empty()));
+            prop_assert!(sessions.iter().all(|session| session.events.is_empty()));
             // A walk by places, after each of which the session at that place is deleted.
             let asked = user.map(|user| users[user as usize].clone());
             let page = Page { offset: 0, limit: Some(limit.unwrap_or(1).max(1)) };
             let (mut walked, mut place) = (Vec::new(), None);
             loop {
-                let page = service.list_sessions("app".into(), asked.clone(), order, place, page).await.unwrap();
-                let Some(last) = page.sessions.last() else { break };
+                let page = service.list_sessions("app".into(), asked.clone(), order, place, page).await.unwrap().0;
+                let Some(last) = page.last() else { break };
                 let key = last.key.clone();
                 place = Some(ListPlace::new(time_of(last.head), &key.session_id, &key.user_id));
-                walked.extend(page.sessions.into_iter().map(|session| session.key));
-                service.remove(Deletion::Session(key)).await.unwrap();
+                walked.extend(page.into_iter().map(|session| session.key));
+                service.storage().delete(Deletion::Session(key)).await.unwrap();
             }
             let expected: Vec<_> = naive
                 .iter()

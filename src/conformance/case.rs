@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::conformance::expand::{expand, expand_steps};
 use crate::core::session::Timestamp;
-use crate::service::StalePolicy;
+use crate::core::write::StalePolicy;
 
 const CASES: &str = include_str!("cases.json");
 

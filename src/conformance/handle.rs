@@ -6,8 +6,9 @@ use crate::conformance::stop::Stop;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp};
 use crate::core::state::{REMOVED, Scope};
+use crate::core::write::{Appended, HandlePosition};
 use crate::platform;
-use crate::service::{Appended, HandlePosition, StoredSession};
+use crate::service::text_service::StoredSession;
 
 /// A new event: as the case gives it, and as it is stored.
 pub(super) struct Outgoing {

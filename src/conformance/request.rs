@@ -8,8 +8,8 @@ use crate::core::error::Error;
 use crate::core::read::Window;
 use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
+use crate::core::write::NewSession;
 use crate::platform;
-use crate::service::NewSession;
 
 /// The members of a step's `with`.
 #[derive(Clone, Copy)]

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::conformance::Report;
 use crate::conformance::case::time;
+use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::read::{EventPage, PageEnd, Rows, Window};
 use crate::core::session::{Description, NEVER, Revision, SessionKey};
@@ -35,11 +36,7 @@ struct Stored {
 /// The id of an event, and the number in its text.
 type New = (String, u32);
 
-impl<S> Subject<S>
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+impl<S: Storage> Subject<S> {
     async fn new(storage: S) -> Result<Self, String> {
         let description =
             Description { initial_state: Some("{}".into()), ..Description::default() };
@@ -59,7 +56,7 @@ where
             Some(after) => write.truncating(after, parsed(delta)?),
             None => write,
         };
-        let head = self.run(write).await.map_err(failed)?.head;
+        let head = self.run(write).await?.head;
         let end = after.unwrap_or(NEVER);
         let mut revision = self.revision;
         let is_changed = revision > end || delta != "{}";
@@ -254,9 +251,9 @@ where
             equal("the refusal", refused.err(), Some("stale_session".into()))?;
         }
         self.check().await?;
-        let same = self.run(write(&numbered("a", 2, 0))?.expecting(NEVER)).await.map_err(failed)?;
+        let same = self.run(write(&numbered("a", 2, 0))?.expecting(NEVER)).await?;
         equal("the unchanged events", same.unchanged.len(), 2)?;
-        let new = self.run(write(&numbered("b", 1, 0))?.expecting(NEVER)).await.map_err(failed)?;
+        let new = self.run(write(&numbered("b", 1, 0))?.expecting(NEVER)).await?;
         equal("the revision after a new event", new.head.revision, self.revision + 1)
     }
 
@@ -282,11 +279,7 @@ where
 }
 
 /// Runs each test on a new storage.
-pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Report) {
     if !open().await.truncates() {
         return;
     }
@@ -340,8 +333,8 @@ fn same_texts<'a>(found: Vec<EventText>, expected: impl Iterator<Item = &'a Stor
     Err(format!("the events: found {found}, but expected {expected}"))
 }
 
-fn failed(failure: impl Debug) -> String {
-    format!("the storage failed: {failure:?}")
+fn failed(failure: impl Into<Error>) -> String {
+    failure.into().to_string()
 }
 
 fn equal<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Verdict {

@@ -8,6 +8,7 @@ use crate::conformance::case::time;
 use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
+use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{Page, Window};
@@ -24,11 +25,7 @@ struct Subject<S> {
     storage: S,
 }
 
-impl<S> Subject<S>
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+impl<S: Storage> Subject<S> {
     async fn create(
         &self,
         ids: &[&str],
@@ -313,11 +310,7 @@ where
 }
 
 /// Runs each test on a new storage.
-pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Report) {
     macro_rules! verbs {
         ($($check:ident)*) => {
             $(
@@ -346,8 +339,8 @@ fn found_rows(write: Write) -> Result<FoundRows, String> {
     write.found_rows().ok_or_else(|| "`write` never called `decide`".to_owned())
 }
 
-fn failed(failure: impl Debug) -> String {
-    format!("the storage failed: {failure:?}")
+fn failed(failure: impl Into<Error>) -> String {
+    failure.into().to_string()
 }
 
 /// Compares event texts as JSON values: a storage may sort their keys.

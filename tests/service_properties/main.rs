@@ -11,12 +11,12 @@ mod model;
 mod steps;
 
 use adk_session_wasm::Error;
+use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::{ListOrder, Page, Window};
-use adk_session_wasm::service::{
-    HandlePosition, InMemorySessionService, NewSession, StalePolicy, StoredSession,
-};
+use adk_session_wasm::service::text_service::{StoredSession, TextService};
 use adk_session_wasm::session::{Revision, SessionHead};
 use adk_session_wasm::storage::{Deletion, Storage};
+use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -35,7 +35,7 @@ fn object(json: &str) -> Scope {
 }
 
 struct Test {
-    service: InMemorySessionService,
+    service: TextService<MemoryStorage>,
     model: Model,
 }
 
@@ -88,7 +88,7 @@ impl Test {
     async fn create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
         let new = NewSession::new(delta(state), self.model.time());
         let created = self.service.create_session(key_of(place), new);
-        match (created.await.map_err(Error::from), self.model.sessions.contains_key(&place)) {
+        match (created.await, self.model.sessions.contains_key(&place)) {
             (Ok(session), false) => {
                 self.model.create(place, state, session.head)?;
                 prop_assert_eq!(object(&session.state), self.model.seen(place));
@@ -135,7 +135,6 @@ impl Test {
             .service
             .append_events(key_of(place), position, policy, given, self.model.time())
             .await;
-        let appended = appended.map_err(Error::from);
 
         let before = self.model.sessions.get(&place).cloned();
         let Some(before) =
@@ -273,9 +272,9 @@ impl Test {
             .service
             .list_sessions(app.to_owned(), user, ListOrder::default(), None, page)
             .await;
-        let listed = listed.map_err(refused)?;
-        prop_assert_eq!((listed.total, listed.sessions.len()), (total, total));
-        for session in listed.sessions {
+        let (sessions, found) = listed.map_err(refused)?;
+        prop_assert_eq!((found, sessions.len()), (total, total));
+        for session in sessions {
             let at = |names: &[&str], name: &str| names.iter().position(|known| *known == name);
             let key = &session.key;
             let place = (at(&APPS, app), at(&USERS, &key.user_id), at(&IDS, &key.session_id));
@@ -318,7 +317,7 @@ proptest! {
     #[test]
     fn the_service_equals_the_model(steps in steps()) {
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             let mut test = Test { service, model: Model::default() };
             for step in &steps {
                 test.step(step).await?;

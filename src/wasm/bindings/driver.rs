@@ -63,6 +63,7 @@ impl Driver {
             let outcomes: Array = Array::new();
             for outcome in storage.write_all(writes).await? {
                 let written = repeat(&*storage, outcome).await;
+                let written = written.map_err(JsValue::from);
                 let outcome = match written.and_then(appended_to_javascript) {
                     Ok(appended) => Array::of1(&appended),
                     Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
@@ -137,7 +138,7 @@ impl Driver {
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
-                later(async move { storage.remove(deletion, expected, Caller(caller)).await })
+                later(async move { Ok(storage.remove(deletion, expected, Caller(caller)).await?) })
             }
         }
     }

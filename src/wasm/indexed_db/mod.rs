@@ -31,16 +31,16 @@ use std::rc::Rc;
 use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 
-use crate::core::error::Error;
+use crate::core::error::StorageProblem;
 use crate::core::read::Window;
 use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::session::Revision;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Target, Write};
-use crate::wasm::guarded::Task;
 use crate::wasm::indexed_db::connection::access::Access;
 pub(crate) use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
+pub use crate::wasm::indexed_db::records::failure::Failure;
 pub(crate) use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::Page;
 pub(crate) use crate::wasm::indexed_db::writing::deleting::Expected;
@@ -123,8 +123,8 @@ impl IndexedDbStorage {
         target: Target,
         window: Window,
         caller: Caller,
-    ) -> Result<JsValue, JsValue> {
-        Ok(reading::read(&self.access, &target, &window, &caller).await?)
+    ) -> Result<JsValue, Failure> {
+        reading::read(&self.access, &target, &window, &caller).await
     }
 
     /// Reads records for [`listed_texts`], as the verb `list` does.
@@ -132,14 +132,13 @@ impl IndexedDbStorage {
         &self,
         request: ListRequest,
         caller: Caller,
-    ) -> Result<JsValue, JsValue> {
-        Ok(listing::list(&self.access, &request, &caller).await?)
+    ) -> Result<JsValue, Failure> {
+        listing::list(&self.access, &request, &caller).await
     }
 
     /// Carries out a write, unless its call is aborted before.
-    pub(crate) async fn write_one(&self, write: Write, caller: Caller) -> Result<Write, JsValue> {
-        let none =
-            || Err(Error::StorageFailed { reason: "the write has no outcome".into() }.into());
+    pub(crate) async fn write_one(&self, write: Write, caller: Caller) -> Result<Write, Failure> {
+        let none = || Err(Failure::of(StorageProblem::Failed, "the write has no outcome"));
         self.write_all(vec![(write, caller)]).await?.pop().unwrap_or_else(none)
     }
 
@@ -148,7 +147,7 @@ impl IndexedDbStorage {
     pub(crate) async fn write_all(
         &self,
         writes: Vec<(Write, Caller)>,
-    ) -> Result<Vec<Result<Write, JsValue>>, JsValue> {
+    ) -> Result<Vec<Result<Write, Failure>>, Failure> {
         let only_reads = writes.iter().all(|(write, _)| write.plan().only_reads());
         let written = async {
             let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
@@ -156,7 +155,6 @@ impl IndexedDbStorage {
             group::write(&self.access, &mut members, &mut full).await?;
             Ok((members, full))
         };
-        let written: Task<'_, _> = Box::pin(written);
         let (members, full) =
             if only_reads { written.await } else { self.access.in_turn(written).await }?;
         for key in full {
@@ -171,10 +169,9 @@ impl IndexedDbStorage {
         deletion: Deletion,
         expected: Option<Expected>,
         caller: Caller,
-    ) -> Result<JsValue, JsValue> {
-        let (access, expected) = (&self.access, expected.as_ref());
-        let removed = async { Ok(deleting::delete(access, &deletion, expected, &caller).await?) };
-        self.access.in_turn(Box::pin(removed)).await
+    ) -> Result<JsValue, Failure> {
+        let removed = deleting::delete(&self.access, &deletion, expected.as_ref(), &caller);
+        self.access.in_turn(removed).await
     }
 
     /// Deletes a database with everything in it. Waits up to `blocked_timeout` milliseconds for
@@ -188,23 +185,23 @@ impl IndexedDbStorage {
 }
 
 /// Converts the records of a read. The events stay in their records, for a reader in JavaScript.
-pub(crate) fn rows(records: JsValue) -> Result<Rows<Record>, JsValue> {
-    Ok(reading::rows(records)?)
+pub(crate) fn rows(records: JsValue) -> Result<Rows<Record>, Failure> {
+    reading::rows(records)
 }
 
 /// Converts the records of a list, for a reader in JavaScript.
-pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), JsValue> {
-    Ok(listing::texts(read)?)
+pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
+    listing::texts(read)
 }
 
 impl Storage for IndexedDbStorage {
-    type Failure = JsValue;
+    type Failure = Failure;
 
-    async fn write(&self, write: Write) -> Result<Write, JsValue> {
+    async fn write(&self, write: Write) -> Result<Write, Failure> {
         self.write_one(write, Caller::default()).await
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, JsValue> {
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Failure> {
         let records = self.read_records(target, window, Caller::default()).await?;
         let Rows { session, user, app, events: records, edges } = rows(records)?;
         let mut events = Vec::new();
@@ -215,11 +212,11 @@ impl Storage for IndexedDbStorage {
         Ok(Rows { session, user, app, events, edges })
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
-        Ok(listing::listing(self.list_records(request, Caller::default()).await?)?)
+    async fn list(&self, request: ListRequest) -> Result<Listing, Failure> {
+        listing::listing(self.list_records(request, Caller::default()).await?)
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Failure> {
         let floor = self.remove(deletion, None, Caller::default()).await?;
         Ok(floor.as_f64().map(|floor| floor as Revision))
     }

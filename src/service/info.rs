@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::session::corrupt_event;
 use crate::core::error::Error;
 use crate::core::read::Window;
 use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::storage::Storage;
-use crate::service::{ServiceResult, StoredSessionService};
+use crate::service::StoredSessionService;
+use crate::service::session::corrupt_event;
 
 /// The model of events that name none.
 const UNKNOWN_MODEL: &str = "unknown";
@@ -61,15 +61,15 @@ impl<S: Storage> StoredSessionService<S> {
     /// event.other.insert("usageMetadata".into(), json!({"totalTokenCount": 15}));
     /// service.append_event_to(session.key(), event).await?;
     ///
-    /// let info = service.session_info(session.key().clone()).await?;
+    /// let info = service.session_info(session.key()).await?;
     /// assert_eq!(info.event_count, 1);
     /// assert_eq!(info.usage["gemini"]["totalTokenCount"], 15);
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn session_info(&self, key: SessionKey) -> ServiceResult<SessionInfo, S> {
+    pub async fn session_info(&self, key: &SessionKey) -> Result<SessionInfo, Error> {
         let missing = Error::NotFound { session_id: key.session_id.clone() };
-        let stored = self.get_session(key, Window::ALL).await?.ok_or(missing)?;
+        let stored = self.texts.get_session(key.clone(), Window::ALL).await?.ok_or(missing)?;
         let mut info = SessionInfo {
             create_time: stored.head.create_time,
             last_update_time: stored.head.last_update_time,
@@ -79,9 +79,7 @@ impl<S: Storage> StoredSessionService<S> {
         };
         for (number, text) in stored.events.iter().enumerate() {
             let added = text.with(|text| info.add(text));
-            added.map_err(|error| {
-                corrupt_event(&stored.key.session_id, number, error.to_string())
-            })?;
+            added.map_err(|error| corrupt_event(&key.session_id, number, &error))?;
         }
         Ok(info)
     }
