@@ -6,7 +6,7 @@ use crate::conformance::case::time;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{Change, StateChanges};
 use crate::core::write::{
-    Changes, EventChange, EventRow, Plan, ScopeSet, SessionChange, SharedChange,
+    Changes, EventChange, EventRow, Plan, Repetition, ScopeSet, SessionChange, SharedChange,
 };
 
 pub(super) fn key() -> SessionKey {
@@ -22,7 +22,7 @@ pub(super) fn plan(event_ids: &[&str], since: Revision) -> Plan {
         ids_are_new: false,
         since,
         truncate_after: None,
-        counts_twice: false,
+        repetition: Repetition::SetsAgain,
     }
 }
 

@@ -204,8 +204,8 @@ pub use crate::core::read::{
     EventPage, ListOrder, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows, Window,
 };
 pub use crate::core::write::{
-    Changes, EventChange, EventRow, Found, MOST_CHANGED, Plan, ScopeSet, SessionChange, SessionRow,
-    SharedChange, SharedRevisions, SharedRow, Target, Write,
+    Changes, EventChange, EventRow, Found, MOST_CHANGED, Plan, Repetition, ScopeSet, SessionChange,
+    SessionRow, SharedChange, SharedRevisions, SharedRow, Target, Write,
 };
 
 use crate::core::error::Error;

@@ -18,10 +18,9 @@ pub use window::{Page, PagePosition, Window};
 use crate::core::event::EventText;
 use crate::core::write::{SessionRow, SharedRow};
 
-/// The result of `read`. `E` holds an event: its text, as [`Storage::read`](crate::core::storage::Storage::read)
-/// returns it, or the form of a storage's own reader.
+/// The result of `read`. `E` holds the events: their texts, or a list in JavaScript.
 #[derive(Debug, Clone)]
-pub struct Rows<E = EventText> {
+pub struct Rows<E = Vec<EventText>> {
     /// The session, if one was requested and exists.
     pub session: Option<SessionRow>,
     /// The user's state, if a user or session was requested and the state exists.
@@ -29,7 +28,7 @@ pub struct Rows<E = EventText> {
     /// The app's state, if it exists.
     pub app: Option<SharedRow>,
     /// The events in the window, by `seq`.
-    pub events: Vec<E>,
+    pub events: E,
     /// Where these events stand, if the window has a [`Window::page`]. `None` also if no event has
     /// the id that the page begins or ends at.
     pub edges: Option<PageEdges>,

@@ -33,11 +33,11 @@ impl Window {
         if after.is_some_and(f64::is_nan) {
             return Err(Error::invalid("afterTimestamp", "must be a number; it is NaN"));
         }
-        let after = after.map(|after| after.max(0.0));
-        match after.map(Timestamp::from_millis).transpose() {
-            Ok(after) => Ok(Self { limit: last, after, page: None }),
-            Err(_) => Ok(Self::NONE),
-        }
+        let Some(after) = after else {
+            return Ok(Self { limit: last, ..Self::ALL });
+        };
+        let after = Timestamp::valid(after.max(0.0));
+        Ok(after.map_or(Self::NONE, |after| Self { limit: last, after: Some(after), page: None }))
     }
 
     /// The window of a page of at most `limit` events.

@@ -26,7 +26,7 @@ use create::Create;
 pub(crate) use create::Created;
 pub use create::NewSession;
 use describe::Describe;
-pub use plan::{MOST_CHANGED, Plan, ScopeSet, Target};
+pub use plan::{MOST_CHANGED, Plan, Repetition, ScopeSet, Target};
 use resolved_position::ResolvedPosition;
 pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
 #[cfg(any(test, feature = "testing"))]
@@ -88,7 +88,8 @@ impl Write {
     /// Fails with `invalid_argument` if two events have one id.
     pub(crate) fn create(key: SessionKey, mut new: NewSession) -> Result<Self, Error> {
         let scopes = ScopeSet { session: true, user: true, app: true };
-        let plan = Plan { creates: true, scopes, ..Plan::of(key) };
+        let repetition = Repetition::Recognized;
+        let plan = Plan { creates: true, scopes, repetition, ..Plan::of(key) };
         let create = Create::new(&mut new)?;
         Ok(Self::new(plan, Rule::Create(create), new.events))
     }
@@ -112,6 +113,9 @@ impl Write {
                 None
             }
         };
+        if !events.is_empty() {
+            plan.repetition = Repetition::Recognized;
+        }
         let append = Append::new(position, policy, &events, now);
         append.plan(&events, &mut plan);
         Self::new(plan, Rule::Append(append), events)
@@ -179,7 +183,9 @@ impl Write {
         let Target { user_id, session_id, .. } = &self.plan.target;
         let (user, session) = (user_id.is_some(), session_id.is_some());
         self.plan.scopes = ScopeSet { session, user, app: true };
-        self.plan.counts_twice = self.events.is_empty();
+        if self.events.is_empty() {
+            self.plan.repetition = Repetition::CountsTwice;
+        }
         self.compute = Some(Compute(compute));
         self
     }

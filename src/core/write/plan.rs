@@ -60,9 +60,19 @@ pub struct Plan {
     /// If the write changes anything, the storage first removes all events with a `seq` later than
     /// this one. Only a storage that [`truncates`](crate::storage::Storage::truncates) gets such a write.
     pub truncate_after: Option<Revision>,
-    /// Whether a repetition after a successful commit would change the state once more: the changes
-    /// are computed from the stored state, and no event's id shows that they are stored already.
-    pub counts_twice: bool,
+    /// The effect of running the write again, after a commit whose result was lost.
+    pub repetition: Repetition,
+}
+
+/// The effect of a write that runs again after it was committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repetition {
+    /// None: it finds what was stored before, by an event's id or by the session's.
+    Recognized,
+    /// It sets the same values again. That loses what others have written since.
+    SetsAgain,
+    /// It changes the state once more: its changes are computed from the stored state.
+    CountsTwice,
 }
 
 impl Plan {
@@ -87,7 +97,7 @@ impl Plan {
             ids_are_new: false,
             since: NEVER,
             truncate_after: None,
-            counts_twice: false,
+            repetition: Repetition::SetsAgain,
         }
     }
 }

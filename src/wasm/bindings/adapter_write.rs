@@ -120,7 +120,7 @@ impl AdapterWrite {
         let head = SessionHead {
             created: created as u64,
             revision: revision as u64,
-            last_update_time: time_of(time),
+            last_update_time: Timestamp::stored(time),
             ..SessionHead::default()
         };
         let events =
@@ -230,11 +230,6 @@ fn read_row(text: &str, revision: f64, record: &str) -> Result<SharedRow, Error>
     Ok(SharedRow { revision: revision as u64, state })
 }
 
-/// Returns a stored time. `js/storage/checked_rows.ts` has checked it.
-fn time_of(milliseconds: f64) -> Timestamp {
-    Timestamp::from_millis(milliseconds).unwrap_or_default()
-}
-
 /// Reads rows of `[id, seq, revision, timestamp, text]`.
 fn event_rows(rows: &Array) -> Vec<EventRow> {
     let mut events = Vec::new();
@@ -245,7 +240,7 @@ fn event_rows(rows: &Array) -> Vec<EventRow> {
             id: row.get(0).as_string().unwrap_or_default().into(),
             seq: number(1) as u64,
             revision: number(2) as u64,
-            timestamp: time_of(number(3)),
+            timestamp: Timestamp::stored(number(3)),
             text: row.get(4).into(),
         });
     }

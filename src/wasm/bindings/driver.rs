@@ -1,5 +1,6 @@
 //! The storages that the wasm contains. Memory gives a result at once, IndexedDB gives a promise.
 
+use std::convert;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -15,11 +16,11 @@ use crate::core::storage::{Deletion, repeat};
 use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
 use crate::wasm::bindings::values::{
-    Fragment, JsResult, appended_to_javascript, fragments, listing_to_javascript, push_description,
-    push2,
+    Fragments, JsResult, appended_to_javascript, fragments, listing_to_javascript,
+    push_description, push2,
 };
 use crate::wasm::guarded::Guarded;
-use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, Record, listed_texts, rows};
+use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, listed_texts, rows};
 
 /// The storage that was chosen at run time. It is one enum, so that the wasm holds the rules once.
 pub(super) enum Driver {
@@ -80,17 +81,14 @@ impl Driver {
         target: Target,
         window: Window,
         caller: Option<Function>,
-        finish: fn(Rows<Fragment>) -> JsResult,
+        finish: fn(Rows<Fragments>) -> JsResult,
     ) -> JsResult {
         match self {
-            Self::Memory(memory) => finish(converted(memory.rows(&target, &window)?, fragments)),
+            Self::Memory(memory) => finish(in_javascript(memory.rows(&target, &window)?)),
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
-                    let records = storage.read_records(target, window, Caller(caller)).await?;
-                    let fragments =
-                        |records: Vec<Record>| records.into_iter().map(Fragment::from).collect();
-                    finish(converted(rows(records)?, fragments))
+                    finish(rows(storage.read_records(target, window, Caller(caller)).await?)?)
                 })
             }
         }
@@ -144,15 +142,14 @@ impl Driver {
     }
 }
 
-/// Returns the same rows with the events in another form.
-fn converted<E>(rows: Rows<E>, convert: fn(Vec<E>) -> Vec<Fragment>) -> Rows<Fragment> {
-    let Rows { session, user, app, events, edges } = rows;
-    Rows { session, user, app, events: convert(events), edges }
+/// Returns the same rows with the events as [`fragments`].
+fn in_javascript(Rows { session, user, app, events, edges }: Rows) -> Rows<Fragments> {
+    Rows { session, user, app, events: fragments(events), edges }
 }
 
 /// Runs the future as a promise.
 pub(super) fn later(result: impl Future<Output = JsResult> + 'static) -> JsResult {
-    Ok(future_to_promise(Guarded::new(Box::pin(result))).into())
+    Ok(future_to_promise(Guarded::new(Box::pin(result), convert::identity)).into())
 }
 
 /// Returns the listed sessions, each as `[sessionId, userId, created, revision, lastUpdateTime,

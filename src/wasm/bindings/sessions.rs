@@ -20,7 +20,7 @@ use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::computed::computing;
 use crate::wasm::bindings::driver::{Driver, later};
 use crate::wasm::bindings::values::{
-    Fragment, JsResult, appended_to_javascript, created_if_absent_to_javascript,
+    Fragments, JsResult, appended_to_javascript, created_if_absent_to_javascript,
     created_to_javascript, page_to_javascript, revisions_to_javascript, session_to_javascript,
     state_to_javascript,
 };
@@ -192,8 +192,7 @@ impl SessionCore {
         let page = Page::from_numbers(limit, offset, page)?;
         let after = after.map(|after| {
             let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
-            let time = Timestamp::from_millis(after.get(0).as_f64().unwrap_or_default());
-            let time = time.unwrap_or_default();
+            let time = Timestamp::stored(after.get(0).as_f64().unwrap_or_default());
             ListPlace::new(time, &session_id.unwrap_or_default(), &user_id.unwrap_or_default())
         });
         let order = ListOrder { by_creation, descending };
@@ -264,7 +263,7 @@ impl SessionCore {
         if let Some(user_id) = &user_id {
             check_id("userId", user_id)?;
         }
-        let finish: fn(Rows<Fragment>) -> JsResult = match user_id {
+        let finish: fn(Rows<Fragments>) -> JsResult = match user_id {
             Some(_) => |rows| state_to_javascript(rows.user),
             None => |rows| state_to_javascript(rows.app),
         };

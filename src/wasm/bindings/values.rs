@@ -26,25 +26,26 @@ pub fn same_json(one: &str, other: &str) -> bool {
 /// One piece for all would grow wasm memory by the whole history, and wasm memory never shrinks.
 const PIECE: usize = 256 << 10;
 
-/// Events on their way to JavaScript: a JSON text of one event or of several with commas between
-/// them, or a record of IndexedDB. `Fragments` in `js/storage/session_store.ts` is a list of them.
-pub(super) type Fragment = JsValue;
+/// Events on their way to JavaScript: JSON texts, each of one event or of several with commas between
+/// them, or records of IndexedDB. See `js/storage/session_store.ts`.
+pub(super) type Fragments = Array;
 
-/// Joins texts to larger ones.
-pub(super) fn fragments(texts: Vec<EventText>) -> Vec<Fragment> {
-    let mut fragments = Vec::new();
+pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {
+    let fragments = Array::new();
     let mut piece = String::new();
     for text in texts {
         match text {
-            EventText::JavaScript(text) => fragments.push(text),
+            EventText::JavaScript(text) => {
+                fragments.push(&text);
+            }
             EventText::Rust(text) => {
                 if !piece.is_empty() && piece.len() + text.len() > PIECE {
-                    fragments.push(JsValue::from_str(&piece));
+                    fragments.push(&JsValue::from_str(&piece));
                     piece.clear();
                 }
                 // Copying it would take as much memory again.
                 if text.len() > PIECE {
-                    fragments.push(text.with(JsValue::from_str));
+                    fragments.push(&text.with(JsValue::from_str));
                     continue;
                 }
                 if !piece.is_empty() {
@@ -55,23 +56,19 @@ pub(super) fn fragments(texts: Vec<EventText>) -> Vec<Fragment> {
         }
     }
     if !piece.is_empty() {
-        fragments.push(JsValue::from_str(&piece));
+        fragments.push(&JsValue::from_str(&piece));
     }
     fragments
 }
 
-fn list_of(fragments: Vec<Fragment>) -> Array {
-    fragments.into_iter().collect()
-}
-
 /// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments, title,
 /// labels]`, or `undefined`.
-pub(super) fn session_to_javascript(rows: Rows<Fragment>) -> JsResult {
+pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
     let Rows { session: Some(row), user, app, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
     let state = merged(&row.state, Shared { user: user.as_ref(), app: app.as_ref() })?;
-    let session = opened(row.head, &state, &list_of(events));
+    let session = opened(row.head, &state, &events);
     push_description(&session, &row.description);
     Ok(session.into())
 }
@@ -80,13 +77,13 @@ pub(super) fn session_to_javascript(rows: Rows<Fragment>) -> JsResult {
 /// createTime, lastUpdateTime, initialState, title, labels]`. The ids of its first and last event are
 /// `undefined` if it is empty, and `count` if it was not requested. Returns only `[created]` if no
 /// event has the id of the page's end, and `undefined` if there is no session.
-pub(super) fn page_to_javascript(rows: Rows<Fragment>) -> JsResult {
+pub(super) fn page_to_javascript(rows: Rows<Fragments>) -> JsResult {
     let Rows { session: Some(row), events, edges, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
     let page = Array::of1(&JsValue::from_f64(row.head.created as f64));
     if let Some(PageEdges { first, last, has_older, count }) = edges {
-        page.push(&list_of(events));
+        page.push(&events);
         page.push(&has_older.into());
         for id in [first, last] {
             page.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));

@@ -29,7 +29,7 @@ pub use records::schema::Step;
 use std::rc::Rc;
 
 use js_sys::{Array, Function};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::StorageProblem;
 use crate::core::read::Window;
@@ -37,11 +37,11 @@ use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::session::Revision;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Target, Write};
+use crate::wasm::guarded::Task;
 use crate::wasm::indexed_db::connection::access::Access;
 pub(crate) use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
 pub use crate::wasm::indexed_db::records::failure::Failure;
-pub(crate) use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::Page;
 pub(crate) use crate::wasm::indexed_db::writing::deleting::Expected;
 use crate::wasm::indexed_db::writing::group_rows::Member;
@@ -149,12 +149,12 @@ impl IndexedDbStorage {
         writes: Vec<(Write, Caller)>,
     ) -> Result<Vec<Result<Write, Failure>>, Failure> {
         let only_reads = writes.iter().all(|(write, _)| write.plan().only_reads());
-        let written = async {
+        let written: Task<'_, _, Failure> = Box::pin(async {
             let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
             let mut full = Vec::new();
             group::write(&self.access, &mut members, &mut full).await?;
             Ok((members, full))
-        };
+        });
         let (members, full) =
             if only_reads { written.await } else { self.access.in_turn(written).await }?;
         for key in full {
@@ -171,7 +171,7 @@ impl IndexedDbStorage {
         caller: Caller,
     ) -> Result<JsValue, Failure> {
         let removed = deleting::delete(&self.access, &deletion, expected.as_ref(), &caller);
-        self.access.in_turn(removed).await
+        self.access.in_turn(Box::pin(removed)).await
     }
 
     /// Deletes a database with everything in it. Waits up to `blocked_timeout` milliseconds for
@@ -184,8 +184,8 @@ impl IndexedDbStorage {
     }
 }
 
-/// Converts the records of a read. The events stay in their records, for a reader in JavaScript.
-pub(crate) fn rows(records: JsValue) -> Result<Rows<Record>, Failure> {
+/// Converts the records of a read. The events are still their records, for a reader in JavaScript.
+pub(crate) fn rows(records: JsValue) -> Result<Rows<Array>, Failure> {
     reading::rows(records)
 }
 
@@ -206,7 +206,7 @@ impl Storage for IndexedDbStorage {
         let Rows { session, user, app, events: records, edges } = rows(records)?;
         let mut events = Vec::new();
         for record in records {
-            let page = Page::read(&record)?;
+            let page = Page::read(record.unchecked_ref())?;
             events.extend(page.rows.into_iter().map(|row| row.text));
         }
         Ok(Rows { session, user, app, events, edges })

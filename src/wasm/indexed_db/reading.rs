@@ -29,17 +29,14 @@ pub(super) async fn read(
     access.retried(caller, &|| Box::pin(read_once(access, target, window))).await
 }
 
-/// Converts the list that [`read`] returned. An event record holds one event, or a page of many.
-pub(super) fn rows(read: JsValue) -> Result<Rows<Record>, Failure> {
-    let mut read = read.unchecked_into::<Array>().into_iter();
+/// Converts the list that [`read`] returned. The events are records of one event, or of a page of many.
+pub(super) fn rows(read: JsValue) -> Result<Rows<Array>, Failure> {
+    let read: Array = read.unchecked_into();
+    let events = read.slice(4, u32::MAX);
+    let mut read = read.into_iter();
     let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
-    let edges = read.next().and_then(edges_of);
-    let mut events = Vec::new();
-    for record in read {
-        events.push(record.unchecked_into());
-    }
     Ok(Rows {
-        edges,
+        edges: read.next().and_then(edges_of),
         session: session.as_ref().map(Record::session_row).transpose()?,
         user: user.as_ref().map(Record::shared_row).transpose()?.flatten(),
         app: app.as_ref().map(Record::shared_row).transpose()?.flatten(),

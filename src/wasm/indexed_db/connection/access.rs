@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
-use crate::wasm::guarded::Guarded;
+use crate::wasm::guarded::{Guarded, Task};
 use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
 use crate::wasm::indexed_db::connection::one_shot::OneShot;
@@ -78,18 +78,15 @@ impl Access {
     /// Runs a write after all earlier ones, with its retries. So writes keep the order of their
     /// calls, and the time limit of a transaction does not include the writes before it. An
     /// exception ends only this write.
-    pub(crate) async fn in_turn<T>(
-        &self,
-        write: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
+    pub(crate) async fn in_turn<T>(&self, write: Task<'_, T, Failure>) -> Result<T, Failure> {
         let turn = Turn(OneShot::default());
         let earlier = self.last_write.replace(Some(turn.0.clone()));
         if let Some(earlier) = earlier {
             drop(earlier.await);
         }
-        let done = Guarded::new(Box::pin(async { Ok(write.await) })).await;
+        let done = Guarded::new(write, Failure::thrown).await;
         self.transactions.abort_left_behind();
-        done.map_err(Failure::thrown)?
+        done
     }
 
     /// Runs an attempt. If the connection broke, closes it: a broken connection stays broken.

@@ -145,29 +145,34 @@ impl Failure {
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        let Content { kind, reason } = *failure.0;
-        match kind {
-            Kind::Corrupt(record) => Self::CorruptRecord { record, reason },
-            Kind::Problem(problem) => Self::Storage { problem, reason },
+impl Failure {
+    /// Returns the error, or the JavaScript exception.
+    fn into_error(self) -> Result<Error, JsValue> {
+        let Content { kind, reason } = *self.0;
+        Ok(match kind {
+            Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
+            Kind::Problem(problem) => Error::Storage { problem, reason },
             Kind::Left | Kind::LeftInCommit => {
-                Self::Storage { problem: StorageProblem::ConnectionLost, reason }
+                Error::Storage { problem: StorageProblem::ConnectionLost, reason }
             }
-            Kind::Constraint => Self::Storage { problem: StorageProblem::Failed, reason },
-            Kind::Thrown(thrown) => {
-                Self::Storage { problem: StorageProblem::Failed, reason: describe(&thrown).1 }
-            }
-        }
+            Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },
+            Kind::Thrown(thrown) => return Err(thrown),
+        })
     }
 }
 
 impl From<Failure> for JsValue {
     fn from(failure: Failure) -> Self {
-        match failure.0.kind {
-            Kind::Thrown(thrown) => thrown,
-            _ => Error::from(failure).into(),
-        }
+        failure.into_error().map_or_else(|thrown| thrown, Self::from)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.into_error().unwrap_or_else(|thrown| {
+            let (_, reason) = describe(&thrown);
+            Self::Storage { problem: StorageProblem::Failed, reason }
+        })
     }
 }
 

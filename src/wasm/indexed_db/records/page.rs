@@ -9,12 +9,12 @@ use std::rc::Rc;
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
-use crate::core::session::Revision;
+use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
-use crate::wasm::indexed_db::records::record::{is_counter, time_of};
+use crate::wasm::indexed_db::records::record::is_counter;
 
 /// The most events in a sealed page. 10,000 events in such pages load five times as fast as in
 /// single records. Larger pages gain little, and make replacements and short windows slower.
@@ -92,7 +92,7 @@ impl Page {
                 Some(marks) => [0, 1, 2, 3].map(|mark| marks.get_index(row as u32 * MARKS + mark)),
                 None => [last, record.number("revision")?, record.number("time")?, length],
             };
-            let timestamp = time_of(timestamp)?;
+            let timestamp = Timestamp::valid(timestamp)?;
             let is_whole = is_counter(seq) && is_counter(revision);
             let is_in_order = before < seq && seq <= revision && f64::from(start) <= end;
             let is_end = end == length || text.char_code_at(end as u32) == f64::from(b',');
@@ -188,7 +188,8 @@ pub(crate) fn admitted(record: &Record, part: Part) -> usize {
     if part == Part::ALL {
         return size_of(marks.as_ref());
     }
-    let admits = |seq, time| part.admits(seq, time) || !is_counter(seq) || time_of(time).is_none();
+    let admits =
+        |seq, time| part.admits(seq, time) || !is_counter(seq) || Timestamp::valid(time).is_none();
     let Some(marks) = marks else {
         let [seq, time] = ["seq", "time"].map(|name| record.number(name).unwrap_or(f64::NAN));
         return usize::from(admits(seq, time));

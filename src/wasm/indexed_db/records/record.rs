@@ -23,11 +23,6 @@ pub(crate) fn is_counter(number: f64) -> bool {
     (0.0..COUNTER_END).contains(&number) && number.trunc() == number
 }
 
-/// Returns the timestamp with that number; `None` if it is damaged.
-pub(crate) fn time_of(number: f64) -> Option<Timestamp> {
-    Timestamp::from_millis(number).ok()
-}
-
 impl Record {
     /// Returns a count; 0 if it is missing or damaged.
     pub(crate) fn count(&self, member: &str) -> f64 {
@@ -107,13 +102,13 @@ impl Record {
     /// Returns a session's head. Fails with `corrupt_record` if it is damaged.
     pub(crate) fn head(&self) -> Result<SessionHead, Failure> {
         let counters = [self.counter("created"), self.counter("revision"), self.session_number()];
-        let time = self.number("lastUpdateTime").and_then(time_of);
+        let time = self.number("lastUpdateTime").and_then(Timestamp::valid);
         match (counters, time) {
             ([Some(created), Some(revision), Some(_)], Some(last_update_time))
                 if created <= revision =>
             {
                 let (created, revision) = (created as Revision, revision as Revision);
-                let create_time = self.number("createTime").and_then(time_of).unwrap_or_default();
+                let create_time = Timestamp::stored(self.count("createTime"));
                 Ok(SessionHead { created, revision, last_update_time, create_time })
             }
             _ => Err(self.damaged("it is damaged")),

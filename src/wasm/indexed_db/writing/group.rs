@@ -10,7 +10,7 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::core::session::SessionKey;
-use crate::core::write::MOST_CHANGED;
+use crate::core::write::{MOST_CHANGED, Plan, Repetition};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::Mode;
 use crate::wasm::indexed_db::records::failure::Failure;
@@ -34,15 +34,13 @@ pub(crate) async fn write(
         };
         // An id may be stored already, and only a lookup shows it.
         let may_be_stored = failure.is_constraint() && !checks.ids;
-        // A transaction that changed nothing has stored nothing, so nothing counts twice.
-        let plan = member.write.plan();
-        let is_safe = !has_put.get() || !plan.counts_twice;
+        // Before the puts a broken connection has stored nothing, so nothing counts twice.
+        let Plan { target, repetition, .. } = member.write.plan();
+        let is_safe = !has_put.get() || *repetition != Repetition::CountsTwice;
         let is_lost = failure.is_loss() && !checks.is_retry && is_safe;
-        // A repetition finds what was stored before, by an event's id or by the session.
-        let is_recognized = plan.creates || !plan.event_ids.is_empty();
-        let is_left = failure.is_left_in_commit() && (!has_put.get() || is_recognized);
+        let is_left = failure.is_left_in_commit() && *repetition == Repetition::Recognized;
         if !(may_be_stored || is_lost || is_left || failure.is_left()) {
-            return written.map_err(|failure| failure.of_session(&plan.target));
+            return written.map_err(|failure| failure.of_session(target));
         }
         member.caller.count_retry()?;
         checks.is_retry |= is_lost || is_left;
@@ -50,7 +48,7 @@ pub(crate) async fn write(
     }
 }
 
-/// Sets `has_put` before it requests the first change, if there is one.
+/// Sets `has_put` before it requests the first change.
 async fn write_once(
     access: &Access,
     members: &mut [Member],
@@ -85,7 +83,7 @@ async fn write_once(
             checks.ids = true;
             continue;
         }
-        has_put.set(group.has_changes());
+        has_put.set(true);
         *full = group.put();
         transaction.commit().await?;
         return Ok(JsValue::UNDEFINED);

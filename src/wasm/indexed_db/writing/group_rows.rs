@@ -261,11 +261,6 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    pub(super) fn has_changes(&self) -> bool {
-        self.sessions.iter().any(|buffer| buffer.is_changed)
-            || self.owners.iter().any(OwnerBuffer::is_changed)
-    }
-
     /// Puts all changed records. Returns the sessions that have enough open records for a page.
     pub(super) fn put(&mut self) -> Vec<SessionKey> {
         let mut full = Vec::new();

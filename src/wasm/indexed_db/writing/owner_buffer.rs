@@ -73,12 +73,8 @@ impl OwnerBuffer {
         self.is_changed = true;
     }
 
-    pub(crate) fn is_changed(&self) -> bool {
-        self.is_changed || self.new_sessions > 0.0
-    }
-
     pub(crate) fn put(&mut self, transaction: &Transaction) {
-        if !self.is_changed() {
+        if !self.is_changed && self.new_sessions == 0.0 {
             return;
         }
         let is_new = self.stored.is_none();

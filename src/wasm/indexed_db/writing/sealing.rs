@@ -51,7 +51,7 @@ impl Sealer {
             let access = &sealer.access;
             let sealed = access.once(Box::pin(seal(access, &key)));
             // No caller waits for it. If it failed, the next append requests it again.
-            drop(access.in_turn(sealed).await);
+            drop(access.in_turn(Box::pin(sealed)).await);
             sealer.pending.borrow_mut().retain(|pending| *pending != key);
         });
     }
