@@ -4,7 +4,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`session`] | the keys of sessions, and the revisions that order their changes |
+//! | [`session`] | the keys of sessions, points in time, and the revisions that order changes |
 //! | [`event`] | the steps of a conversation |
 //! | [`state`] | the four scopes, deltas, stored state |
 //! | [`mod@write`] | the rules of every write: which rows it needs, its changes, its result |
@@ -25,7 +25,6 @@ mod core;
 pub mod invocation;
 pub mod memory;
 mod platform;
-mod room;
 pub mod service;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
@@ -39,7 +38,7 @@ pub use service::{
     CreateRequest, DeleteRequest, EventCursor, EventsPage, GetRequest, InMemorySessionService,
     ListEventsRequest, ListRequest, Session, SessionInfo, SessionService, TokenUsage,
 };
-pub use session::SessionKey;
+pub use session::{SessionKey, Timestamp};
 pub use state::{
     KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State, StateMap,
 };

@@ -1,4 +1,5 @@
-//! What the core needs from its host: the time, fresh ids, random numbers, Unicode tables.
+//! What the core needs from its host: the time, fresh ids, random numbers, Unicode tables, room in
+//! memory.
 
 /// Returns the milliseconds since 1970.
 #[cfg(target_arch = "wasm32")]
@@ -69,6 +70,23 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 pub(crate) fn is_identifier(text: &str) -> bool {
     let starts = |first| first == '_' || unicode_ident::is_xid_start(first);
     text.starts_with(starts) && text.chars().all(unicode_ident::is_xid_continue)
+}
+
+/// Returns whether `bytes` more bytes can be allocated in one piece.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn has_room(bytes: usize) -> bool {
+    let mut probe = Vec::<u8>::new();
+    let is_there = probe.try_reserve_exact(bytes).is_ok();
+    // Without it, the compiler would remove the unused allocation.
+    std::hint::black_box(&mut probe);
+    is_there
+}
+
+/// Returns `true`: other systems handle a lack of memory themselves, and a probe would cost a system
+/// call.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn has_room(_bytes: usize) -> bool {
+    true
 }
 
 #[cfg(target_arch = "wasm32")]

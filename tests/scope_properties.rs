@@ -11,10 +11,12 @@ use std::collections::BTreeMap;
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::Window;
-use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
-use adk_session_wasm::session::SessionKey;
+use adk_session_wasm::service::text_service::TextService;
+use adk_session_wasm::session::{SessionKey, Timestamp};
 use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
+use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -122,7 +124,7 @@ fn parsed(json: &str) -> Vec<(String, Value)> {
 
 fn event(number: usize, delta: &str) -> NewEvent {
     let text = EventText::from(format!("event {number}"));
-    NewEvent::new(format!("e{number}"), number as f64, delta, text).unwrap()
+    NewEvent::new(format!("e{number}"), Timestamp::now(), delta, text).unwrap()
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -218,13 +220,13 @@ proptest! {
         picks in prop::collection::vec(0usize..4, 8),
     ) {
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             let key = |pick: usize| {
                 let user = ["ada", "grace"][pick / 2];
                 SessionKey::new("app", user, ["one", "two"][pick % 2]).unwrap()
             };
             for pick in 0..4 {
-                service.create_session(key(pick), NewSession::new(Delta::default(), 0.0)).await.unwrap();
+                service.create_session(key(pick), NewSession::new(Delta::default(), Timestamp::MIN)).await.unwrap();
             }
             let mut app = Naive::default();
             let mut users = [const { Naive(Vec::new()) }; 2];
@@ -232,7 +234,7 @@ proptest! {
             for (number, (entries, pick)) in deltas.iter().zip(&picks).enumerate() {
                 let event = event(number, &delta_text(entries, number % 2 == 0));
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-                let appended = service.append_events(key(*pick), position, policy, vec![event], 1e12);
+                let appended = service.append_events(key(*pick), position, policy, vec![event], Timestamp::now());
                 appended.await.unwrap();
                 for (key, value) in entries {
                     match scope_of(key) {

@@ -8,7 +8,6 @@ use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::Window;
 use adk_session_wasm::read::{ListRequest, Listing, Rows};
 use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{Deletion, Storage, Target, Write};
 use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
@@ -113,11 +112,11 @@ async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
         user_id: "ada".into(),
         ..CreateRequest::default()
     };
-    let delta = Delta::parse(r#"{"app:a":1}"#)?;
+    let delta = [("app:a".to_owned(), 1.into())].into();
     let errors = [
         service.create(create).await.err(),
         service.append_event_to(&key, Event::new("first")).await.err(),
-        service.update_state("shop".into(), None, delta).await.err().map(Error::from),
+        service.update_state("shop", None, delta).await.err(),
     ];
     for error in errors {
         let message = error.map(|error| error.to_string()).unwrap_or_default();

@@ -9,36 +9,40 @@
 
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::{ListOrder, ListPlace, Page, PageEnd, Window};
-use adk_session_wasm::service::{HandlePosition, InMemorySessionService, NewSession, StalePolicy};
-use adk_session_wasm::session::{MAX_TIMESTAMP, SessionHead, SessionKey};
+use adk_session_wasm::service::text_service::TextService;
+use adk_session_wasm::session::{SessionHead, SessionKey, Timestamp};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{Deletion, Storage};
+use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 
 /// Few, so that they are equal often, and the ends of what is allowed.
-fn times() -> impl Strategy<Value = f64> {
-    prop_oneof![
+fn times() -> impl Strategy<Value = Timestamp> {
+    let last = Timestamp::MAX.as_millis();
+    let times = prop_oneof![
         4 => (0u32..6).prop_map(f64::from),
         1 => (0u32..60).prop_map(|tenths| f64::from(tenths) / 10.0),
-        1 => prop::sample::select(vec![0.0, -0.0, 1.5e12, MAX_TIMESTAMP]),
-        1 => 0.0..MAX_TIMESTAMP,
-    ]
+        1 => prop::sample::select(vec![0.0, -0.0, 1.5e12, last]),
+        1 => 0.0..last,
+    ];
+    times.prop_map(time)
+}
+
+fn time(milliseconds: f64) -> Timestamp {
+    Timestamp::from_millis(milliseconds).unwrap()
 }
 
 fn windows() -> impl Strategy<Value = Window> {
     let last = prop::option::of(prop_oneof![0usize..8, Just(usize::MAX)]);
-    let after = prop::option::of(prop_oneof![
-        times(),
-        prop::sample::select(vec![-1.0, f64::INFINITY, f64::NEG_INFINITY]),
-    ]);
-    (last, after).prop_map(|(limit, after)| Window { limit, after, page: None })
+    (last, prop::option::of(times())).prop_map(|(limit, after)| Window { limit, after, page: None })
 }
 
 /// An event: its id, its time, and its text.
-type Given = (u8, f64, u8);
+type Given = (u8, Timestamp, u8);
 
-fn batches() -> impl Strategy<Value = Vec<(Vec<Given>, f64)>> {
+fn batches() -> impl Strategy<Value = Vec<(Vec<Given>, Timestamp)>> {
     let event = (0u8..12, times(), 0u8..3);
     prop::collection::vec((prop::collection::vec(event, 0..4), times()), 0..12)
 }
@@ -69,9 +73,9 @@ proptest! {
         windows in prop::collection::vec(windows(), 1..6),
     ) {
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             let key = SessionKey::new("app", "user", "s").unwrap();
-            let created = service.create_session(key.clone(), NewSession::new(Delta::default(), 2.0)).await.unwrap();
+            let created = service.create_session(key.clone(), NewSession::new(Delta::default(), time(2.0))).await.unwrap();
             let mut head = created.head;
             let mut naive: Vec<Given> = Vec::new();
             for (batch, now) in batches {
@@ -96,7 +100,7 @@ proptest! {
             for window in windows {
                 let read = service.get_session(key.clone(), window.clone()).await.unwrap().unwrap();
                 let texts: Vec<String> = read.events.into_iter().map(String::from).collect();
-                let after = window.after.unwrap_or(f64::NEG_INFINITY);
+                let after = window.after.unwrap_or_default();
                 let filtered = naive.iter().filter(|event| event.1 >= after);
                 let mut expected: Vec<String> = filtered.map(|event| text_of(*event)).collect();
                 let last = window.limit.unwrap_or(expected.len()).min(expected.len());
@@ -114,9 +118,9 @@ proptest! {
         limit in 1usize..9,
     ) {
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             let key = SessionKey::new("app", "user", "s").unwrap();
-            service.create_session(key.clone(), NewSession::new(Delta::default(), 2.0)).await.unwrap();
+            service.create_session(key.clone(), NewSession::new(Delta::default(), time(2.0))).await.unwrap();
             let mut naive: Vec<Given> = Vec::new();
             for given in appends {
                 match naive.iter_mut().find(|event| event.0 == given.0) {
@@ -125,7 +129,7 @@ proptest! {
                 }
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
                 let events = vec![new_event(given)];
-                service.append_events(key.clone(), position, policy, events, 2.0).await.unwrap();
+                service.append_events(key.clone(), position, policy, events, time(2.0)).await.unwrap();
             }
             for is_forward in [true, false] {
                 let mut end = if is_forward { PageEnd::First } else { PageEnd::Last };
@@ -160,8 +164,14 @@ proptest! {
         match Window::from_numbers(last, after) {
             Ok(window) => {
                 prop_assert!(is_valid);
-                prop_assert_eq!(window.limit.map(|last| last as f64), last.map(f64::abs));
-                prop_assert_eq!(window.after, after);
+                let admits = |time: Timestamp| window.limit != Some(0) && window.admits(time);
+                for time in [Timestamp::MIN, time(1.0), time(1e12), Timestamp::MAX] {
+                    let is_after = after.is_none_or(|after| time.as_millis() >= after);
+                    prop_assert_eq!(admits(time), is_after && last != Some(0.0));
+                }
+                if window.admits(Timestamp::MAX) && window.limit != Some(0) {
+                    prop_assert_eq!(window.limit.map(|last| last as f64), last);
+                }
             }
             Err(error) => {
                 prop_assert!(!is_valid);
@@ -183,17 +193,15 @@ proptest! {
         let ids = ["a", "b", "ab", "\u{fffd}", "😀", "Z", "é", "\u{0}"];
         let users = ["ada", "\u{fffd}", "😀", "", "nobody"].map(|user| format!("u{user}"));
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             // User, id, and the time of the list: in the order of their creation.
-            let mut naive: Vec<(u8, u8, f64)> = Vec::new();
+            let mut naive: Vec<(u8, u8, Timestamp)> = Vec::new();
             let order = ListOrder { by_creation, descending };
             for (user, id, time) in changes {
                 let key = SessionKey::new("app", &users[user as usize], ids[id as usize]).unwrap();
                 let at = naive.iter().position(|known| (known.0, known.1) == (user, id));
                 match (at, time) {
                     (None, Some(time)) => {
-                        // A clock is not an event: the negative zero is its caller's to mend.
-                        let time = time.abs();
                         service.create_session(key, NewSession::new(Delta::default(), time)).await.unwrap();
                         naive.push((user, id, time));
                     }
@@ -201,9 +209,9 @@ proptest! {
                         let event = new_event((id, time, 0));
                         let (position, policy) = (HandlePosition::Latest, StalePolicy::Merge);
                         let events = vec![event];
-                        service.append_events(key, position, policy, events, MAX_TIMESTAMP).await.unwrap();
+                        service.append_events(key, position, policy, events, Timestamp::MAX).await.unwrap();
                         if !by_creation {
-                            naive[at].2 = naive[at].2.max(time.abs());
+                            naive[at].2 = naive[at].2.max(time);
                         }
                     }
                     (at, None) => {
@@ -217,7 +225,7 @@ proptest! {
             naive.sort_by(|one, other| {
                 let by_id = || units(ids[one.1 as usize]).cmp(&units(ids[other.1 as usize]));
                 let by_user = || units(&users[one.0 as usize]).cmp(&units(&users[other.0 as usize]));
-                one.2.total_cmp(&other.2).then_with(by_id).then_with(by_user)
+                one.2.cmp(&other.2).then_with(by_id).then_with(by_user)
             });
             if descending {
                 naive.reverse();
@@ -228,30 +236,29 @@ proptest! {
             let asked = user.map(|user| users[user as usize].clone());
             let page = Page { offset, limit };
             let listed = service.list_sessions("app".into(), asked, order, None, page).await.unwrap();
-            prop_assert_eq!(listed.total, naive.len());
-            prop_assert_eq!(listed.position, page.position(naive.len()));
+            let (sessions, total) = listed;
+            prop_assert_eq!(total, naive.len());
             let expected = naive.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
             let expected: Vec<_> = expected
                 .map(|known| (users[known.0 as usize].as_str(), ids[known.1 as usize], known.2))
                 .collect();
-            let found: Vec<_> = listed
-                .sessions
+            let found: Vec<_> = sessions
                 .iter()
                 .map(|row| (&*row.key.user_id, &*row.key.session_id, time_of(row.head)))
                 .collect();
             prop_assert_eq!(found, expected);
-            prop_assert!(listed.sessions.iter().all(|session| session.events.is_empty()));
+            prop_assert!(sessions.iter().all(|session| session.events.is_empty()));
             // A walk by places, after each of which the session at that place is deleted.
             let asked = user.map(|user| users[user as usize].clone());
             let page = Page { offset: 0, limit: Some(limit.unwrap_or(1).max(1)) };
             let (mut walked, mut place) = (Vec::new(), None);
             loop {
-                let page = service.list_sessions("app".into(), asked.clone(), order, place, page).await.unwrap();
-                let Some(last) = page.sessions.last() else { break };
+                let page = service.list_sessions("app".into(), asked.clone(), order, place, page).await.unwrap().0;
+                let Some(last) = page.last() else { break };
                 let key = last.key.clone();
                 place = Some(ListPlace::new(time_of(last.head), &key.session_id, &key.user_id));
-                walked.extend(page.sessions.into_iter().map(|session| session.key));
-                service.remove(Deletion::Session(key)).await.unwrap();
+                walked.extend(page.into_iter().map(|session| session.key));
+                service.storage().delete(Deletion::Session(key)).await.unwrap();
             }
             let expected: Vec<_> = naive
                 .iter()

@@ -18,8 +18,9 @@ import type { StateOwner } from './scopes.js';
 export type Floor = number | undefined;
 
 /**
- * The events of a read, in one of three forms: rows of a storage, one array of parsed events, or
- * texts from memory. Each such text holds many events, joined by commas.
+ * The events of a read, in one of four forms: texts from memory, each with many events joined by commas; rows of a
+ * storage; records of IndexedDB, which only `js/read/stored_records.ts` can read; or one array of parsed events.
+ * A record has a row's type here, so that only the service over IndexedDB knows it.
  */
 export type Fragments = readonly string[] | readonly EventRow[] | readonly [Event[]];
 

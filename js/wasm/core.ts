@@ -186,7 +186,7 @@ function requireLive(): void {
 
 /** In UTF-16 code units. Two texts of this length still fit into one string in every JavaScript engine. */
 const LONGEST_TEXT = 2 ** 28 - 2 ** 13;
-/** Shorter texts need no check: the core keeps more room than that in reserve (`src/room.rs`). */
+/** Shorter texts need no check: the core keeps more room than that in reserve (`src/core/room.rs`). */
 const SHORT_TEXT = 2 ** 16;
 
 /** Bytes that the core needs for each UTF-16 code unit of a state that it parses. */

@@ -10,7 +10,7 @@ export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
 /** The most changed events that an append of no events returns. With this many there may be more; `MOST_CHANGED` in `plan.rs`. */
 export const MOST_CHANGED = 1001;
 
-/** The states that a write needs to read, added up; `ScopeSet::bits` in `src/core/write/plan.rs`. */
+/** The states that a write needs to read, added up; `bits_of` in `adapter_write.rs`. */
 export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
   StoredScope,
   number

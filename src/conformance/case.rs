@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::conformance::expand::{expand, expand_steps};
-use crate::service::StalePolicy;
+use crate::core::session::Timestamp;
+use crate::core::write::StalePolicy;
 
 const CASES: &str = include_str!("cases.json");
 
@@ -37,7 +38,7 @@ pub(super) struct Call {
     pub(super) keep_as: Option<String>,
     pub(super) handle: Option<String>,
     #[serde(default = "default_now")]
-    pub(super) now: f64,
+    pub(super) now: Timestamp,
     /// `Some(Null)` if the case says `null`.
     #[serde(default, deserialize_with = "present")]
     pub(super) expect: Option<Value>,
@@ -97,8 +98,13 @@ struct Parallel {
     outcomes: Option<BTreeMap<String, usize>>,
 }
 
-fn default_now() -> f64 {
-    1000.0
+fn default_now() -> Timestamp {
+    time(1000.0)
+}
+
+/// Returns a valid time of the suite.
+pub(super) fn time(milliseconds: f64) -> Timestamp {
+    Timestamp::from_millis(milliseconds).unwrap_or_default()
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {

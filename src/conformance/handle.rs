@@ -4,10 +4,11 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::stop::Stop;
 use crate::core::event::{EventText, NewEvent};
-use crate::core::session::{Description, Revision, SessionKey};
+use crate::core::session::{Description, Revision, SessionKey, Timestamp};
 use crate::core::state::{REMOVED, Scope};
+use crate::core::write::{Appended, HandlePosition};
 use crate::platform;
-use crate::service::{Appended, HandlePosition, StoredSession};
+use crate::service::text_service::StoredSession;
 
 /// A new event: as the case gives it, and as it is stored.
 pub(super) struct Outgoing {
@@ -55,6 +56,7 @@ impl Outgoing {
         let id = member("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let timestamp = member("timestamp").and_then(Value::as_f64).unwrap_or(f64::NAN);
         let delta = delta_of(&self.stored).map_or_else(|| "{}".into(), to_text);
+        let timestamp = Timestamp::from_millis(timestamp)?;
         Ok(NewEvent::new(id, timestamp, &delta, self.stored.to_string().into())?)
     }
 }
@@ -66,7 +68,7 @@ pub(super) struct Handle {
     pub(super) position: HandlePosition,
     state: Map<String, Value>,
     events: Vec<Value>,
-    last_update_time: f64,
+    last_update_time: Timestamp,
     description: Description,
 }
 
@@ -102,7 +104,7 @@ impl Handle {
             position: HandlePosition::LastEvent(last),
             state: written.get("state").and_then(Value::as_object).cloned().unwrap_or_default(),
             events,
-            last_update_time: 0.0,
+            last_update_time: Timestamp::MIN,
             description: Description::default(),
         }
     }
@@ -167,7 +169,7 @@ impl Handle {
             "userId": self.key.user_id,
             "state": self.state,
             "events": self.events,
-            "lastUpdateTime": javascript_number(self.last_update_time),
+            "lastUpdateTime": self.last_update_time,
             "title": self.description.title,
             "labels": self.description.labels.as_deref().map(parse_object).transpose().ok(),
         })
@@ -180,11 +182,6 @@ fn id_of(event: &Value) -> Option<&str> {
 
 fn delta_of(event: &Value) -> Option<&Map<String, Value>> {
     event.pointer("/actions/stateDelta")?.as_object()
-}
-
-/// Returns a number as the cases write it: whole numbers without a fraction.
-pub(super) fn javascript_number(number: f64) -> Value {
-    if number.fract() == 0.0 { (number as u64).into() } else { number.into() }
 }
 
 pub(super) fn to_text(members: &Map<String, Value>) -> String {

@@ -116,11 +116,7 @@ impl fmt::Display for Report {
 }
 
 /// Runs every case, each over a storage of its own that `open` makes.
-pub async fn run<S>(open: impl AsyncFn() -> S) -> Report
-where
-    S: Storage,
-    S::Failure: fmt::Debug,
-{
+pub async fn run<S: Storage>(open: impl AsyncFn() -> S) -> Report {
     let mut report = Report::default();
     for case in case::all() {
         match case {

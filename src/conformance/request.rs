@@ -6,10 +6,10 @@ use crate::conformance::handle::{Outgoing, to_text};
 use crate::conformance::stop::Stop;
 use crate::core::error::Error;
 use crate::core::read::Window;
-use crate::core::session::{Description, SessionKey};
+use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
+use crate::core::write::NewSession;
 use crate::platform;
-use crate::service::NewSession;
 
 /// The members of a step's `with`.
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ impl Request<'_> {
         Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
     }
 
-    pub(super) fn new_session(self, now: f64) -> Result<NewSession, Stop> {
+    pub(super) fn new_session(self, now: Timestamp) -> Result<NewSession, Stop> {
         let delta_of = |member: &str| match self.0.get(member).and_then(Value::as_object) {
             Some(delta) => Delta::parse(&to_text(delta)),
             None => Ok(Delta::default()),
@@ -59,7 +59,8 @@ impl Request<'_> {
         let (state, delta) = (delta_of("state")?, delta_of("stateDelta")?);
         let events = self.0.get("events").and_then(Value::as_array);
         let events = events.into_iter().flatten().map(|event| Outgoing::new(event).to_new_event());
-        let last_update_time = self.0.get("lastUpdateTime").and_then(Value::as_f64);
+        let last_update_time =
+            self.number("lastUpdateTime").map(Timestamp::from_millis).transpose()?;
         let shares_state = self.0.get("sharedState").and_then(Value::as_str) != Some("keep");
         let events = events.collect::<Result<_, _>>()?;
         let description = self.description();

@@ -1,9 +1,6 @@
 //! Why a step has no result.
 
-use std::fmt::Debug;
-
 use crate::core::error::Error;
-use crate::service::Refusal;
 
 /// The reason why a step has no result.
 #[derive(Debug)]
@@ -22,16 +19,8 @@ impl From<Error> for Stop {
                     "the error of a stale handle has the revision {expected}, and the store {actual}"
                 ))
             }
+            Error::Storage { .. } | Error::StorageFailed { .. } => Self::Broken(error.to_string()),
             error => Self::Refused(error),
-        }
-    }
-}
-
-impl<F: Debug> From<Refusal<F>> for Stop {
-    fn from(refusal: Refusal<F>) -> Self {
-        match refusal {
-            Refusal::Rule(error) => error.into(),
-            Refusal::Storage(failure) => Self::Broken(format!("the storage failed: {failure:?}")),
         }
     }
 }

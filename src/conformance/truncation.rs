@@ -5,6 +5,8 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use crate::conformance::Report;
+use crate::conformance::case::time;
+use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::read::{EventPage, PageEnd, Rows, Window};
 use crate::core::session::{Description, NEVER, Revision, SessionKey};
@@ -34,16 +36,12 @@ struct Stored {
 /// The id of an event, and the number in its text.
 type New = (String, u32);
 
-impl<S> Subject<S>
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+impl<S: Storage> Subject<S> {
     async fn new(storage: S) -> Result<Self, String> {
         let description =
             Description { initial_state: Some("{}".into()), ..Description::default() };
         let state = parsed(r#"{"own":1,"user:their":1,"app:all":1}"#)?;
-        let new = NewSession { description, ..NewSession::new(state, 1000.0) };
+        let new = NewSession { description, ..NewSession::new(state, time(1000.0)) };
         let write = Write::create(key(), new).map_err(failed)?;
         let written = carry_out(&storage, write).await.map_err(failed)?;
         let (head, ..) = written.created().map_err(failed)?.ok_or("it was not created")?;
@@ -58,7 +56,7 @@ where
             Some(after) => write.truncating(after, parsed(delta)?),
             None => write,
         };
-        let head = self.run(write).await.map_err(failed)?.head;
+        let head = self.run(write).await?.head;
         let end = after.unwrap_or(NEVER);
         let mut revision = self.revision;
         let is_changed = revision > end || delta != "{}";
@@ -93,10 +91,10 @@ where
     ) -> Result<Write, String> {
         let events = new.iter().map(|(id, number)| {
             // The delta must not change the state of a session whose history is cut.
-            NewEvent::new(id.as_str(), f64::from(*number), "{}", text_of(id, *number).into())
+            NewEvent::new(id.as_str(), time(f64::from(*number)), "{}", text_of(id, *number).into())
         });
         let events = events.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        Ok(Write::append(key(), position, policy, events, 1000.0))
+        Ok(Write::append(key(), position, policy, events, time(1000.0)))
     }
 
     async fn run(&self, write: Write) -> Result<Appended, String> {
@@ -201,10 +199,11 @@ where
     async fn only_the_given_delta_changes_the_state(mut self) -> Verdict {
         self.append(&numbered("a", 3, 0), None, "{}").await?;
         let delta = r#"{"own":"__ADK_SENTINEL_REMOVED__","new":2,"user:their":3,"app:all":4}"#;
-        let event = NewEvent::new("b", 1.0, r#"{"new":9,"user:x":9}"#, text_of("b", 1).into());
+        let event =
+            NewEvent::new("b", time(1.0), r#"{"new":9,"user:x":9}"#, text_of("b", 1).into());
         let event = event.map_err(failed)?;
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let write = Write::append(key(), position, policy, vec![event], 1000.0);
+        let write = Write::append(key(), position, policy, vec![event], time(1000.0));
         self.run(write.truncating(self.seq_at(0)?, parsed(delta)?)).await?;
         let expected = [r#"{"new":2}"#, r#"{"their":3}"#, r#"{"all":4}"#];
         equal("the states", self.state().await?, expected.map(str::to_owned))?;
@@ -252,9 +251,9 @@ where
             equal("the refusal", refused.err(), Some("stale_session".into()))?;
         }
         self.check().await?;
-        let same = self.run(write(&numbered("a", 2, 0))?.expecting(NEVER)).await.map_err(failed)?;
+        let same = self.run(write(&numbered("a", 2, 0))?.expecting(NEVER)).await?;
         equal("the unchanged events", same.unchanged.len(), 2)?;
-        let new = self.run(write(&numbered("b", 1, 0))?.expecting(NEVER)).await.map_err(failed)?;
+        let new = self.run(write(&numbered("b", 1, 0))?.expecting(NEVER)).await?;
         equal("the revision after a new event", new.head.revision, self.revision + 1)
     }
 
@@ -280,11 +279,7 @@ where
 }
 
 /// Runs each test on a new storage.
-pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Report) {
     if !open().await.truncates() {
         return;
     }
@@ -338,8 +333,8 @@ fn same_texts<'a>(found: Vec<EventText>, expected: impl Iterator<Item = &'a Stor
     Err(format!("the events: found {found}, but expected {expected}"))
 }
 
-fn failed(failure: impl Debug) -> String {
-    format!("the storage failed: {failure:?}")
+fn failed(failure: impl Into<Error>) -> String {
+    failure.into().to_string()
 }
 
 fn equal<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Verdict {

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use crate::conformance::case::time;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{Change, StateChanges};
 use crate::core::write::{
-    Changes, EventChange, EventRow, Plan, ScopeSet, SessionChange, SharedChange,
+    Changes, EventChange, EventRow, Plan, Repetition, ScopeSet, SessionChange, SharedChange,
 };
 
 pub(super) fn key() -> SessionKey {
@@ -21,6 +22,7 @@ pub(super) fn plan(event_ids: &[&str], since: Revision) -> Plan {
         ids_are_new: false,
         since,
         truncate_after: None,
+        repetition: Repetition::SetsAgain,
     }
 }
 
@@ -45,7 +47,8 @@ pub(super) fn session_change(
     revision: Revision,
     state: &[(&str, &str)],
 ) -> SessionChange {
-    let head = SessionHead { created, revision, last_update_time: 1000.25, create_time: 1000.25 };
+    let (last_update_time, create_time) = (time(1000.25), time(1000.25));
+    let head = SessionHead { created, revision, last_update_time, create_time };
     SessionChange { head, state: set(state), description: Description::default() }
 }
 
@@ -66,7 +69,7 @@ pub(super) fn change(index: usize, seq: Revision, revision: Revision) -> EventCh
 
 /// Returns a new event.
 pub(super) fn event(id: &str) -> EventRow {
-    EventRow { id: id.into(), seq: 0, revision: 0, timestamp: 0.5, text: text_of(id).into() }
+    EventRow { id: id.into(), seq: 0, revision: 0, timestamp: time(0.5), text: text_of(id).into() }
 }
 
 pub(super) fn text_of(id: &str) -> String {

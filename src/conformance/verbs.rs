@@ -4,9 +4,11 @@
 use std::fmt::Debug;
 
 use crate::conformance::Report;
+use crate::conformance::case::time;
 use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
+use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{Page, Window};
@@ -23,11 +25,7 @@ struct Subject<S> {
     storage: S,
 }
 
-impl<S> Subject<S>
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+impl<S: Storage> Subject<S> {
     async fn create(
         &self,
         ids: &[&str],
@@ -88,8 +86,8 @@ where
         let head = SessionHead {
             created: 7,
             revision: 7,
-            last_update_time: 1000.25,
-            create_time: 1000.25,
+            last_update_time: time(1000.25),
+            create_time: time(1000.25),
         };
         equal("the head", session.head, head)?;
         equal("the key", session.key, key())?;
@@ -133,7 +131,11 @@ where
         self.create(&["e1"], |_| Some(filled(3, 3, 1))).await?;
         let found = self.find_rows(&["e1"], 0).await?;
         for row in found.events.iter().chain(&found.changed) {
-            equal("the row", (&*row.id, row.seq, row.revision, row.timestamp), ("e1", 3, 3, 0.5))?;
+            equal(
+                "the row",
+                (&*row.id, row.seq, row.revision, row.timestamp),
+                ("e1", 3, 3, time(0.5)),
+            )?;
             same_texts(vec![row.text.clone()], &texts_of(&["e1"]))?;
         }
         equal("the rows", (found.events.len(), found.changed.len()), (1, 1))
@@ -308,11 +310,7 @@ where
 }
 
 /// Runs each test on a new storage.
-pub(super) async fn run<S>(open: &impl AsyncFn() -> S, report: &mut Report)
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Report) {
     macro_rules! verbs {
         ($($check:ident)*) => {
             $(
@@ -341,8 +339,8 @@ fn found_rows(write: Write) -> Result<FoundRows, String> {
     write.found_rows().ok_or_else(|| "`write` never called `decide`".to_owned())
 }
 
-fn failed(failure: impl Debug) -> String {
-    format!("the storage failed: {failure:?}")
+fn failed(failure: impl Into<Error>) -> String {
+    failure.into().to_string()
 }
 
 /// Compares event texts as JSON values: a storage may sort their keys.

@@ -1,13 +1,14 @@
 //! The rules. They are pure and synchronous: no I/O, no wasm type, and no text of an event.
 //!
-//! One exception: [`event::EventText`] may hold a JavaScript string, so that texts need not enter
-//! the wasm.
+//! One exception: [`event::EventText`] may hold a JavaScript string. Over IndexedDB and adapters texts
+//! thus need not enter the wasm, which would take most of the time of a large read.
 
 pub mod error;
 pub mod event;
 pub(crate) mod json;
 pub(crate) mod names;
 pub mod read;
+pub(crate) mod room;
 pub mod session;
 pub mod state;
 pub mod storage;

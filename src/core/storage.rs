@@ -204,10 +204,11 @@ pub use crate::core::read::{
     EventPage, ListOrder, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows, Window,
 };
 pub use crate::core::write::{
-    Changes, EventChange, EventRow, Found, MOST_CHANGED, Plan, ScopeSet, SessionChange, SessionRow,
-    SharedChange, SharedRevisions, SharedRow, Target, Write,
+    Changes, EventChange, EventRow, Found, MOST_CHANGED, Plan, Repetition, ScopeSet, SessionChange,
+    SessionRow, SharedChange, SharedRevisions, SharedRow, Target, Write,
 };
 
+use crate::core::error::Error;
 use crate::core::session::{Revision, SessionKey};
 
 /// A deletion. If there is nothing to delete, it succeeds.
@@ -242,8 +243,8 @@ pub enum Deletion {
 /// The futures are not `Send`: the core runs on one thread, as JavaScript does.
 #[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait Storage {
-    /// The storage's own errors. The service needs `Into<Error>`, the conformance suite `Debug`.
-    type Failure;
+    /// The storage's own errors.
+    type Failure: Into<Error>;
 
     /// Carries out a write, and returns it with its result.
     async fn write(&self, write: Write) -> Result<Write, Self::Failure>;

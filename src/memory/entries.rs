@@ -5,12 +5,12 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::names::Names;
 use crate::core::read::ListPlace;
+use crate::core::room::no_room;
 use crate::core::session::Revision;
 use crate::core::state::{ScopedState, StateChanges};
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow, Write};
 use crate::memory::order::Orders;
 use crate::memory::{App, StoredSession, User};
-use crate::room::no_room;
 
 /// The existing entries that a [`Plan`] names.
 #[derive(Default)]
@@ -121,7 +121,7 @@ impl<'a> Entries<'a> {
             return;
         };
         let key = ListPlace {
-            time: session.head.last_update_time.to_bits(),
+            time: session.head.last_update_time,
             session_id: Rc::clone(session_id),
             user_id: Rc::clone(user_id),
         };
@@ -135,10 +135,10 @@ impl<'a> Entries<'a> {
                 session.events.write(row);
             }
         }
-        let time = session.head.last_update_time.to_bits();
+        let time = session.head.last_update_time;
         for orders in [app.orders, user.orders] {
             if is_new {
-                let create_time = session.head.create_time.to_bits();
+                let create_time = session.head.create_time;
                 orders.by_creation.insert(ListPlace { time: create_time, ..key.clone() });
                 orders.by_update.insert(ListPlace { time, ..key.clone() });
             } else if key.time != time {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::core::event::EventText;
 use crate::core::names::Index;
 use crate::core::read::{PageEdges, Window};
-use crate::core::session::Revision;
+use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
 use crate::memory::blocks::{Blocks, Span};
 
@@ -19,7 +19,7 @@ const LEAST_WASTE: usize = 64 << 10;
 struct Entry {
     seq: Revision,
     revision: Revision,
-    timestamp: f64,
+    timestamp: Timestamp,
     id: Span,
     text: Span,
 }
@@ -94,7 +94,7 @@ impl EventLog {
         }
     }
 
-    fn replace(&mut self, position: usize, revision: Revision, timestamp: f64, text: Span) {
+    fn replace(&mut self, position: usize, revision: Revision, timestamp: Timestamp, text: Span) {
         let Some(entry) = self.entry_mut(position) else {
             return;
         };
@@ -182,7 +182,8 @@ impl EventLog {
 
     /// Returns the texts of the events in a window, by `seq`, and the edges of a page.
     pub(super) fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
-        let time_at = |position| self.entry(position).map_or(0.0, |entry| entry.timestamp);
+        let time_at =
+            |position| self.entry(position).map_or(Timestamp::MIN, |entry| entry.timestamp);
         let positions = window.positions(self.len(), |id| self.position(id), time_at);
         let Some(positions) = positions else {
             return (Vec::new(), None);
@@ -211,7 +212,8 @@ mod tests {
 
     fn row(id: &str, seq: Revision, revision: Revision, text: &str) -> EventRow {
         let text = EventText::from(text.to_owned());
-        EventRow { id: id.into(), seq, revision, timestamp: seq as f64, text }
+        let timestamp = Timestamp::from_millis(seq as f64).unwrap();
+        EventRow { id: id.into(), seq, revision, timestamp, text }
     }
 
     fn texts(texts: Vec<EventText>) -> Vec<String> {

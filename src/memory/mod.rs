@@ -15,6 +15,7 @@ use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::Window;
 use crate::core::read::{ListOrder, ListPlace, ListRequest, Listing, Rows};
+use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Deletion, Storage};
@@ -23,7 +24,6 @@ use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, Orders};
 use crate::memory::owners::Owners;
-use crate::room::{SPARE, no_room, require_room};
 
 /// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
 const ROW: usize = 640;
@@ -313,7 +313,7 @@ impl App {
             forget(user_id, session_id);
             let SessionHead { last_update_time, create_time, .. } = session.head;
             let place = |time| ListPlace {
-                time: f64::to_bits(time),
+                time,
                 session_id: Rc::clone(session_id),
                 user_id: Rc::clone(&owner),
             };

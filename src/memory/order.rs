@@ -3,6 +3,7 @@
 use std::iter;
 
 use crate::core::read::{ListPlace, Page};
+use crate::core::session::Timestamp;
 
 /// The most keys in a chunk: few enough to be moved when one is inserted.
 const CHUNK: usize = 256;
@@ -50,7 +51,7 @@ impl Order {
     }
 
     /// Changes the time of a key.
-    pub(super) fn shift(&mut self, key: &ListPlace, time: u64) {
+    pub(super) fn shift(&mut self, key: &ListPlace, time: Timestamp) {
         let at = self.chunk(key);
         let Some(chunk) = self.chunks.get(at) else {
             return;
@@ -129,19 +130,23 @@ mod properties {
 
     use super::*;
 
-    fn key(time: u64) -> ListPlace {
-        ListPlace { time, session_id: Rc::from("s"), user_id: Rc::from("u") }
+    fn time(milliseconds: u32) -> Timestamp {
+        Timestamp::from_millis(milliseconds.into()).unwrap_or_default()
     }
 
-    fn times(order: &Order, page: Page, after: Option<u64>, descending: bool) -> Vec<u64> {
+    fn key(milliseconds: u32) -> ListPlace {
+        ListPlace { time: time(milliseconds), session_id: Rc::from("s"), user_id: Rc::from("u") }
+    }
+
+    fn times(order: &Order, page: Page, after: Option<u32>, descending: bool) -> Vec<Timestamp> {
         let after = after.map(key);
         order.page(page, after.as_ref(), descending).iter().map(|key| key.time).collect()
     }
 
     /// A step of a test: whether it adds or removes times; the first time, how many, and how far
     /// apart.
-    fn step() -> impl Strategy<Value = (bool, u64, usize, usize)> {
-        (any::<bool>(), 0..3_000_u64, 1..700_usize, 1..5_usize)
+    fn step() -> impl Strategy<Value = (bool, u32, usize, usize)> {
+        (any::<bool>(), 0..3_000_u32, 1..700_usize, 1..5_usize)
     }
 
     proptest! {
@@ -150,31 +155,31 @@ mod properties {
             steps in prop::collection::vec(step(), 1..12),
             offset in 0..3_000_usize,
             limit in prop::option::of(0..600_usize),
-            after in prop::option::of(0..4_000_u64),
+            after in prop::option::of(0..4_000_u32),
         ) {
             let mut order = Order::default();
-            let mut sorted: Vec<u64> = Vec::new();
+            let mut sorted: Vec<u32> = Vec::new();
             for (come, from, count, apart) in steps {
-                for time in (from..).step_by(apart).take(count) {
-                    match sorted.binary_search(&time) {
+                for now in (from..).step_by(apart).take(count) {
+                    match sorted.binary_search(&now) {
                         Err(place) if come => {
-                            sorted.insert(place, time);
-                            order.insert(key(time));
+                            sorted.insert(place, now);
+                            order.insert(key(now));
                         }
                         // Moved away and back, or moved to a nearby time.
-                        Ok(place) if come && !sorted.contains(&(time + 1)) => {
-                            sorted[place] = time + 1;
-                            order.shift(&key(time), time + 1);
+                        Ok(place) if come && !sorted.contains(&(now + 1)) => {
+                            sorted[place] = now + 1;
+                            order.shift(&key(now), time(now + 1));
                         }
                         Ok(_) if come => {
-                            order.shift(&key(time), 9_999);
-                            order.shift(&key(9_999), time);
+                            order.shift(&key(now), time(9_999));
+                            order.shift(&key(9_999), time(now));
                         }
                         Ok(place) if !come => {
                             sorted.remove(place);
-                            order.remove(&key(time));
+                            order.remove(&key(now));
                         }
-                        Err(_) => order.remove(&key(time)),
+                        Err(_) => order.remove(&key(now)),
                         Ok(_) => {}
                     }
                 }
@@ -188,7 +193,8 @@ mod properties {
             descending.retain(|time| after.is_none_or(|after| *time < after));
             descending.reverse();
             for (expected, is_descending) in [(ascending, false), (descending, true)] {
-                let expected: Vec<u64> = expected.into_iter().skip(offset).take(limit).collect();
+                let expected = expected.into_iter().skip(offset).take(limit);
+                let expected: Vec<Timestamp> = expected.map(time).collect();
                 prop_assert_eq!(times(&order, page, after, is_descending), expected);
             }
         }

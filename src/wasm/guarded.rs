@@ -23,23 +23,27 @@ pub fn guard(run: &mut dyn FnMut()) -> Result<(), JsValue> {
     call(&mut || run(), &JsValue::UNDEFINED, &Array::new()).map(drop)
 }
 
-pub type Task<'a, T = JsValue> = Pin<Box<dyn Future<Output = Result<T, JsValue>> + 'a>>;
+pub type Task<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + 'a>>;
 
 /// A future that ends with an error if polling its task throws. The task owns what it changes: an
 /// exception may leave that half changed, and then it is never dropped.
-pub struct Guarded<'a, T>(Option<Task<'a, T>>);
+pub struct Guarded<'a, T, E> {
+    task: Option<Task<'a, T, E>>,
+    /// Converts the exception.
+    thrown: fn(JsValue) -> E,
+}
 
-impl<'a, T> Guarded<'a, T> {
-    pub fn new(task: Task<'a, T>) -> Self {
-        Self(Some(task))
+impl<'a, T, E> Guarded<'a, T, E> {
+    pub fn new(task: Task<'a, T, E>, thrown: fn(JsValue) -> E) -> Self {
+        Self { task: Some(task), thrown }
     }
 }
 
-impl<T> Future for Guarded<'_, T> {
-    type Output = Result<T, JsValue>;
+impl<T, E> Future for Guarded<'_, T, E> {
+    type Output = Result<T, E>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(mut task) = self.0.take() else {
+        let Some(mut task) = self.task.take() else {
             return Poll::Pending;
         };
         let mut polled = Poll::Pending;
@@ -47,10 +51,10 @@ impl<T> Future for Guarded<'_, T> {
         if let Err(thrown) = guard(&mut poll) {
             // The future stopped in the middle of its work: dropping it might drop a value twice.
             mem::forget(task);
-            return Poll::Ready(Err(thrown));
+            return Poll::Ready(Err((self.thrown)(thrown)));
         }
         if polled.is_pending() {
-            self.0 = Some(task);
+            self.task = Some(task);
         }
         polled
     }

@@ -1,13 +1,12 @@
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use adk_session_wasm::read::Window;
 use adk_session_wasm::service::*;
 use adk_session_wasm::session::SessionKey;
 use adk_session_wasm::state::REMOVED;
 use adk_session_wasm::storage::{Deletion, Storage};
-use adk_session_wasm::{Error, Event};
+use adk_session_wasm::{Error, Event, State, TemplateContext};
 
 async fn new_session(service: &InMemorySessionService, user_id: &str, id: &str) -> Session {
     let (app_name, user_id) = ("app".to_owned(), user_id.to_owned());
@@ -123,10 +122,11 @@ async fn stored_keys_have_the_same_order_in_every_run() {
     };
     service.create(create).await.unwrap();
     for (user_id, id) in [("user", "s"), ("other", "t")] {
-        let key = SessionKey::new("app", user_id, id).unwrap();
-        let stored = service.get_session(key, Window::ALL).await.unwrap().unwrap();
-        let expected = r#"{"a":1,"b":1,"k":1,"m":1,"z":1,"user:c":1,"user:y":1}"#;
-        assert_eq!(stored.state, expected);
+        let (app_name, user_id, session_id) = ("app".into(), user_id.into(), id.into());
+        let get = GetRequest { app_name, user_id, session_id, ..Default::default() };
+        let read = service.get(get).await.unwrap();
+        let keys: Vec<_> = read.state_keys().collect();
+        assert_eq!(keys, ["a", "b", "k", "m", "z", "user:c", "user:y"]);
     }
 }
 
@@ -153,7 +153,7 @@ async fn an_invalid_id_finds_no_session_and_cannot_be_appended_to() {
         assert_eq!(service.get(get_request(id)).await.unwrap_err().code(), "not_found");
         let (app_name, user_id, session_id) = ("app".into(), "user".into(), id.into());
         let delete = DeleteRequest { app_name, user_id, session_id };
-        SessionService::delete(&service, delete).await.unwrap();
+        service.delete(delete).await.unwrap();
         let refused = service.append_event(id, Event::new("i")).await.unwrap_err();
         assert_eq!(refused.code(), "invalid_argument");
     }
@@ -181,7 +181,7 @@ async fn an_id_of_two_sessions_is_ambiguous_until_one_is_deleted() {
     service.append_event_to(one.key(), Event::new("i")).await.unwrap();
     let SessionKey { app_name, user_id, session_id } = other.key().clone();
     let delete = DeleteRequest { app_name, user_id, session_id };
-    SessionService::delete(&service, delete).await.unwrap();
+    service.delete(delete).await.unwrap();
     service.append_event("s", Event::new("i")).await.unwrap();
     assert_eq!(service.get(get_request("s")).await.unwrap().events().len(), 2);
 }
@@ -243,8 +243,63 @@ async fn the_info_of_a_session_takes_odd_metadata_as_it_is() {
         event.other.insert("modelVersion".into(), model);
         service.append_event("s", event).await.unwrap();
     }
-    let info = service.session_info(session.key().clone()).await.unwrap();
+    let info = service.session_info(session.key()).await.unwrap();
     assert_eq!(info.event_count, 5);
     let counts = [("newTokenCount".to_owned(), 2), ("totalTokenCount".to_owned(), 3)];
     assert_eq!(info.usage, [("unknown".to_owned(), counts.into())].into());
+}
+
+#[tokio::test]
+async fn an_event_is_computed_from_the_stored_state_and_stored_once() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    let count = |state: &Map<String, Value>| {
+        let total = state.get("total").and_then(Value::as_u64).unwrap_or(0);
+        Ok([("total".to_owned(), json!(total + 1)), ("temp:now".to_owned(), json!(1))].into())
+    };
+    let event = Event { id: String::new(), ..Event::new("i") };
+    service.compute_event(session.key(), event, count).await.unwrap();
+    // A repetition of the same event, after which nothing counts twice.
+    let event = Event::new("i");
+    for _ in 0..2 {
+        service.compute_event(session.key(), event.clone(), count).await.unwrap();
+    }
+    service.compute_event(session.key(), Event::new("i"), |_| Ok([].into())).await.unwrap();
+    let session = service.get(get_request("s")).await.unwrap();
+    assert_eq!(session.state().get("total"), Some(json!(2)));
+    let deltas: Vec<_> = session.events().iter().map(|e| json!(e.actions.state_delta)).collect();
+    assert_eq!(deltas, [json!({"total": 1}), json!({"total": 2})]);
+    assert_eq!(session.events()[0].id.len(), 36);
+    assert_eq!(session.events()[1].id, event.id);
+    let too_deep = |_: &_| Ok([("k".to_owned(), nested(201))].into());
+    let refused = service.compute_event(session.key(), Event::new("i"), too_deep).await;
+    assert_eq!(refused.unwrap_err().code(), "unserializable");
+    let fails = |_: &_| Err(Error::Unsupported("count"));
+    let refused = service.compute_state("app", None, fails).await;
+    assert_eq!(refused.unwrap_err().code(), "unsupported");
+}
+
+#[tokio::test]
+async fn the_changes_of_a_session_are_its_new_and_replaced_events() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    let (key, since) = (session.key(), session.revision());
+    let mut first = event_with(json!({"a": 1}));
+    service.append_event_to(key, first.clone()).await.unwrap();
+    service.append_event_to(key, event_with(json!({"b": 1}))).await.unwrap();
+    first.actions.state_delta.insert("a".into(), json!(2));
+    service.append_event_to(key, first.clone()).await.unwrap();
+
+    let listed = service.list_changes(key, since).await.unwrap();
+    let (events, state) = listed.changes.unwrap();
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[0], ChangedEvent { seq: since + 1, revision: since + 3, event: first });
+    assert_eq!(json!(state.all()), json!({"a": 2, "b": 1}));
+    assert!(service.list_changes(key, since + 4).await.unwrap().changes.is_none());
+
+    let (app_name, user_id, session_id) = ("app".into(), "user".into(), "s".into());
+    service.delete(DeleteRequest { app_name, user_id, session_id }).await.unwrap();
+    assert_eq!(service.list_changes(key, since).await.unwrap_err().code(), "not_found");
+    new_session(&service, "user", "s").await;
+    assert!(service.list_changes(key, listed.head.revision).await.unwrap().changes.is_none());
 }

@@ -11,12 +11,12 @@ mod model;
 mod steps;
 
 use adk_session_wasm::Error;
+use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::{ListOrder, Page, Window};
-use adk_session_wasm::service::{
-    HandlePosition, InMemorySessionService, NewSession, StalePolicy, StoredSession,
-};
+use adk_session_wasm::service::text_service::{StoredSession, TextService};
 use adk_session_wasm::session::{Revision, SessionHead};
 use adk_session_wasm::storage::{Deletion, Storage};
+use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -35,13 +35,13 @@ fn object(json: &str) -> Scope {
 }
 
 struct Test {
-    service: InMemorySessionService,
+    service: TextService<MemoryStorage>,
     model: Model,
 }
 
 impl Test {
     async fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
-        self.model.now += 1.0;
+        self.model.now += 1;
         match step {
             Step::Create(place, state) => self.create(*place, state).await?,
             Step::GetOrCreate(place, state) => self.get_or_create(*place, state).await?,
@@ -86,9 +86,9 @@ impl Test {
     }
 
     async fn create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
-        let new = NewSession::new(delta(state), self.model.now);
+        let new = NewSession::new(delta(state), self.model.time());
         let created = self.service.create_session(key_of(place), new);
-        match (created.await.map_err(Error::from), self.model.sessions.contains_key(&place)) {
+        match (created.await, self.model.sessions.contains_key(&place)) {
             (Ok(session), false) => {
                 self.model.create(place, state, session.head)?;
                 prop_assert_eq!(object(&session.state), self.model.seen(place));
@@ -100,8 +100,7 @@ impl Test {
     }
 
     async fn get_or_create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {
-        let now = self.model.now;
-        let new = NewSession::new(delta(state), now);
+        let new = NewSession::new(delta(state), self.model.time());
         let session = self.service.get_or_create_session(key_of(place), new);
         let session = session.await.map_err(refused)?;
         if !self.model.sessions.contains_key(&place) {
@@ -134,9 +133,8 @@ impl Test {
         let given = events.iter().map(new_event).collect();
         let appended = self
             .service
-            .append_events(key_of(place), position, policy, given, self.model.now)
+            .append_events(key_of(place), position, policy, given, self.model.time())
             .await;
-        let appended = appended.map_err(Error::from);
 
         let before = self.model.sessions.get(&place).cloned();
         let Some(before) =
@@ -204,7 +202,7 @@ impl Test {
         unchanged: &[(usize, Revision)],
         head: SessionHead,
     ) -> Result<(), TestCaseError> {
-        let now = self.model.now;
+        let now = self.model.time();
         let mut same = Vec::new();
         let mut still = (events.len() - unchanged.len()) as u64;
         for (position, given) in events.iter().enumerate() {
@@ -274,9 +272,9 @@ impl Test {
             .service
             .list_sessions(app.to_owned(), user, ListOrder::default(), None, page)
             .await;
-        let listed = listed.map_err(refused)?;
-        prop_assert_eq!((listed.total, listed.sessions.len()), (total, total));
-        for session in listed.sessions {
+        let (sessions, found) = listed.map_err(refused)?;
+        prop_assert_eq!((found, sessions.len()), (total, total));
+        for session in sessions {
             let at = |names: &[&str], name: &str| names.iter().position(|known| *known == name);
             let key = &session.key;
             let place = (at(&APPS, app), at(&USERS, &key.user_id), at(&IDS, &key.session_id));
@@ -319,7 +317,7 @@ proptest! {
     #[test]
     fn the_service_equals_the_model(steps in steps()) {
         block_on(async {
-            let service = InMemorySessionService::new();
+            let service = TextService::over(MemoryStorage::new());
             let mut test = Test { service, model: Model::default() };
             for step in &steps {
                 test.step(step).await?;

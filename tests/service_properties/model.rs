@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use adk_session_wasm::session::{Revision, SessionHead};
+use adk_session_wasm::session::{Revision, SessionHead, Timestamp};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -32,10 +32,15 @@ pub struct Model {
     pub sessions: BTreeMap<Place, NaiveSession>,
     /// All heads that a session of that key ever had, also before it was deleted.
     pub heads: BTreeMap<Place, Vec<SessionHead>>,
-    pub now: f64,
+    /// Milliseconds.
+    pub now: u32,
 }
 
 impl Model {
+    pub fn time(&self) -> Timestamp {
+        Timestamp::from_millis(f64::from(self.now)).unwrap()
+    }
+
     pub fn apply(&mut self, (app, user, id): Place, entries: &[Entry]) {
         for (key, value) in entries {
             let scope = if let Some(name) = key.strip_prefix("app:") {
@@ -89,7 +94,7 @@ impl Model {
         head: SessionHead,
     ) -> Result<(), TestCaseError> {
         prop_assert_eq!(head.created, head.revision);
-        prop_assert_eq!(head.last_update_time, self.now);
+        prop_assert_eq!(head.last_update_time, self.time());
         let session = NaiveSession { head, state: Scope::new(), events: Vec::new() };
         self.sessions.insert(place, session);
         self.apply(place, state);

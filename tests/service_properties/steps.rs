@@ -1,9 +1,9 @@
 //! The calls of a sequence, and the values that they pass.
 
 use adk_session_wasm::event::{EventText, NewEvent};
-use adk_session_wasm::service::StalePolicy;
-use adk_session_wasm::session::SessionKey;
+use adk_session_wasm::session::{SessionKey, Timestamp};
 use adk_session_wasm::state::{Delta, REMOVED};
+use adk_session_wasm::write::StalePolicy;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub type Place = (usize, usize, usize);
 /// Key and value; `None` removes the key.
 pub type Entry = (&'static str, Option<u8>);
 /// An event: the number in its id, its time, its text, its delta.
-pub type Given = (u8, f64, u8, Vec<Entry>);
+pub type Given = (u8, Timestamp, u8, Vec<Entry>);
 
 #[derive(Debug, Clone)]
 pub enum Step {
@@ -53,7 +53,12 @@ fn all_entries() -> impl Strategy<Value = Vec<Entry>> {
 
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
     let place = || (0..APPS.len(), 0..USERS.len(), 0..IDS.len());
-    let event = (0u8..6, (0u32..9).prop_map(f64::from), 0u8..2, all_entries());
+    let event = (
+        0u8..6,
+        (0u32..9).prop_map(|time| Timestamp::from_millis(time.into()).unwrap()),
+        0u8..2,
+        all_entries(),
+    );
     let stand = prop_oneof![
         2 => Just(Stand::Latest),
         3 => any::<usize>().prop_map(Stand::Read),

@@ -1,7 +1,5 @@
 //! The ops that list: sessions, events, and the changes since a handle was read.
 
-use std::fmt::Debug;
-
 use serde_json::{Value, json};
 
 use crate::conformance::case::Call;
@@ -11,14 +9,12 @@ use crate::conformance::request::Request;
 use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
 use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, check_event_limit};
+use crate::core::session::Timestamp;
 use crate::core::storage::{MOST_CHANGED, Storage};
-use crate::service::{EventCursor, StalePolicy, StoredSession};
+use crate::core::write::StalePolicy;
+use crate::service::text_service::{EventCursor, StoredSession};
 
-impl<S> Runner<S>
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+impl<S: Storage> Runner<S> {
     pub(super) async fn list(&self, call: &Call) -> Result<(Kind, Value), Stop> {
         let with = Request(&call.with);
         let after = match with.text("cursor", None) {
@@ -35,27 +31,28 @@ where
         let by_creation = is("orderBy", "createTime");
         let order = ListOrder { by_creation, descending: is("order", "desc") };
         let user_id = with.text("userId", None);
-        let listed =
-            self.service.list_sessions(with.app_name()?, user_id, order, after, page).await?;
-        let is_full = listed.sessions.len() == page.limit.unwrap_or_default();
-        let last = listed.sessions.last().filter(|_| is_full).map(
-            |StoredSession { key, head, .. }| {
+        let service = &self.service.texts;
+        let listed = service.list_sessions(with.app_name()?, user_id, order, after, page);
+        let (sessions, total) = listed.await?;
+        let position = page.position(total);
+        let is_full = sessions.len() == page.limit.unwrap_or_default();
+        let last =
+            sessions.last().filter(|_| is_full).map(|StoredSession { key, head, .. }| {
                 let time = if by_creation { head.create_time } else { head.last_update_time };
                 ListPlace::new(time, &key.session_id, &key.user_id)
-            },
-        );
+            });
         let has_next = last.is_some();
         if let Some((name, place)) = call.keep_as.clone().zip(last) {
             self.places.borrow_mut().insert(name, place);
         }
         let sessions: Result<Vec<Value>, Stop> =
-            listed.sessions.into_iter().map(|session| Ok(Handle::of(session)?.to_json())).collect();
+            sessions.into_iter().map(|session| Ok(Handle::of(session)?.to_json())).collect();
         let page = json!({
             "sessions": sessions?,
-            "page": listed.position.page,
-            "limit": listed.position.limit,
-            "totalItems": listed.total,
-            "totalPages": listed.position.total_pages,
+            "page": position.page,
+            "limit": position.limit,
+            "totalItems": total,
+            "totalPages": position.total_pages,
             "nextCursor": has_next,
         });
         Ok((Kind::Page, page))
@@ -77,7 +74,7 @@ where
             (None, None) => PageEnd::Last,
         };
         let limit = check_event_limit(with.number("limit"))?;
-        let page = self.service.get_events(with.key()?, end, limit, true).await?;
+        let page = self.service.texts.get_events(with.key()?, end, limit, true).await?;
         let mut result = json!({"before": page.before.is_some(), "after": page.after.is_some()});
         if let (Value::Object(result), Some(count)) = (&mut result, page.event_count) {
             result.insert("eventCount".to_owned(), count.into());
@@ -99,7 +96,7 @@ where
         let mut end = if is_descending { PageEnd::Last } else { PageEnd::First };
         let mut events = Vec::new();
         loop {
-            let page = self.service.get_events(with.key()?, end, limit, false).await?;
+            let page = self.service.texts.get_events(with.key()?, end, limit, false).await?;
             let is_empty = page.events.is_empty();
             let mut found = parse_events(&page.events)?;
             if is_descending {
@@ -122,7 +119,11 @@ where
         self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
         let (key, position) = (current.key.clone(), current.position.clone());
         let merge = StalePolicy::Merge;
-        let changes = self.service.append_events(key, position, merge, Vec::new(), 0.0).await?;
+        let changes = self
+            .service
+            .texts
+            .append_events(key, position, merge, Vec::new(), Timestamp::MIN)
+            .await?;
         if changes.state.is_none() {
             return Err(Stop::Broken("an append of no events returned no state".into()));
         }

@@ -4,7 +4,6 @@ mod lists;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::future::poll_fn;
 use std::task::Poll;
 
@@ -12,21 +11,20 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::case::{Call, Op, Step};
 use crate::conformance::expect::{Kind, compare};
-use crate::conformance::handle::{Handle, Outgoing, javascript_number, parse_object, to_text};
+use crate::conformance::handle::{Handle, Outgoing, parse_object, to_text};
 use crate::conformance::request::Request;
 use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::read::ListPlace;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
+use crate::core::write::{ComputeDelta, Computed, HandlePosition, StalePolicy};
 use crate::platform;
-use crate::service::{
-    ComputeDelta, Computed, EventCursor, HandlePosition, StalePolicy, StoredSession,
-    StoredSessionService,
-};
+use crate::service::StoredSessionService;
+use crate::service::text_service::{EventCursor, StoredSession};
 
 /// A case in progress.
 pub(super) struct Runner<S> {
@@ -42,11 +40,7 @@ pub(super) struct Runner<S> {
     newest: RefCell<BTreeMap<SessionKey, Revision>>,
 }
 
-impl<S> Runner<S>
-where
-    S: Storage,
-    S::Failure: Debug,
-{
+impl<S: Storage> Runner<S> {
     pub(super) fn new(storage: S, stale: StalePolicy) -> Self {
         Self {
             service: StoredSessionService::over(storage),
@@ -122,7 +116,7 @@ where
 
     async fn perform(&self, call: &Call) -> Result<(Kind, Value), Stop> {
         let with = Request(&call.with);
-        let service = &self.service;
+        let service = &self.service.texts;
         let deletion = match call.op {
             Op::CreateSession => {
                 let new = with.new_session(call.now)?;
@@ -150,7 +144,7 @@ where
             Op::AppendEvent | Op::AppendEvents => return self.append(call).await,
             Op::UpdateState => return self.update(with, call.now).await,
             Op::UpdateSession => {
-                service.describe_session(with.key()?, with.description()).await?;
+                self.service.describe_session(&with.key()?, with.description()).await?;
                 return Ok((Kind::Nothing, Value::Null));
             }
             Op::SessionInfo => return self.count_session(with).await,
@@ -182,7 +176,7 @@ where
             }
             Op::DeleteAppState => Deletion::AppState { app_name: with.app_name()? },
         };
-        service.remove(deletion).await?;
+        self.service.remove(deletion).await?;
         Ok((Kind::Nothing, Value::Null))
     }
 
@@ -238,7 +232,7 @@ where
         let own: Vec<Outgoing> = written.iter().map(Outgoing::new).collect();
         let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
         let (key, position) = (handle.key.clone(), handle.position.clone());
-        let (service, policy, events) = (&self.service, self.stale, events?);
+        let (service, policy, events) = (&self.service.texts, self.stale, events?);
         let appended = match expected {
             None => service.append_events(key, position, policy, events, call.now).await?,
             Some(revision) => {
@@ -250,31 +244,31 @@ where
         handle.receive(appended, &own)
     }
 
-    async fn update(&self, with: Request<'_>, now: f64) -> Result<(Kind, Value), Stop> {
+    async fn update(&self, with: Request<'_>, now: Timestamp) -> Result<(Kind, Value), Stop> {
         let delta = with.0.get("stateDelta").and_then(Value::as_object);
         let delta = delta.cloned().unwrap_or_default();
         if with.text("sessionId", None).is_some() {
             let event = Outgoing::new(&json!({
                 "author": "user",
                 "invocationId": format!("p-{}", platform::new_id()),
-                "timestamp": javascript_number(now),
+                "timestamp": now,
                 "actions": {"stateDelta": delta},
             }));
             let events = vec![event.to_new_event()?];
             let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-            self.service.append_events(with.key()?, position, policy, events, now).await?;
+            self.service.texts.append_events(with.key()?, position, policy, events, now).await?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
             let delta = Delta::parse(&to_text(&delta))?;
-            self.service.update_state(app_name, user_id, delta).await?;
+            self.service.texts.update_state(app_name, user_id, delta).await?;
         }
         Ok((Kind::Nothing, Value::Null))
     }
 
-    async fn count(&self, with: Request<'_>, now: f64) -> Result<(Kind, Value), Stop> {
+    async fn count(&self, with: Request<'_>, now: Timestamp) -> Result<(Kind, Value), Stop> {
         let key = with.needed("key", "")?;
         let fails = with.text("fails", None).is_some();
-        let draft = Outgoing::new(&json!({"author": "user", "timestamp": javascript_number(now)}));
+        let draft = Outgoing::new(&json!({"author": "user", "timestamp": now}));
         let event = draft.to_new_event()?;
         let compute: ComputeDelta = Box::new(move |state| {
             let mut delta = Map::new();
@@ -290,21 +284,21 @@ where
             Ok(Computed { delta: Delta::parse(&to_text(&delta))?, text })
         });
         if with.text("sessionId", None).is_some() {
-            self.service.compute_event(with.key()?, event, compute, now).await?;
+            self.service.texts.compute_event(with.key()?, event, compute, now).await?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
-            self.service.compute_state(app_name, user_id, compute).await?;
+            self.service.texts.compute_state(app_name, user_id, compute).await?;
         }
         Ok((Kind::Nothing, Value::Null))
     }
 
     async fn count_session(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
-        let info = self.service.session_info(with.key()?).await?;
+        let info = self.service.session_info(&with.key()?).await?;
         let Description { title, labels, initial_state, .. } = info.description;
         let object = |text: Option<String>| text.as_deref().map(parse_object).transpose();
         let info = json!({
-            "createTime": javascript_number(info.create_time),
-            "lastUpdateTime": javascript_number(info.last_update_time),
+            "createTime": info.create_time,
+            "lastUpdateTime": info.last_update_time,
             "eventCount": info.event_count,
             "bytes": info.bytes,
             "usage": info.usage,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::core::session::Timestamp;
 use crate::core::state::Scope;
 use crate::platform;
 
@@ -31,9 +32,9 @@ pub struct Event {
     /// `user`, or the name of an agent.
     #[serde(default, deserialize_with = "or_default")]
     pub author: String,
-    /// Milliseconds since 1970.
-    #[serde(default = "platform::now", serialize_with = "as_javascript_number")]
-    pub timestamp: f64,
+    /// When it was made.
+    #[serde(default = "Timestamp::now")]
+    pub timestamp: Timestamp,
     /// Role and parts, in the Gemini API's form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
@@ -96,7 +97,7 @@ impl Event {
             id: platform::new_id(),
             invocation_id: invocation_id.into(),
             author: String::new(),
-            timestamp: platform::now(),
+            timestamp: Timestamp::now(),
             content: None,
             partial: false,
             branch: None,
@@ -198,15 +199,6 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Writes whole numbers without a fraction, as JavaScript does.
-fn as_javascript_number<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if number.fract() == 0.0 && (0.0..1e15).contains(number) {
-        serializer.serialize_u64(*number as u64)
-    } else {
-        serializer.serialize_f64(*number)
-    }
-}
-
 /// Writes the keys in a fixed order, so that appending the same event again gives the same text.
 fn by_key<S: Serializer, V: Serialize>(
     map: &HashMap<String, V>,
@@ -229,29 +221,22 @@ mod tests {
     }
 
     #[test]
-    fn whole_timestamps_are_written_as_javascript_does() {
-        let mut event = Event::new("i");
-        event.timestamp = 1_795_155_122_530.0;
-        let text = serde_json::to_string(&event).unwrap();
-        assert!(text.contains(r#""timestamp":1795155122530,"#), "{text}");
-    }
-
-    #[test]
     fn null_fields_are_read_as_absent() {
         let text = r#"{"id":"e","invocationId":null,"author":null,"timestamp":1,"content":null,
             "partial":null,"branch":null,"actions":{"stateDelta":null,"artifactDelta":null,
             "escalate":null,"transferToAgent":null,"skipSummarization":null}}"#;
         let event: Event = serde_json::from_str(text).unwrap();
-        let expected = Event { id: "e".into(), timestamp: 1.0, ..Event::new("") };
+        let timestamp = Timestamp::from_millis(1.0).unwrap();
+        let expected = Event { id: "e".into(), timestamp, ..Event::new("") };
         assert_eq!(event, expected);
         assert_eq!(serde_json::from_str::<Event>(r#"{"actions":null}"#).unwrap().id, "");
     }
 
     #[test]
     fn an_event_without_a_timestamp_gets_the_current_time() {
-        let before = platform::now();
+        let before = Timestamp::now();
         let event: Event = serde_json::from_str("{}").unwrap();
-        assert!(event.timestamp >= before && event.timestamp <= platform::now());
+        assert!(event.timestamp >= before && event.timestamp <= Timestamp::now());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::error::Error;
 use crate::core::event::EventText;
-use crate::core::session::{check_id, check_timestamp};
+use crate::core::session::{Timestamp, check_id};
 use crate::core::state::Delta;
 
 /// A snapshot of an event: its text, and the few fields that the rules need.
@@ -15,8 +15,8 @@ use crate::core::state::Delta;
 pub struct NewEvent {
     /// Unique within the session; an event with the same id replaces the stored one.
     pub id: Rc<str>,
-    /// Milliseconds since 1970.
-    pub timestamp: f64,
+    /// When it was made.
+    pub timestamp: Timestamp,
     /// The changes of the state.
     pub delta: Delta,
     /// The event's JSON text.
@@ -30,17 +30,16 @@ impl NewEvent {
     /// Checks and parses the fields; `delta` is the JSON text of the event's `stateDelta`.
     ///
     /// # Errors
-    /// Fails with `invalid_argument` if the id or the timestamp is invalid, and with
-    /// `unserializable` if the delta is not a JSON object.
+    /// Fails with `invalid_argument` if the id is invalid, and with `unserializable` if the delta is not
+    /// a JSON object.
     pub fn new(
         id: impl Into<Rc<str>>,
-        timestamp: f64,
+        timestamp: Timestamp,
         delta: &str,
         text: EventText,
     ) -> Result<Self, Error> {
         let id = id.into();
         check_id("event.id", &id)?;
-        let timestamp = check_timestamp("event.timestamp", timestamp)?;
         Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text, whole: None })
     }
 

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use crate::core::session::Timestamp;
+
 /// The order of a list of sessions. The default is by last update, ascending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ListOrder {
@@ -16,17 +18,15 @@ pub struct ListOrder {
 /// user id. The place stays valid when its session moves or is deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPlace {
-    /// The bits of the time. Times are never negative, so their bits have the same order.
-    pub(crate) time: u64,
+    pub(crate) time: Timestamp,
     pub(crate) session_id: Rc<str>,
     pub(crate) user_id: Rc<str>,
 }
 
 impl ListPlace {
     /// The place of the session with this `last_update_time` or `create_time`, by which the list is
-    /// ordered. The time is in milliseconds and not negative.
-    pub fn new(time: f64, session_id: &str, user_id: &str) -> Self {
-        let time = time.to_bits();
+    /// ordered.
+    pub fn new(time: Timestamp, session_id: &str, user_id: &str) -> Self {
         Self { time, session_id: session_id.into(), user_id: user_id.into() }
     }
 

@@ -1,4 +1,9 @@
-//! Reads: the part of a history or of a list that a read returns, and the rows of both.
+//! Reads: what a read asks for, and the rows that answer it.
+//!
+//! A read of a session or of states is a [`Target`](crate::core::write::Target) with a [`Window`] of
+//! events; a read of a list is a [`ListRequest`]. A storage answers with [`Rows`] or a [`Listing`],
+//! and decides nothing. Its caller converts these rows: `service` to values of Rust, `wasm::bindings`
+//! to values of JavaScript.
 
 mod count;
 mod event_page;
@@ -13,17 +18,17 @@ pub use window::{Page, PagePosition, Window};
 use crate::core::event::EventText;
 use crate::core::write::{SessionRow, SharedRow};
 
-/// The result of `read`.
+/// The result of `read`. `E` holds the events: their texts, or a list in JavaScript.
 #[derive(Debug, Clone)]
-pub struct Rows {
+pub struct Rows<E = Vec<EventText>> {
     /// The session, if one was requested and exists.
     pub session: Option<SessionRow>,
     /// The user's state, if a user or session was requested and the state exists.
     pub user: Option<SharedRow>,
     /// The app's state, if it exists.
     pub app: Option<SharedRow>,
-    /// The texts of the events in the window, by `seq`.
-    pub events: Vec<EventText>,
+    /// The events in the window, by `seq`.
+    pub events: E,
     /// Where these events stand, if the window has a [`Window::page`]. `None` also if no event has
     /// the id that the page begins or ends at.
     pub edges: Option<PageEdges>,

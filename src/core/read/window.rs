@@ -3,6 +3,7 @@
 use crate::core::error::Error;
 use crate::core::read::count::check_count;
 use crate::core::read::event_page::{EventPage, PageEnd};
+use crate::core::session::Timestamp;
 
 /// A part of a session's events: first the filter by time, then the last events of the rest, or
 /// those at another end.
@@ -10,8 +11,8 @@ use crate::core::read::event_page::{EventPage, PageEnd};
 pub struct Window {
     /// The most events, counted from the window's end; `None` for all.
     pub limit: Option<usize>,
-    /// Only events with this timestamp (milliseconds) or a later one, in any position.
-    pub after: Option<f64>,
+    /// Only events with this timestamp or a later one, in any position.
+    pub after: Option<Timestamp>,
     /// The end of a page, which is read with its edges. `None`: the last events, without edges.
     pub page: Option<EventPage>,
 }
@@ -22,7 +23,8 @@ impl Window {
     /// No event at all.
     pub const NONE: Self = Self { limit: Some(0), after: None, page: None };
 
-    /// Checks numbers from a caller.
+    /// Checks numbers from a caller. Each number but NaN is a valid time here: no event is earlier than
+    /// 1970, or later than the year 9999.
     ///
     /// # Errors
     /// Fails with `invalid_argument` if a count is negative or fractional, or if a time is NaN.
@@ -31,7 +33,11 @@ impl Window {
         if after.is_some_and(f64::is_nan) {
             return Err(Error::invalid("afterTimestamp", "must be a number; it is NaN"));
         }
-        Ok(Self { limit: last, after, page: None })
+        let Some(after) = after else {
+            return Ok(Self { limit: last, ..Self::ALL });
+        };
+        let after = Timestamp::valid(after.max(0.0));
+        Ok(after.map_or(Self::NONE, |after| Self { limit: last, after: Some(after), page: None }))
     }
 
     /// The window of a page of at most `limit` events.
@@ -40,7 +46,7 @@ impl Window {
     }
 
     /// Whether an event with this timestamp passes the filter.
-    pub fn admits(&self, timestamp: f64) -> bool {
+    pub fn admits(&self, timestamp: Timestamp) -> bool {
         self.after.is_none_or(|after| timestamp >= after)
     }
 
@@ -52,7 +58,7 @@ impl Window {
         &self,
         len: usize,
         position_of: impl Fn(&str) -> Option<usize>,
-        time_at: impl Fn(usize) -> f64,
+        time_at: impl Fn(usize) -> Timestamp,
     ) -> Option<Vec<usize>> {
         let end = self.page.as_ref().map(|page| &page.end);
         let is_forward = end.is_some_and(PageEnd::is_forward);
@@ -155,6 +161,9 @@ mod tests {
             assert_eq!(error, format!("{rule}; it is {given}"));
         }
         assert!(Window::from_numbers(None, Some(f64::NAN)).is_err());
+        let all = Window { after: Some(Timestamp::MIN), ..Window::ALL };
+        assert_eq!(Window::from_numbers(None, Some(f64::NEG_INFINITY)).unwrap(), all);
+        assert_eq!(Window::from_numbers(None, Some(f64::INFINITY)).unwrap(), Window::NONE);
         assert_eq!(Window::from_numbers(Some(0.0), None).unwrap(), Window::NONE);
     }
 

@@ -8,4 +8,4 @@ mod timestamp;
 pub use description::Description;
 pub use key::{MAX_ID_BYTES, SessionKey, check_id};
 pub use revision::{NEVER, Revision, SessionHead};
-pub use timestamp::{MAX_TIMESTAMP, check_timestamp};
+pub use timestamp::Timestamp;

@@ -1,5 +1,7 @@
 //! The number that orders the changes of a session.
 
+use crate::core::session::Timestamp;
+
 /// Increases with each stored change of a session, or of a user's or an app's state. No revision is
 /// reused for the same id, not even after the session was deleted and created again. Order and
 /// staleness depend on it, never on a clock.
@@ -18,8 +20,8 @@ pub struct SessionHead {
     pub created: Revision,
     /// The revision of its last change.
     pub revision: Revision,
-    /// Milliseconds since 1970; never decreases.
-    pub last_update_time: f64,
-    /// The `last_update_time` at which the session was created; 0 if it is not known.
-    pub create_time: f64,
+    /// Never decreases.
+    pub last_update_time: Timestamp,
+    /// The `last_update_time` at which the session was created; [`Timestamp::MIN`] if it is not known.
+    pub create_time: Timestamp,
 }

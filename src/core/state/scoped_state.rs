@@ -5,9 +5,10 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::json::{ObjectWriter, escaped_len, split_object};
 use crate::core::names::Index;
+use crate::core::room::require_room;
 use crate::core::state::delta::{Change, StateChanges};
 use crate::core::state::scope::{SHARED_SCOPES, Scope};
-use crate::room::{has_room, require_room};
+use crate::platform::has_room;
 
 /// The largest JSON of one scope, in bytes.
 const MAX_SIZE: usize = 128 << 20;

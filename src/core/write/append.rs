@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::session::{Description, NEVER, Revision, SessionHead};
+use crate::core::session::{Description, NEVER, Revision, SessionHead, Timestamp};
 use crate::core::state::Delta;
 use crate::core::write::changes::{Changes, SessionChange, SharedChange, SharedRevisions};
 use crate::core::write::plan::{Plan, ScopeSet};
@@ -97,7 +97,7 @@ pub(super) struct Append {
     first_title: Option<String>,
     truncation: Option<Truncation>,
     repeated: RepeatedIds,
-    now: f64,
+    now: Timestamp,
     /// `None` before the first decision.
     outcome: Option<Result<Appended, AppendFailure>>,
 }
@@ -125,7 +125,7 @@ impl Append {
         position: Option<ResolvedPosition>,
         policy: StalePolicy,
         events: &[NewEvent],
-        now: f64,
+        now: Timestamp,
     ) -> Self {
         // Without events, the append only tells what the handle lacks.
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;

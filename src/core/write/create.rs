@@ -5,7 +5,7 @@ use std::mem;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, Revision, SessionHead};
+use crate::core::session::{Description, Revision, SessionHead, Timestamp};
 use crate::core::state::{Delta, ScopedState, Shared, StateChanges};
 use crate::core::write::changes::{
     Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
@@ -22,10 +22,10 @@ pub struct NewSession {
     pub events: Vec<NewEvent>,
     /// Changes that no event carries. They follow the events' deltas, and are stored in all scopes.
     pub delta: Delta,
-    /// When a session from elsewhere was last updated (ms); `None` for `now`. A later event wins.
-    pub last_update_time: Option<f64>,
-    /// The time of the call (ms).
-    pub now: f64,
+    /// When a session from elsewhere was last updated; `None` for `now`. A later event wins.
+    pub last_update_time: Option<Timestamp>,
+    /// The time of the call.
+    pub now: Timestamp,
     /// Whether the `user:` and `app:` keys of the state and of the events are stored.
     pub shares_state: bool,
     /// Its title, labels and initial state.
@@ -33,8 +33,8 @@ pub struct NewSession {
 }
 
 impl NewSession {
-    /// A session without events, created at the time `now` (ms).
-    pub fn new(state: Delta, now: f64) -> Self {
+    /// A session without events, created at the time `now`.
+    pub fn new(state: Delta, now: Timestamp) -> Self {
         Self {
             state,
             events: Vec::new(),
@@ -52,7 +52,7 @@ impl NewSession {
 pub(super) struct Create {
     /// The initial state with the deltas of all events and the last changes.
     state: Delta,
-    last_update_time: f64,
+    last_update_time: Timestamp,
     event_count: usize,
     description: Description,
     /// `None` until the storage calls `decide`.

@@ -26,7 +26,7 @@ use create::Create;
 pub(crate) use create::Created;
 pub use create::NewSession;
 use describe::Describe;
-pub use plan::{MOST_CHANGED, Plan, ScopeSet, Target};
+pub use plan::{MOST_CHANGED, Plan, Repetition, ScopeSet, Target};
 use resolved_position::ResolvedPosition;
 pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
 #[cfg(any(test, feature = "testing"))]
@@ -39,9 +39,9 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, Revision, SessionKey};
+use crate::core::room::require_room;
+use crate::core::session::{Description, Revision, SessionKey, Timestamp};
 use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
-use crate::room::require_room;
 
 /// One write, from its plan to its result.
 #[derive(Debug)]
@@ -88,7 +88,8 @@ impl Write {
     /// Fails with `invalid_argument` if two events have one id.
     pub(crate) fn create(key: SessionKey, mut new: NewSession) -> Result<Self, Error> {
         let scopes = ScopeSet { session: true, user: true, app: true };
-        let plan = Plan { creates: true, scopes, ..Plan::of(key) };
+        let repetition = Repetition::Recognized;
+        let plan = Plan { creates: true, scopes, repetition, ..Plan::of(key) };
         let create = Create::new(&mut new)?;
         Ok(Self::new(plan, Rule::Create(create), new.events))
     }
@@ -99,7 +100,7 @@ impl Write {
         position: HandlePosition,
         policy: StalePolicy,
         events: Vec<NewEvent>,
-        now: f64,
+        now: Timestamp,
     ) -> Self {
         let mut plan = Plan::of(key);
         let position = match position {
@@ -112,6 +113,9 @@ impl Write {
                 None
             }
         };
+        if !events.is_empty() {
+            plan.repetition = Repetition::Recognized;
+        }
         let append = Append::new(position, policy, &events, now);
         append.plan(&events, &mut plan);
         Self::new(plan, Rule::Append(append), events)
@@ -179,21 +183,11 @@ impl Write {
         let Target { user_id, session_id, .. } = &self.plan.target;
         let (user, session) = (user_id.is_some(), session_id.is_some());
         self.plan.scopes = ScopeSet { session, user, app: true };
+        if self.events.is_empty() {
+            self.plan.repetition = Repetition::CountsTwice;
+        }
         self.compute = Some(Compute(compute));
         self
-    }
-
-    /// Whether a repetition after a successful commit would change the state once more. An event's id
-    /// prevents that.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn counts_twice(&self) -> bool {
-        self.compute.is_some() && self.events.is_empty()
-    }
-
-    /// Whether a repetition finds what was stored before, by the event's id or by the session.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn is_recognized(&self) -> bool {
-        self.plan.creates || !self.events.is_empty()
     }
 
     /// Returns which rows the storage has to read.

@@ -18,15 +18,6 @@ pub struct ScopeSet {
     pub app: bool,
 }
 
-#[cfg(target_arch = "wasm32")]
-impl ScopeSet {
-    /// Encodes the set for JavaScript: session 1, user 2, app 4.
-    pub(crate) fn bits(self) -> u8 {
-        let Self { session, user, app } = self;
-        u8::from(session) | u8::from(user) << 1 | u8::from(app) << 2
-    }
-}
-
 /// Names a session, a user or an app. The user is `None` for an app; the session is `None` for a
 /// user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +60,19 @@ pub struct Plan {
     /// If the write changes anything, the storage first removes all events with a `seq` later than
     /// this one. Only a storage that [`truncates`](crate::storage::Storage::truncates) gets such a write.
     pub truncate_after: Option<Revision>,
+    /// The effect of running the write again, after a commit whose result was lost.
+    pub repetition: Repetition,
+}
+
+/// The effect of a write that runs again after it was committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repetition {
+    /// None: it finds what was stored before, by an event's id or by the session's.
+    Recognized,
+    /// It sets the same values again. That loses what others have written since.
+    SetsAgain,
+    /// It changes the state once more: its changes are computed from the stored state.
+    CountsTwice,
 }
 
 impl Plan {
@@ -93,6 +97,7 @@ impl Plan {
             ids_are_new: false,
             since: NEVER,
             truncate_after: None,
+            repetition: Repetition::SetsAgain,
         }
     }
 }

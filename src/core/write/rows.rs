@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::event::EventText;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::ScopedState;
 
 /// An event as it is stored.
@@ -15,8 +15,8 @@ pub struct EventRow {
     pub seq: Revision,
     /// The revision of its last write; greater than `seq` once the event was replaced.
     pub revision: Revision,
-    /// The event's timestamp, in milliseconds since 1970.
-    pub timestamp: f64,
+    /// The event's timestamp.
+    pub timestamp: Timestamp,
     /// The event's JSON text.
     pub text: EventText,
 }

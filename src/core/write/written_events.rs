@@ -2,7 +2,7 @@
 
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Revision, SessionHead};
+use crate::core::session::{Revision, SessionHead, Timestamp};
 use crate::core::state::Delta;
 use crate::core::write::changes::EventChange;
 use crate::core::write::rows::StoredEvent;
@@ -51,7 +51,7 @@ impl WrittenEvents {
         RepeatedIds(repeated): &RepeatedIds,
         stored: impl Iterator<Item = &'a StoredEvent>,
         floor: Revision,
-        now: f64,
+        now: Timestamp,
     ) {
         self.changes.reserve(events.len());
         let mut rows: Vec<KnownRow> = Vec::new();

@@ -13,10 +13,10 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
-use crate::core::session::{Description, SessionHead};
+use crate::core::session::{Description, SessionHead, Timestamp};
 use crate::core::state::{Delta, ScopedState, Shared};
 use crate::core::write::{
-    Changes, EventRow, Found, SessionChange, SharedChange, SharedRow, Write, merged,
+    Changes, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, Write, merged,
 };
 use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::computed::computing;
@@ -81,7 +81,7 @@ impl AdapterWrite {
     /// the write; the revision after which it needs the changed events.
     pub fn plan(&self) -> Vec<f64> {
         let plan = self.write.plan();
-        vec![f64::from(plan.scopes.bits()), f64::from(!plan.ids_are_new), plan.since as f64]
+        vec![f64::from(bits_of(plan.scopes)), f64::from(!plan.ids_are_new), plan.since as f64]
     }
 
     /// Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
@@ -120,8 +120,8 @@ impl AdapterWrite {
         let head = SessionHead {
             created: created as u64,
             revision: revision as u64,
-            last_update_time: time,
-            create_time: 0.0,
+            last_update_time: Timestamp::stored(time),
+            ..SessionHead::default()
         };
         let events =
             |index| rows.as_ref().map(|rows| event_rows(&rows.get(index).unchecked_into()));
@@ -173,6 +173,11 @@ impl AdapterWrite {
     }
 }
 
+/// Encodes the set as `SCOPES` in `js/wasm/protocol.ts` does: session 1, user 2, app 4.
+fn bits_of(ScopeSet { session, user, app }: ScopeSet) -> u8 {
+    u8::from(session) | u8::from(user) << 1 | u8::from(app) << 2
+}
+
 /// Returns the numbers and the states of changes, as [`AdapterWrite::decide`] and
 /// [`AdapterWrite::states`] return them.
 fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, String) {
@@ -192,7 +197,7 @@ fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, Strin
         }
         states.push('\0');
     }
-    numbers.extend([head.last_update_time, head.created as f64]);
+    numbers.extend([head.last_update_time.as_millis(), head.created as f64]);
     for event in events {
         numbers.extend([event.index as f64, event.seq as f64, event.revision as f64]);
     }
@@ -235,7 +240,7 @@ fn event_rows(rows: &Array) -> Vec<EventRow> {
             id: row.get(0).as_string().unwrap_or_default().into(),
             seq: number(1) as u64,
             revision: number(2) as u64,
-            timestamp: number(3),
+            timestamp: Timestamp::stored(number(3)),
             text: row.get(4).into(),
         });
     }

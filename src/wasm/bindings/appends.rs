@@ -5,7 +5,7 @@ use wasm_bindgen::JsValue;
 
 use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent, TextSlice};
-use crate::core::session::{Description, SessionKey, check_timestamp};
+use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
 use crate::wasm::bindings::parts::Parts;
@@ -66,8 +66,8 @@ impl<'a> Appends<'a> {
         let (key, ..) = self.names(head)?;
         let last_update_time = Some(last_update_time).filter(|time| !time.is_nan());
         let last_update_time =
-            last_update_time.map(|time| check_timestamp("lastUpdateTime", time)).transpose()?;
-        let now = check_timestamp("the clock", now)?;
+            last_update_time.map(|time| Timestamp::checked("lastUpdateTime", time)).transpose()?;
+        let now = Timestamp::checked("the clock", now)?;
         let (state, delta) = (Delta::parse(state)?, Delta::parse(delta)?);
         let events = self.events(events)?;
         let new =
@@ -78,7 +78,7 @@ impl<'a> Appends<'a> {
     fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Write, JsValue> {
         let [.., created, revision, policy, expected, after, now, _] = *head;
         let (key, [last, title, delta]) = self.names(head)?;
-        let now = check_timestamp("the clock", now)?;
+        let now = Timestamp::checked("the clock", now)?;
         let position = position_of(created, revision, last.to_owned());
         let write = Write::append(key, position, policy_of(policy), self.events(events)?, now);
         let write = if title.is_empty() { write } else { write.titled(title.to_owned()) };
@@ -122,6 +122,7 @@ impl<'a> Appends<'a> {
         let text = self.text(self.position, text);
         let whole = (whole > 0.0).then(|| self.text(self.position + 1, whole));
         self.position += 2;
+        let timestamp = Timestamp::checked("event.timestamp", timestamp)?;
         let mut event = NewEvent::new(id, timestamp, delta, text)?;
         event.whole = whole;
         Ok(event)

@@ -1,5 +1,6 @@
 //! The storages that the wasm contains. Memory gives a result at once, IndexedDB gives a promise.
 
+use std::convert;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -10,12 +11,13 @@ use wasm_bindgen_futures::future_to_promise;
 use crate::core::error::Error;
 use crate::core::read::Window;
 use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::room::require_room;
 use crate::core::storage::{Deletion, repeat};
 use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
-use crate::room::require_room;
 use crate::wasm::bindings::values::{
-    JsResult, appended_to_javascript, listing_to_javascript, push_description, push2,
+    Fragments, JsResult, appended_to_javascript, fragments, listing_to_javascript,
+    push_description, push2,
 };
 use crate::wasm::guarded::Guarded;
 use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, listed_texts, rows};
@@ -62,6 +64,7 @@ impl Driver {
             let outcomes: Array = Array::new();
             for outcome in storage.write_all(writes).await? {
                 let written = repeat(&*storage, outcome).await;
+                let written = written.map_err(JsValue::from);
                 let outcome = match written.and_then(appended_to_javascript) {
                     Ok(appended) => Array::of1(&appended),
                     Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
@@ -78,10 +81,10 @@ impl Driver {
         target: Target,
         window: Window,
         caller: Option<Function>,
-        finish: fn(Rows) -> JsResult,
+        finish: fn(Rows<Fragments>) -> JsResult,
     ) -> JsResult {
         match self {
-            Self::Memory(memory) => finish(memory.rows(&target, &window)?),
+            Self::Memory(memory) => finish(in_javascript(memory.rows(&target, &window)?)),
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
@@ -133,15 +136,20 @@ impl Driver {
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
-                later(async move { storage.remove(deletion, expected, Caller(caller)).await })
+                later(async move { Ok(storage.remove(deletion, expected, Caller(caller)).await?) })
             }
         }
     }
 }
 
+/// Returns the same rows with the events as [`fragments`].
+fn in_javascript(Rows { session, user, app, events, edges }: Rows) -> Rows<Fragments> {
+    Rows { session, user, app, events: fragments(events), edges }
+}
+
 /// Runs the future as a promise.
 pub(super) fn later(result: impl Future<Output = JsResult> + 'static) -> JsResult {
-    Ok(future_to_promise(Guarded::new(Box::pin(result))).into())
+    Ok(future_to_promise(Guarded::new(Box::pin(result), convert::identity)).into())
 }
 
 /// Returns the listed sessions, each as `[sessionId, userId, created, revision, lastUpdateTime,
@@ -155,9 +163,9 @@ fn listed_in_memory(
         memory.each_listed(request, &mut |user_id, session_id, head, state, description| {
             let row = Array::of2(&session_id.into(), &user_id.into());
             push2(&row, head.created as f64, head.revision as f64);
-            row.push(&head.last_update_time.into());
+            row.push(&head.last_update_time.as_millis().into());
             row.push(&state.try_to_json()?.into());
-            row.push(&head.create_time.into());
+            row.push(&head.create_time.as_millis().into());
             push_description(&row, description);
             sessions.push(&row);
             Ok(())

@@ -5,7 +5,6 @@
 use wasm_bindgen::JsValue;
 
 use crate::core::error::Error;
-use crate::service::Refusal;
 use crate::wasm::bindings::object::Object;
 
 /// Converts to `{code, message}`, with the further fields that some errors have in
@@ -24,15 +23,5 @@ impl From<Error> for JsValue {
             _ => thrown,
         };
         thrown.into()
-    }
-}
-
-/// For Rust programs in a browser: a service over IndexedDB fails with either.
-impl From<Refusal<JsValue>> for JsValue {
-    fn from(refusal: Refusal<JsValue>) -> Self {
-        match refusal {
-            Refusal::Rule(error) => error.into(),
-            Refusal::Storage(thrown) => thrown,
-        }
     }
 }

@@ -9,18 +9,20 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::event::TextSlice;
 use crate::core::read::{ListOrder, ListPlace, ListRequest, Rows};
 use crate::core::read::{Page, PageEnd, Window, check_event_limit};
-use crate::core::session::{Description, SessionKey, check_id};
+use crate::core::room;
+use crate::core::session::{Description, SessionKey, Timestamp, check_id};
 use crate::core::state::Delta;
 use crate::core::storage::Deletion;
 use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
-use crate::room;
+use crate::platform;
 use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::computed::computing;
 use crate::wasm::bindings::driver::{Driver, later};
 use crate::wasm::bindings::values::{
-    JsResult, appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
-    page_to_javascript, revisions_to_javascript, session_to_javascript, state_to_javascript,
+    Fragments, JsResult, appended_to_javascript, created_if_absent_to_javascript,
+    created_to_javascript, page_to_javascript, revisions_to_javascript, session_to_javascript,
+    state_to_javascript,
 };
 use crate::wasm::indexed_db::{Caller, Expected, IndexedDbOptions, IndexedDbStorage};
 
@@ -190,7 +192,7 @@ impl SessionCore {
         let page = Page::from_numbers(limit, offset, page)?;
         let after = after.map(|after| {
             let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
-            let time = after.get(0).as_f64().unwrap_or_default();
+            let time = Timestamp::stored(after.get(0).as_f64().unwrap_or_default());
             ListPlace::new(time, &session_id.unwrap_or_default(), &user_id.unwrap_or_default())
         });
         let order = ListOrder { by_creation, descending };
@@ -261,7 +263,7 @@ impl SessionCore {
         if let Some(user_id) = &user_id {
             check_id("userId", user_id)?;
         }
-        let finish: fn(Rows) -> JsResult = match user_id {
+        let finish: fn(Rows<Fragments>) -> JsResult = match user_id {
             Some(_) => |rows| state_to_javascript(rows.user),
             None => |rows| state_to_javascript(rows.app),
         };
@@ -309,7 +311,7 @@ impl SessionCore {
 /// Whether so many bytes can be allocated, with some to spare.
 #[wasm_bindgen]
 pub fn has_room(bytes: f64) -> bool {
-    room::has_room(bytes as usize + room::SPARE)
+    platform::has_room(bytes as usize + room::SPARE)
 }
 
 /// Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`

@@ -26,8 +26,11 @@ pub fn same_json(one: &str, other: &str) -> bool {
 /// One piece for all would grow wasm memory by the whole history, and wasm memory never shrinks.
 const PIECE: usize = 256 << 10;
 
-/// Returns JSON texts, each of one event or of several with commas between them.
-fn fragments(texts: Vec<EventText>) -> Array {
+/// Events on their way to JavaScript: JSON texts, each of one event or of several with commas between
+/// them, or records of IndexedDB. See `js/storage/session_store.ts`.
+pub(super) type Fragments = Array;
+
+pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {
     let fragments = Array::new();
     let mut piece = String::new();
     for text in texts {
@@ -60,12 +63,12 @@ fn fragments(texts: Vec<EventText>) -> Array {
 
 /// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments, title,
 /// labels]`, or `undefined`.
-pub(super) fn session_to_javascript(rows: Rows) -> JsResult {
+pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
     let Rows { session: Some(row), user, app, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
     let state = merged(&row.state, Shared { user: user.as_ref(), app: app.as_ref() })?;
-    let session = opened(row.head, &state, &fragments(events));
+    let session = opened(row.head, &state, &events);
     push_description(&session, &row.description);
     Ok(session.into())
 }
@@ -74,19 +77,19 @@ pub(super) fn session_to_javascript(rows: Rows) -> JsResult {
 /// createTime, lastUpdateTime, initialState, title, labels]`. The ids of its first and last event are
 /// `undefined` if it is empty, and `count` if it was not requested. Returns only `[created]` if no
 /// event has the id of the page's end, and `undefined` if there is no session.
-pub(super) fn page_to_javascript(rows: Rows) -> JsResult {
+pub(super) fn page_to_javascript(rows: Rows<Fragments>) -> JsResult {
     let Rows { session: Some(row), events, edges, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
     let page = Array::of1(&JsValue::from_f64(row.head.created as f64));
     if let Some(PageEdges { first, last, has_older, count }) = edges {
-        page.push(&fragments(events));
+        page.push(&events);
         page.push(&has_older.into());
         for id in [first, last] {
             page.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
         }
         page.push(&count.map_or(JsValue::UNDEFINED, |count| JsValue::from_f64(count as f64)));
-        push2(&page, row.head.create_time, row.head.last_update_time);
+        push2(&page, row.head.create_time.as_millis(), row.head.last_update_time.as_millis());
         page.push(&row.description.initial_state.as_deref().into());
         push_description(&page, &row.description);
     }
@@ -138,7 +141,7 @@ fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
     Array::of5(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),
-        &JsValue::from_f64(head.last_update_time),
+        &JsValue::from_f64(head.last_update_time.as_millis()),
         &JsValue::from_str(state),
         fragments,
     )
@@ -170,7 +173,8 @@ pub(super) fn appended_to_javascript(write: Write) -> JsResult {
     let Appended { head, unchanged, missed, state, since, shared } = write.appended()?;
     let [user, app] = revision_numbers(shared);
     let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
-    let result = array_of(created, revision, head.last_update_time, since, user, app);
+    let time = head.last_update_time.as_millis();
+    let result = array_of(created, revision, time, since, user, app);
     if unchanged.is_empty() && missed.is_empty() && state.is_none() {
         return Ok(result.into());
     }

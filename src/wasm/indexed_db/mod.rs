@@ -4,7 +4,7 @@
 //! events that the handle may have missed. It decides, writes and commits. It succeeds when the
 //! browser reports `complete`. Appends that JavaScript groups share a transaction
 //! ([`writing::group`]). Writes run one after the other, in the order of their calls
-//! ([`connection::access`]). A background task seals single events into pages of
+//! ([`connection::access`]); reads wait only for the transactions that have begun. A background task seals single events into pages of
 //! [`records::page::PAGE`] ([`writing::sealing`]).
 //!
 //! | module | what it holds |
@@ -31,15 +31,17 @@ use std::rc::Rc;
 use js_sys::{Array, Function};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::Error;
+use crate::core::error::StorageProblem;
 use crate::core::read::Window;
 use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::session::Revision;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Target, Write};
+use crate::wasm::guarded::Task;
 use crate::wasm::indexed_db::connection::access::Access;
 pub(crate) use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
+pub use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::page::Page;
 pub(crate) use crate::wasm::indexed_db::writing::deleting::Expected;
 use crate::wasm::indexed_db::writing::group_rows::Member;
@@ -121,8 +123,8 @@ impl IndexedDbStorage {
         target: Target,
         window: Window,
         caller: Caller,
-    ) -> Result<JsValue, JsValue> {
-        Ok(reading::read(&self.access, &target, &window, &caller).await?)
+    ) -> Result<JsValue, Failure> {
+        reading::read(&self.access, &target, &window, &caller).await
     }
 
     /// Reads records for [`listed_texts`], as the verb `list` does.
@@ -130,30 +132,31 @@ impl IndexedDbStorage {
         &self,
         request: ListRequest,
         caller: Caller,
-    ) -> Result<JsValue, JsValue> {
-        Ok(listing::list(&self.access, &request, &caller).await?)
+    ) -> Result<JsValue, Failure> {
+        listing::list(&self.access, &request, &caller).await
     }
 
     /// Carries out a write, unless its call is aborted before.
-    pub(crate) async fn write_one(&self, write: Write, caller: Caller) -> Result<Write, JsValue> {
-        let none =
-            || Err(Error::StorageFailed { reason: "the write has no outcome".into() }.into());
+    pub(crate) async fn write_one(&self, write: Write, caller: Caller) -> Result<Write, Failure> {
+        let none = || Err(Failure::of(StorageProblem::Failed, "the write has no outcome"));
         self.write_all(vec![(write, caller)]).await?.pop().unwrap_or_else(none)
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
-    /// fails, nothing is stored.
+    /// fails, nothing is stored. Writes that only read wait for no turn, as other reads do.
     pub(crate) async fn write_all(
         &self,
         writes: Vec<(Write, Caller)>,
-    ) -> Result<Vec<Result<Write, JsValue>>, JsValue> {
-        let written = async {
+    ) -> Result<Vec<Result<Write, Failure>>, Failure> {
+        let only_reads = writes.iter().all(|(write, _)| write.plan().only_reads());
+        let written: Task<'_, _, Failure> = Box::pin(async {
             let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
             let mut full = Vec::new();
             group::write(&self.access, &mut members, &mut full).await?;
             Ok((members, full))
-        };
-        let (members, full) = self.access.in_turn(Box::pin(written)).await?;
+        });
+        let (members, full) =
+            if only_reads { written.await } else { self.access.in_turn(written).await }?;
         for key in full {
             self.sealer.seal(key);
         }
@@ -166,9 +169,8 @@ impl IndexedDbStorage {
         deletion: Deletion,
         expected: Option<Expected>,
         caller: Caller,
-    ) -> Result<JsValue, JsValue> {
-        let (access, expected) = (&self.access, expected.as_ref());
-        let removed = async { Ok(deleting::delete(access, &deletion, expected, &caller).await?) };
+    ) -> Result<JsValue, Failure> {
+        let removed = deleting::delete(&self.access, &deletion, expected.as_ref(), &caller);
         self.access.in_turn(Box::pin(removed)).await
     }
 
@@ -182,39 +184,39 @@ impl IndexedDbStorage {
     }
 }
 
-/// Converts the records of a read. The events stay in their records, for a reader in JavaScript.
-pub(crate) fn rows(records: JsValue) -> Result<Rows, JsValue> {
-    Ok(reading::rows(records)?)
+/// Converts the records of a read. The events are still their records, for a reader in JavaScript.
+pub(crate) fn rows(records: JsValue) -> Result<Rows<Array>, Failure> {
+    reading::rows(records)
 }
 
 /// Converts the records of a list, for a reader in JavaScript.
-pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), JsValue> {
-    Ok(listing::texts(read)?)
+pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
+    listing::texts(read)
 }
 
 impl Storage for IndexedDbStorage {
-    type Failure = JsValue;
+    type Failure = Failure;
 
-    async fn write(&self, write: Write) -> Result<Write, JsValue> {
+    async fn write(&self, write: Write) -> Result<Write, Failure> {
         self.write_one(write, Caller::default()).await
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, JsValue> {
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Failure> {
         let records = self.read_records(target, window, Caller::default()).await?;
         let Rows { session, user, app, events: records, edges } = rows(records)?;
         let mut events = Vec::new();
         for record in records {
-            let page = Page::read(JsValue::from(record).unchecked_ref())?;
+            let page = Page::read(record.unchecked_ref())?;
             events.extend(page.rows.into_iter().map(|row| row.text));
         }
         Ok(Rows { session, user, app, events, edges })
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, JsValue> {
-        Ok(listing::listing(self.list_records(request, Caller::default()).await?)?)
+    async fn list(&self, request: ListRequest) -> Result<Listing, Failure> {
+        listing::listing(self.list_records(request, Caller::default()).await?)
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, JsValue> {
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Failure> {
         let floor = self.remove(deletion, None, Caller::default()).await?;
         Ok(floor.as_f64().map(|floor| floor as Revision))
     }

@@ -7,7 +7,7 @@ use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::read::{PageEdges, Rows, Window};
-use crate::core::session::Revision;
+use crate::core::session::{Revision, Timestamp};
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
@@ -29,17 +29,14 @@ pub(super) async fn read(
     access.retried(caller, &|| Box::pin(read_once(access, target, window))).await
 }
 
-/// Converts the list that [`read`] returned.
-pub(super) fn rows(read: JsValue) -> Result<Rows, Failure> {
-    let mut read = read.unchecked_into::<Array>().into_iter();
+/// Converts the list that [`read`] returned. The events are records of one event, or of a page of many.
+pub(super) fn rows(read: JsValue) -> Result<Rows<Array>, Failure> {
+    let read: Array = read.unchecked_into();
+    let events = read.slice(4, u32::MAX);
+    let mut read = read.into_iter();
     let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
-    let edges = read.next().and_then(edges_of);
-    let mut events = Vec::new();
-    for record in read {
-        events.push(record.into());
-    }
     Ok(Rows {
-        edges,
+        edges: read.next().and_then(edges_of),
         session: session.as_ref().map(Record::session_row).transpose()?,
         user: user.as_ref().map(Record::shared_row).transpose()?.flatten(),
         app: app.as_ref().map(Record::shared_row).transpose()?.flatten(),
@@ -81,7 +78,8 @@ async fn read_events(
     session: &Record,
     window: &Window,
 ) -> Result<Array, Failure> {
-    let mut part = Part { after: window.after, ..Part::ALL };
+    let after = window.after.map(Timestamp::as_millis);
+    let mut part = Part { after, ..Part::ALL };
     let mut place = None;
     let mut count = JsValue::UNDEFINED;
     if let Some(page) = &window.page {

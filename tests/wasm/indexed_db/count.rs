@@ -1,19 +1,20 @@
 //! The number of sessions is stored with the state of a user or an app. Deleting one keeps the
 //! other.
 
-use adk_session_wasm::SessionKey;
 use adk_session_wasm::read::{ListOrder, Page};
-use adk_session_wasm::service::{NewSession, StoredSessionService};
+use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::Deletion;
+use adk_session_wasm::storage::{Deletion, Storage};
 use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+use adk_session_wasm::write::NewSession;
+use adk_session_wasm::{SessionKey, Timestamp};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
-type Service = StoredSessionService<IndexedDbStorage>;
+type Service = TextService<IndexedDbStorage>;
 
 fn service(name: &str) -> Service {
-    StoredSessionService::over(IndexedDbStorage::new(name, None, IndexedDbOptions::default()))
+    TextService::over(IndexedDbStorage::new(name, None, IndexedDbOptions::default()))
 }
 
 async fn empty(name: &str) -> Service {
@@ -27,7 +28,7 @@ fn key(session_id: &str) -> Result<SessionKey, JsValue> {
 
 async fn create(service: &Service, session_id: &str) -> Result<(), JsValue> {
     let state = Delta::parse(r#"{"user:name":"Ada","app:theme":"dark"}"#)?;
-    service.create_session(key(session_id)?, NewSession::new(state, 1000.0)).await?;
+    service.create_session(key(session_id)?, NewSession::new(state, Timestamp::now())).await?;
     Ok(())
 }
 
@@ -44,7 +45,7 @@ async fn rows(service: &Service) -> Result<Vec<(usize, String)>, JsValue> {
         let order = ListOrder { descending: true, ..ListOrder::default() };
         let listed =
             service.list_sessions("app".into(), user_id.clone(), order, None, page).await?;
-        rows.push((listed.total, service.get_shared_state("app".into(), user_id).await?));
+        rows.push((listed.1, service.get_shared_state("app".into(), user_id).await?));
     }
     Ok(rows)
 }
@@ -59,8 +60,8 @@ async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), JsVal
     create(&service, "one").await?;
     create(&service, "two").await?;
     let (app_name, user_id) = ("app".to_owned(), "user".to_owned());
-    service.remove(Deletion::UserState { app_name: app_name.clone(), user_id }).await?;
-    service.remove(Deletion::AppState { app_name }).await?;
+    service.storage().delete(Deletion::UserState { app_name: app_name.clone(), user_id }).await?;
+    service.storage().delete(Deletion::AppState { app_name }).await?;
     assert_eq!(rows(&service).await?, both(2, "{}", "{}"));
     set_states(&service, r#"{"user:name":"Bob","app:theme":"light"}"#).await?;
     assert_eq!(rows(&service).await?, both(2, r#"{"name":"Bob"}"#, r#"{"theme":"light"}"#));
@@ -71,7 +72,7 @@ async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), JsVal
 async fn states_remain_when_the_last_session_is_deleted() -> Result<(), JsValue> {
     let service = empty("count: sessions deleted").await;
     create(&service, "one").await?;
-    service.remove(Deletion::Session(key("one")?)).await?;
+    service.storage().delete(Deletion::Session(key("one")?)).await?;
     let (user, app) = (r#"{"name":"Ada"}"#, r#"{"theme":"dark"}"#);
     assert_eq!(rows(&service).await?, both(0, user, app));
     create(&service, "two").await?;

@@ -1,10 +1,11 @@
 //! A database on its way from one version to another, in tabs that do not all know the same one.
 
-use adk_session_wasm::SessionKey;
 use adk_session_wasm::read::Window;
-use adk_session_wasm::service::{NewSession, StoredSessionService};
+use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage, Step};
+use adk_session_wasm::write::NewSession;
+use adk_session_wasm::{Error, SessionKey, Timestamp};
 use js_sys::{Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -28,11 +29,11 @@ fn fail(database: &IdbDatabase, transaction: &IdbTransaction) -> Result<(), JsVa
     Err(js_sys::Error::new("no room for it").into())
 }
 
-type Service = StoredSessionService<IndexedDbStorage>;
+type Service = TextService<IndexedDbStorage>;
 
 fn service(name: &str, later: &[Step]) -> Service {
     let options = IndexedDbOptions { blocked_timeout: 500.0, ..Default::default() };
-    StoredSessionService::over(IndexedDbStorage::with_later_steps(name, later, options))
+    TextService::over(IndexedDbStorage::with_later_steps(name, later, options))
 }
 
 async fn delete(name: &str) {
@@ -47,12 +48,13 @@ fn key() -> Result<SessionKey, JsValue> {
 async fn filled(name: &str, later: &[Step]) -> Result<Service, JsValue> {
     delete(name).await;
     let service = service(name, later);
-    service.create_session(key()?, NewSession::new(Delta::parse(STATE)?, 1000.0)).await?;
+    service.create_session(key()?, NewSession::new(Delta::parse(STATE)?, Timestamp::now())).await?;
     Ok(service)
 }
 
-async fn state(service: &Service) -> Result<Option<String>, JsValue> {
-    let session = service.get_session(key()?, Window::ALL).await?;
+async fn state(service: &Service) -> Result<Option<String>, Error> {
+    let session =
+        service.get_session(SessionKey::new("app", "user", "session")?, Window::ALL).await?;
     Ok(session.map(|session| session.state))
 }
 
@@ -63,8 +65,7 @@ async fn assert_whole(service: &Service) -> Result<(), JsValue> {
 }
 
 async fn assert_refused(service: &Service, code: &str) {
-    let code_of = |error: JsValue| Reflect::get(&error, &"code".into()).ok()?.as_string();
-    assert_eq!(state(service).await.map_err(code_of), Err(Some(code.to_owned())));
+    assert_eq!(state(service).await.map_err(|error| error.code()), Err(code));
 }
 
 async fn version(name: &str) -> Result<f64, JsValue> {

@@ -78,13 +78,13 @@ impl Access {
     /// Runs a write after all earlier ones, with its retries. So writes keep the order of their
     /// calls, and the time limit of a transaction does not include the writes before it. An
     /// exception ends only this write.
-    pub(crate) async fn in_turn<T>(&self, write: Task<'_, T>) -> Result<T, JsValue> {
+    pub(crate) async fn in_turn<T>(&self, write: Task<'_, T, Failure>) -> Result<T, Failure> {
         let turn = Turn(OneShot::default());
         let earlier = self.last_write.replace(Some(turn.0.clone()));
         if let Some(earlier) = earlier {
             drop(earlier.await);
         }
-        let done = Guarded::new(write).await;
+        let done = Guarded::new(write, Failure::thrown).await;
         self.transactions.abort_left_behind();
         done
     }

@@ -10,9 +10,9 @@ use crate::wasm::indexed_db::records::object::Record;
 /// and a code unit may take two of them. The rest is left for ids and names.
 pub(crate) const LARGEST_RECORD: u32 = 63 * 1024 * 1024;
 
-/// A failure. Boxed to be small: nearly every function here returns it.
+/// A failure of the storage in IndexedDB. Boxed to be small: nearly every function here returns it.
 #[derive(Debug, Clone)]
-pub(crate) struct Failure(Box<Content>);
+pub struct Failure(Box<Content>);
 
 #[derive(Debug, Clone)]
 struct Content {
@@ -145,19 +145,34 @@ impl Failure {
     }
 }
 
-impl From<Failure> for JsValue {
-    fn from(failure: Failure) -> Self {
-        let Content { kind, reason } = *failure.0;
-        let error = match kind {
+impl Failure {
+    /// Returns the error, or the JavaScript exception.
+    fn into_error(self) -> Result<Error, JsValue> {
+        let Content { kind, reason } = *self.0;
+        Ok(match kind {
             Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
             Kind::Problem(problem) => Error::Storage { problem, reason },
             Kind::Left | Kind::LeftInCommit => {
                 Error::Storage { problem: StorageProblem::ConnectionLost, reason }
             }
             Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },
-            Kind::Thrown(thrown) => return thrown,
-        };
-        error.into()
+            Kind::Thrown(thrown) => return Err(thrown),
+        })
+    }
+}
+
+impl From<Failure> for JsValue {
+    fn from(failure: Failure) -> Self {
+        failure.into_error().map_or_else(|thrown| thrown, Self::from)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.into_error().unwrap_or_else(|thrown| {
+            let (_, reason) = describe(&thrown);
+            Self::Storage { problem: StorageProblem::Failed, reason }
+        })
     }
 }
 

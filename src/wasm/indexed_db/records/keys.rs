@@ -64,7 +64,7 @@ pub(crate) fn listed(owner: &JsValue, after: Option<&ListPlace>, descending: boo
     };
     let [place, end] = [Array::from(owner), Array::from(owner)];
     let is_of_app = place.length() == 1;
-    place.push(&f64::from_bits(*time).into());
+    place.push(&time.as_millis().into());
     place.push(&JsValue::from_str(session_id));
     if is_of_app {
         place.push(&JsValue::from_str(user_id));

@@ -9,12 +9,12 @@ use std::rc::Rc;
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
-use crate::core::session::Revision;
+use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
-use crate::wasm::indexed_db::records::record::{is_counter, is_time};
+use crate::wasm::indexed_db::records::record::is_counter;
 
 /// The most events in a sealed page. 10,000 events in such pages load five times as fast as in
 /// single records. Larger pages gain little, and make replacements and short windows slower.
@@ -92,7 +92,8 @@ impl Page {
                 Some(marks) => [0, 1, 2, 3].map(|mark| marks.get_index(row as u32 * MARKS + mark)),
                 None => [last, record.number("revision")?, record.number("time")?, length],
             };
-            let is_whole = is_counter(seq) && is_counter(revision) && is_time(timestamp);
+            let timestamp = Timestamp::valid(timestamp)?;
+            let is_whole = is_counter(seq) && is_counter(revision);
             let is_in_order = before < seq && seq <= revision && f64::from(start) <= end;
             let is_end = end == length || text.char_code_at(end as u32) == f64::from(b',');
             if !(is_whole && is_in_order && (is_end || !fits_text)) {
@@ -128,10 +129,10 @@ impl Page {
             let text = string_of(row);
             end += f64::from(text.length());
             texts.push(&text);
-            marks.extend([row.seq as f64, row.revision as f64, row.timestamp, end]);
+            marks.extend([row.seq as f64, row.revision as f64, row.timestamp.as_millis(), end]);
             end += 1.0;
             revision = revision.max(row.revision);
-            time = time.max(row.timestamp);
+            time = time.max(row.timestamp.as_millis());
             if row.revision != row.seq {
                 replaced = replaced.max(row.revision);
             }
@@ -187,7 +188,8 @@ pub(crate) fn admitted(record: &Record, part: Part) -> usize {
     if part == Part::ALL {
         return size_of(marks.as_ref());
     }
-    let admits = |seq, time| part.admits(seq, time) || !is_counter(seq) || !is_time(time);
+    let admits =
+        |seq, time| part.admits(seq, time) || !is_counter(seq) || Timestamp::valid(time).is_none();
     let Some(marks) = marks else {
         let [seq, time] = ["seq", "time"].map(|name| record.number(name).unwrap_or(f64::NAN));
         return usize::from(admits(seq, time));
@@ -220,7 +222,7 @@ pub(crate) fn cut(record: Record, part: Part, skip: usize, take: usize) -> Optio
     };
     let mut place = 0;
     page.rows.retain(|row| {
-        let is_admitted = part.admits(row.seq as f64, row.timestamp);
+        let is_admitted = part.admits(row.seq as f64, row.timestamp.as_millis());
         place += usize::from(is_admitted);
         is_admitted && place > skip && place - skip <= take
     });

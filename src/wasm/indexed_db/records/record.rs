@@ -3,7 +3,7 @@
 use js_sys::{Array, JsString};
 use wasm_bindgen::prelude::*;
 
-use crate::core::session::{Description, MAX_TIMESTAMP, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::ScopedState;
 use crate::core::storage::{SessionRow, SharedRow};
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
@@ -21,11 +21,6 @@ const COUNTER_END: f64 = (1_u64 << 53) as f64;
 /// Whether a number is a valid revision or session number. A damaged one is not.
 pub(crate) fn is_counter(number: f64) -> bool {
     (0.0..COUNTER_END).contains(&number) && number.trunc() == number
-}
-
-/// Whether a number is a valid timestamp. A damaged one is not.
-pub(crate) fn is_time(number: f64) -> bool {
-    (0.0..=MAX_TIMESTAMP).contains(&number)
 }
 
 impl Record {
@@ -60,7 +55,7 @@ impl Record {
         record.set_number("token", token);
         record.set_text("state", "{}");
         record.set_number("created", head.created as f64);
-        record.set_number("createTime", head.last_update_time);
+        record.set_number("createTime", head.last_update_time.as_millis());
         record
     }
 
@@ -107,13 +102,13 @@ impl Record {
     /// Returns a session's head. Fails with `corrupt_record` if it is damaged.
     pub(crate) fn head(&self) -> Result<SessionHead, Failure> {
         let counters = [self.counter("created"), self.counter("revision"), self.session_number()];
-        let time = self.number("lastUpdateTime").filter(|time| is_time(*time));
+        let time = self.number("lastUpdateTime").and_then(Timestamp::valid);
         match (counters, time) {
             ([Some(created), Some(revision), Some(_)], Some(last_update_time))
                 if created <= revision =>
             {
                 let (created, revision) = (created as Revision, revision as Revision);
-                let create_time = self.count("createTime");
+                let create_time = Timestamp::stored(self.count("createTime"));
                 Ok(SessionHead { created, revision, last_update_time, create_time })
             }
             _ => Err(self.damaged("it is damaged")),

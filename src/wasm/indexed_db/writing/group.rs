@@ -10,7 +10,7 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::core::session::SessionKey;
-use crate::core::write::MOST_CHANGED;
+use crate::core::write::{MOST_CHANGED, Plan, Repetition};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::Mode;
 use crate::wasm::indexed_db::records::failure::Failure;
@@ -35,11 +35,12 @@ pub(crate) async fn write(
         // An id may be stored already, and only a lookup shows it.
         let may_be_stored = failure.is_constraint() && !checks.ids;
         // Before the puts a broken connection has stored nothing, so nothing counts twice.
-        let is_safe = !has_put.get() || !member.write.counts_twice();
+        let Plan { target, repetition, .. } = member.write.plan();
+        let is_safe = !has_put.get() || *repetition != Repetition::CountsTwice;
         let is_lost = failure.is_loss() && !checks.is_retry && is_safe;
-        let is_left = failure.is_left_in_commit() && member.write.is_recognized();
+        let is_left = failure.is_left_in_commit() && *repetition == Repetition::Recognized;
         if !(may_be_stored || is_lost || is_left || failure.is_left()) {
-            return written.map_err(|failure| failure.of_session(&member.write.plan().target));
+            return written.map_err(|failure| failure.of_session(target));
         }
         member.caller.count_retry()?;
         checks.is_retry |= is_lost || is_left;

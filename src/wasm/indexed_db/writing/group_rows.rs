@@ -38,9 +38,8 @@ impl Member {
         Self { write, caller, token, done: Ok(()) }
     }
 
-    pub(crate) fn outcome(self) -> Result<Write, JsValue> {
-        self.done?;
-        Ok(self.write)
+    pub(crate) fn outcome(self) -> Result<Write, Failure> {
+        self.done.map(|()| self.write)
     }
 }
 

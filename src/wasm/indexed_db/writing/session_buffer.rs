@@ -258,7 +258,7 @@ impl SessionBuffer {
         }
         record.set_session_number(place.number);
         record.set_number("revision", revision as f64);
-        record.set_number("lastUpdateTime", last_update_time);
+        record.set_number("lastUpdateTime", last_update_time.as_millis());
         record.set_number("open", place.open);
         if let Some(state) = &self.state {
             record.set_state(state);

@@ -49,6 +49,7 @@ export function history(context: Context): void {
         'count',
         'create',
         'read',
+        'list changes',
         'list',
         'list by title',
         'delete',

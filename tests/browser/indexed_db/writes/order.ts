@@ -11,4 +11,16 @@ export function order(context: Context): void {
       assert.deepEqual(keys.sort(), ['c', 'user:early']);
     });
   });
+
+  it('listChanges does not wait for other calls of listChanges, and sees what was appended', async () => {
+    await inTab(context, async (tab) => {
+      const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+      const { events, steps } = await tab.call('listChangesAtOnce', newName(), ids);
+      assert.deepEqual(
+        events,
+        ids.map((id) => [id]),
+      );
+      assert.match(steps.join(), /begins,begins/);
+    });
+  });
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use adk_session::{
     CreateRequest, DeleteRequest, Error, Event, EventActions, GetRequest, InMemorySessionService,
     Invocation, KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, ListRequest, ReadonlyState,
-    Session, SessionService, State, inject_session_state,
+    Session, SessionService, State, Timestamp, inject_session_state,
 };
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ async fn sessions(service: &impl SessionService) -> anyhow::Result<()> {
     for (number, topic) in ["coffee", "tea", "milk"].into_iter().enumerate() {
         let mut event = Event::new("invocation-1");
         event.author = "user".to_string();
-        event.timestamp = 1_000.0 * number as f64;
+        event.timestamp = Timestamp::from_millis(1_000.0 * number as f64)?;
         event.actions = EventActions {
             state_delta: HashMap::from([("topic".to_string(), json!(topic))]),
             ..Default::default()
@@ -65,7 +65,7 @@ async fn sessions(service: &impl SessionService) -> anyhow::Result<()> {
     println!("topic {:?}, no {:?}", session.state().get("topic"), session.state().get("missing"));
 
     let last = GetRequest { num_recent_events: Some(1), ..get_request("ada", session.id()) };
-    let after = GetRequest { after: Some(1_000.0), ..get_request("ada", session.id()) };
+    let after = GetRequest { after: Some(Timestamp::from_millis(1_000.0)?), ..get_request("ada", session.id()) };
     let counts = (
         session.events().len(),
         service.get(last).await?.events().len(),

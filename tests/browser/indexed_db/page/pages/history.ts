@@ -221,6 +221,7 @@ export async function leaveInTransactions(name: string): Promise<string[]> {
     ],
     ['create', () => service.createSession(keyOf('three'))],
     ['read', () => service.getSession(keyOf('one'))],
+    ['list changes', () => service.listChanges({ ...keyOf('one'), since: 0 })],
     ['list', () => service.listSessions({ appName })],
     ['list by title', () => service.listSessions({ appName, title: 'one' })],
     ['delete', () => service.deleteSession(keyOf('three'))],

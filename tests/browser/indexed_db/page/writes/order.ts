@@ -1,6 +1,7 @@
 // Calls that do not await each other.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
+import { around } from '../around.js';
 import { APP, failure, idsOf, keyOf, mark } from '../events.js';
 
 export interface CallsAtOnce {
@@ -37,4 +38,45 @@ export async function callAtOnce(name: string): Promise<CallsAtOnce> {
   const read = await service.getSession(key);
   await service.close();
   return { codes, events: idsOf(read), keys: Object.keys(read?.state ?? {}) };
+}
+
+export interface ChangesAtOnce {
+  /** The new events of each session. */
+  events: (string[] | undefined)[];
+  /** When the transactions that read the events of the calls began, and when their requests were answered. */
+  steps: ('begins' | 'is answered')[];
+}
+
+/** Lists the changes of sessions at once, after an append to each of them. */
+export async function listChangesAtOnce(name: string, ids: string[]): Promise<ChangesAtOnce> {
+  const service = new IndexedDbSessionService({ name });
+  const steps: ChangesAtOnce['steps'] = [];
+  const requests = [];
+  for (const id of ids) {
+    const session = await service.createSession(keyOf(id));
+    const since = service.revisionOf(session) ?? 0;
+    await service.appendEvent({ session, event: mark(id) });
+    requests.push({ ...keyOf(id), since });
+  }
+  const readsEvents = (transaction: IDBTransaction) =>
+    transaction.objectStoreNames.contains('events');
+  const ends = [
+    around(IDBDatabase.prototype, 'transaction', (_database, values, proceed) => {
+      const transaction = proceed(...values) as IDBTransaction;
+      if (readsEvents(transaction)) steps.push('begins');
+      return transaction;
+    }),
+    around(IDBObjectStore.prototype, 'get', (store, values, proceed) => {
+      const request = proceed(...values) as IDBRequest;
+      if (readsEvents(store.transaction)) {
+        request.addEventListener('success', () => steps.push('is answered'));
+      }
+      return request;
+    }),
+  ];
+  const changes = await Promise.all(requests.map((request) => service.listChanges(request)));
+  for (const end of ends) end();
+  const events = changes.map((change) => change?.events?.map(({ event }) => event.id));
+  await service.close();
+  return { events, steps };
 }

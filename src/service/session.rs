@@ -1,17 +1,18 @@
 //! A session as Rust programs read it.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::deep;
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText};
 use crate::core::read::ListPlace;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{State, StateMap};
 use crate::core::template::TemplateContext;
-use crate::service::StoredSession;
+use crate::service::deep;
+use crate::service::text_service::StoredSession;
 
 /// A session as it was read. Later changes in the store do not change it.
 ///
@@ -77,8 +78,8 @@ impl Session {
         &self.events
     }
 
-    /// Returns the time of the last update, in milliseconds since 1970.
-    pub fn last_update_time(&self) -> f64 {
+    /// Returns the time of the last update.
+    pub fn last_update_time(&self) -> Timestamp {
         self.head.last_update_time
     }
 
@@ -101,18 +102,27 @@ impl Session {
     /// # Errors
     /// Fails with `corrupt_record` naming the record that cannot be read.
     pub(super) fn read(stored: StoredSession) -> Result<Self, Error> {
-        let id = &stored.key.session_id;
-        let corrupt = |record: String, reason: String| Error::CorruptRecord { record, reason };
-        let corrupt_state = |reason| corrupt(format!("state of session {id:?}"), reason);
-        let state = match deep::read_value(&stored.state) {
-            Ok(Value::Object(state)) => StateMap::new(state),
-            Ok(_) => return Err(corrupt_state("it is no object".to_owned())),
-            Err(error) => return Err(corrupt_state(error.to_string())),
-        };
-        let events = read_events(&stored.key.session_id, stored.events)?;
-        let (key, head, description) = (stored.key, stored.head, stored.description);
-        Ok(Self { key, head, state, events, description })
+        let StoredSession { key, head, state, events, description } = stored;
+        let state = read_state(&state, || format!("state of session {:?}", key.session_id))?;
+        let events = read_events(&key.session_id, events)?;
+        Ok(Self { key, head, state: StateMap::new(state), events, description })
     }
+}
+
+/// Reads the JSON object of a state.
+///
+/// # Errors
+/// Fails with `corrupt_record` if it cannot be read. `record` names the state.
+pub(super) fn read_state(
+    text: &str,
+    record: impl FnOnce() -> String,
+) -> Result<Map<String, Value>, Error> {
+    let reason = match deep::read_value(text) {
+        Ok(Value::Object(state)) => return Ok(state),
+        Ok(_) => "it is no object".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(Error::CorruptRecord { record: record(), reason })
 }
 
 /// Reads events of the session with that id.
@@ -120,25 +130,37 @@ impl Session {
 /// # Errors
 /// Fails with `corrupt_record` naming the event that cannot be read.
 pub(super) fn read_events(session_id: &str, texts: Vec<EventText>) -> Result<Vec<Event>, Error> {
-    let events = texts.into_iter().enumerate().map(|(number, text)| {
-        text.with(read_event).map_err(|reason| corrupt_event(session_id, number, reason))
+    let texts = texts.into_iter().enumerate();
+    texts.map(|(number, text)| read_event(session_id, number, &text)).collect()
+}
+
+/// Reads an event of the session with that id.
+///
+/// # Errors
+/// Fails with `corrupt_record` if it cannot be read. `name` names the event.
+pub(super) fn read_event(
+    session_id: &str,
+    name: impl Display,
+    text: &EventText,
+) -> Result<Event, Error> {
+    let event = text.with(|text| {
+        serde_json::from_str(text).or_else(|error: serde_json::Error| {
+            // The event may only nest deeper than serde_json allows.
+            let value = deep::read_value(text).map_err(|_| error)?;
+            serde_json::from_value(value)
+        })
     });
-    events.collect()
+    event.map_err(|error| corrupt_event(session_id, name, &error))
 }
 
 /// The error of an event that cannot be read.
-pub(super) fn corrupt_event(session_id: &str, number: usize, reason: String) -> Error {
-    let record = format!("event {number} of session {session_id:?}");
-    Error::CorruptRecord { record, reason }
-}
-
-fn read_event(text: &str) -> Result<Event, String> {
-    let event = serde_json::from_str(text).or_else(|error: serde_json::Error| {
-        // The event may only nest deeper than serde_json allows.
-        let value = deep::read_value(text).map_err(|_| error)?;
-        serde_json::from_value(value)
-    });
-    event.map_err(|error| error.to_string())
+pub(super) fn corrupt_event(
+    session_id: &str,
+    name: impl Display,
+    error: &serde_json::Error,
+) -> Error {
+    let record = format!("event {name} of session {session_id:?}");
+    Error::CorruptRecord { record, reason: error.to_string() }
 }
 
 impl TemplateContext for Session {

@@ -1,9 +1,8 @@
 //! Checks whether memory has room. Memory of a wasm instance ends at 4 GB, and a failed allocation
 //! ends the instance. So the room for large values is checked first.
 
-use std::hint::black_box;
-
 use crate::core::error::Error;
+use crate::platform::has_room;
 
 /// The bytes that every write leaves for small values: names, rows, and a piece of a history on its
 /// way to JavaScript. Arguments that JavaScript passes without a check also count
@@ -21,17 +20,4 @@ pub(crate) fn require_room(bytes: usize) -> Result<(), Error> {
 pub(crate) fn no_room() -> Error {
     let reason = "memory has no room for that; delete sessions, or read less at once (`limit`)";
     Error::QuotaExceeded { reason: reason.to_owned() }
-}
-
-/// Returns whether `bytes` more bytes can be allocated in one piece.
-pub(crate) fn has_room(bytes: usize) -> bool {
-    // Other systems handle this themselves, and a probe would cost a system call.
-    if !cfg!(target_arch = "wasm32") {
-        return true;
-    }
-    let mut probe = Vec::<u8>::new();
-    let is_there = probe.try_reserve_exact(bytes).is_ok();
-    // Without it, the compiler would remove the unused allocation.
-    black_box(&mut probe);
-    is_there
 }

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::session::corrupt_event;
 use crate::core::error::Error;
 use crate::core::read::Window;
-use crate::core::session::{Description, SessionKey};
+use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::storage::Storage;
-use crate::service::{ServiceResult, StoredSessionService};
+use crate::service::StoredSessionService;
+use crate::service::session::corrupt_event;
 
 /// The model of events that name none.
 const UNKNOWN_MODEL: &str = "unknown";
@@ -25,10 +25,10 @@ pub type TokenUsage = BTreeMap<String, u64>;
 /// [`session_info`](crate::service::StoredSessionService::session_info) returns them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionInfo {
-    /// The first time of its last update, in milliseconds since 1970.
-    pub create_time: f64,
-    /// The time of its last update, in milliseconds since 1970.
-    pub last_update_time: f64,
+    /// The first time of its last update; [`Timestamp::MIN`] if it is not known.
+    pub create_time: Timestamp,
+    /// The time of its last update.
+    pub last_update_time: Timestamp,
     /// The number of its events.
     pub event_count: usize,
     /// The size of their JSON texts in bytes.
@@ -61,15 +61,15 @@ impl<S: Storage> StoredSessionService<S> {
     /// event.other.insert("usageMetadata".into(), json!({"totalTokenCount": 15}));
     /// service.append_event_to(session.key(), event).await?;
     ///
-    /// let info = service.session_info(session.key().clone()).await?;
+    /// let info = service.session_info(session.key()).await?;
     /// assert_eq!(info.event_count, 1);
     /// assert_eq!(info.usage["gemini"]["totalTokenCount"], 15);
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn session_info(&self, key: SessionKey) -> ServiceResult<SessionInfo, S> {
+    pub async fn session_info(&self, key: &SessionKey) -> Result<SessionInfo, Error> {
         let missing = Error::NotFound { session_id: key.session_id.clone() };
-        let stored = self.get_session(key, Window::ALL).await?.ok_or(missing)?;
+        let stored = self.texts.get_session(key.clone(), Window::ALL).await?.ok_or(missing)?;
         let mut info = SessionInfo {
             create_time: stored.head.create_time,
             last_update_time: stored.head.last_update_time,
@@ -79,9 +79,7 @@ impl<S: Storage> StoredSessionService<S> {
         };
         for (number, text) in stored.events.iter().enumerate() {
             let added = text.with(|text| info.add(text));
-            added.map_err(|error| {
-                corrupt_event(&stored.key.session_id, number, error.to_string())
-            })?;
+            added.map_err(|error| corrupt_event(&key.session_id, number, &error))?;
         }
         Ok(info)
     }

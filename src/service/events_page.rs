@@ -1,12 +1,9 @@
 //! Pages of a session's events, as Rust programs read them.
 
-use super::session::read_events;
-use crate::core::error::Error;
 use crate::core::event::Event;
-use crate::core::read::{PageEnd, check_event_limit};
+use crate::core::read::PageEnd;
 use crate::core::session::SessionKey;
-use crate::core::storage::Storage;
-use crate::service::{EventCursor, StoredEvents, StoredSessionService};
+use crate::service::text_service::EventCursor;
 
 /// A request for a page of a session's events. The pages of all ages cost the same.
 ///
@@ -67,23 +64,4 @@ pub struct EventsPage {
     pub after: Option<EventCursor>,
     /// The number of all events of the session, if it was requested.
     pub event_count: Option<usize>,
-}
-
-pub(super) async fn list_events<S>(
-    service: &StoredSessionService<S>,
-    request: ListEventsRequest,
-) -> Result<EventsPage, Error>
-where
-    S: Storage,
-    S::Failure: Into<Error>,
-{
-    let ListEventsRequest { app_name, user_id, session_id, end, limit, with_count } = request;
-    super::check_owner(&app_name, &user_id)?;
-    let limit = check_event_limit(limit.map(|limit| limit as f64))?;
-    let key = SessionKey::new(app_name, user_id, session_id.as_str());
-    let key = key.map_err(|_| Error::NotFound { session_id: session_id.clone() })?;
-    let stored = service.get_events(key, end, limit, with_count).await?;
-    let StoredEvents { events, before, after, event_count } = stored;
-    let events = read_events(&session_id, events)?;
-    Ok(EventsPage { events, before, after, event_count })
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::core::event::Event;
 use crate::core::read::ListPlace;
-use crate::core::session::Description;
+use crate::core::session::{Description, Timestamp};
 
 /// A request to create a session.
 #[derive(Debug, Clone, Default)]
@@ -36,8 +36,8 @@ pub struct GetRequest {
     pub session_id: String,
     /// Only the last `num_recent_events` events; `None` for all.
     pub num_recent_events: Option<usize>,
-    /// Only events with this timestamp (milliseconds since 1970) or a later one.
-    pub after: Option<f64>,
+    /// Only events with this timestamp or a later one.
+    pub after: Option<Timestamp>,
 }
 
 /// A request for a user's sessions, oldest update first.

@@ -7,7 +7,7 @@ use crate::core::event::EventText;
 use crate::core::read::{PageEnd, Rows, Window};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::Storage;
-use crate::service::{Refusal, ServiceResult, StoredSessionService};
+use crate::service::text_service::TextService;
 
 /// The place of an event in its session. It stays valid while others append and replace events.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,32 +31,28 @@ pub struct StoredEvents {
     pub event_count: Option<usize>,
 }
 
-impl<S: Storage> StoredSessionService<S> {
+impl<S: Storage> TextService<S> {
     /// Reads a page of a session's events.
-    ///
-    /// # Errors
-    /// Fails with `not_found` if the session does not exist, and with `invalid_argument` if the
-    /// cursor belongs to another session, or to a deleted one with the same key.
     pub async fn get_events(
         &self,
         key: SessionKey,
         end: PageEnd<EventCursor>,
         limit: usize,
         with_count: bool,
-    ) -> ServiceResult<StoredEvents, S> {
+    ) -> Result<StoredEvents, Error> {
         let foreign = || Error::invalid("end", "must have a cursor of this session");
         let cursor = end.place().cloned();
         if cursor.as_ref().is_some_and(|cursor| cursor.key != key) {
-            return Err(foreign().into());
+            return Err(foreign());
         }
         let is_forward = end.is_forward();
         let window = Window::page(end.map(|cursor| cursor.event_id.into()), limit, with_count);
-        let rows = self.storage.read(key.clone().into(), window).await;
-        let Rows { session, events, edges, .. } = rows.map_err(Refusal::Storage)?;
+        let rows = self.storage.read(key.clone().into(), window).await.map_err(Into::into)?;
+        let Rows { session, events, edges, .. } = rows;
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
         let created = session.ok_or_else(missing)?.head.created;
         if cursor.as_ref().is_some_and(|cursor| cursor.created != created) {
-            return Err(foreign().into());
+            return Err(foreign());
         }
         let edges = edges.ok_or_else(foreign)?;
         let cursor_at = |id: Rc<str>| {

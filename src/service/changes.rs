@@ -1,0 +1,96 @@
+//! What has changed in a session since a revision.
+
+use crate::core::error::Error;
+use crate::core::event::Event;
+use crate::core::read::Window;
+use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
+use crate::core::state::StateMap;
+use crate::core::storage::{MOST_CHANGED, Storage};
+use crate::core::write::{Appended, EventRow, HandlePosition, StalePolicy};
+use crate::service::StoredSessionService;
+use crate::service::session::{read_event, read_state};
+
+/// An event that was appended or replaced.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangedEvent {
+    /// The revision of its first append. Events are ordered by it. An event with one up to `since`
+    /// was there before.
+    pub seq: Revision,
+    /// The revision of its last write.
+    pub revision: Revision,
+    /// The event as it is now.
+    pub event: Event,
+}
+
+/// The changes of a session since a revision.
+#[derive(Debug, Clone)]
+pub struct SessionChanges {
+    /// The session's revisions and times now. [`SessionHead::revision`] is the `since` of the next
+    /// call.
+    pub head: SessionHead,
+    /// The events that were appended or replaced since, by `seq`, and the state now. `None` if the
+    /// session has to be read as a whole: it was created again, more than 1,000 events have changed,
+    /// or `since` is later than its revision.
+    pub changes: Option<(Vec<ChangedEvent>, StateMap)>,
+}
+
+impl<S: Storage> StoredSessionService<S> {
+    /// Returns what has changed in a session since a revision. It writes nothing.
+    ///
+    /// # Errors
+    /// Fails with `not_found` if the session does not exist, and with `corrupt_record` if a stored
+    /// record cannot be read.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let session =
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// service.append_event_to(session.key(), Event::new("invocation-1")).await?;
+    /// let listed = service.list_changes(session.key(), session.revision()).await?;
+    /// assert_eq!(listed.changes.map(|(events, _)| events.len()), Some(1));
+    /// let listed = service.list_changes(session.key(), listed.head.revision).await?;
+    /// assert_eq!(listed.changes.map(|(events, _)| events.len()), Some(0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn list_changes(
+        &self,
+        key: &SessionKey,
+        since: Revision,
+    ) -> Result<SessionChanges, Error> {
+        let missing = || Error::NotFound { session_id: key.session_id.clone() };
+        let changed = loop {
+            let stored = self.texts.get_session(key.clone(), Window::NONE).await?;
+            let stored = stored.ok_or_else(missing)?;
+            let SessionHead { created, revision, .. } = stored.head;
+            if since < created || since > revision {
+                return Ok(SessionChanges { head: stored.head, changes: None });
+            }
+            let position = HandlePosition::Revision { created, revision: since };
+            let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
+            let changed = self.texts.append_events(key.clone(), position, policy, Vec::new(), now);
+            match changed.await {
+                // The session was deleted between the two reads. Another one may have its id.
+                Err(Error::NotFound { .. }) => {}
+                changed => break changed?,
+            }
+        };
+        let Appended { head, mut missed, state, .. } = changed;
+        if missed.len() >= MOST_CHANGED {
+            return Ok(SessionChanges { head, changes: None });
+        }
+        missed.sort_by_key(|row| row.seq);
+        let events = missed.into_iter().map(|EventRow { id, seq, revision, text, .. }| {
+            let event = read_event(&key.session_id, &id, &text)?;
+            Ok(ChangedEvent { seq, revision, event })
+        });
+        let events = events.collect::<Result<_, Error>>()?;
+        let record = || format!("state of session {:?}", key.session_id);
+        let state = read_state(&state.unwrap_or_default(), record)?;
+        Ok(SessionChanges { head, changes: Some((events, StateMap::new(state))) })
+    }
+}

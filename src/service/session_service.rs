@@ -1,0 +1,157 @@
+//! The interface of session services, in adk-rust's form.
+
+use crate::core::error::Error;
+use crate::core::event::Event;
+use crate::core::session::SessionKey;
+use crate::service::{
+    CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
+};
+
+/// Creates, reads, lists and deletes sessions, and appends to them.
+///
+/// The futures are not `Send`. Run them on a current-thread runtime, or in the root future of
+/// tokio's `#[tokio::main]`.
+///
+/// ```
+/// use adk_session_wasm::{
+///     CreateRequest, Event, EventActions, GetRequest, InMemorySessionService, SessionService,
+/// };
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let service = InMemorySessionService::new();
+/// let create = CreateRequest { app_name: "shop".into(), user_id: "ada".into(), ..Default::default() };
+/// let session = service.create(create).await?;
+///
+/// let mut event = Event::new("invocation-1");
+/// event.actions =
+///     EventActions { state_delta: [("topic".into(), "tea".into())].into(), ..Default::default() };
+/// service.append_event(session.id(), event).await?;
+///
+/// let get = GetRequest {
+///     app_name: "shop".into(),
+///     user_id: "ada".into(),
+///     session_id: session.id().into(),
+///     ..Default::default()
+/// };
+/// let session = service.get(get).await?;
+/// assert_eq!(session.state().get("topic"), Some("tea".into()));
+/// assert_eq!(session.events().len(), 1);
+/// # Ok::<(), adk_session_wasm::Error>(())
+/// # }).unwrap();
+/// ```
+#[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
+pub trait SessionService {
+    /// Creates a session. The state is split by scope and stored in the same transaction.
+    ///
+    /// # Errors
+    /// - `already_exists` if the id is taken; the stored session is untouched
+    /// - `invalid_argument` if a name is invalid
+    /// - `unserializable` if a state value nests more than 200 levels
+    async fn create(&self, request: CreateRequest) -> Result<Session, Error>;
+
+    /// Reads a session: its current state, and the requested events.
+    ///
+    /// # Errors
+    /// - `not_found` if the session does not exist or its id is invalid
+    /// - `invalid_argument` if an app or user name is invalid
+    /// - `corrupt_record` if a stored record cannot be read
+    async fn get(&self, request: GetRequest) -> Result<Session, Error>;
+
+    /// Lists a user's sessions, without their events. Oldest update first, ties by id in UTF-16 order.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if a name is invalid, and with `corrupt_record` if a stored
+    /// record cannot be read.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, InMemorySessionService, ListRequest, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// for user_id in ["ada", "ada", "grace"] {
+    ///     let (app_name, user_id) = ("shop".to_owned(), user_id.to_owned());
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// }
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let list = ListRequest { app_name, user_id, ..Default::default() };
+    /// assert_eq!(service.list(list).await?.len(), 2);
+    /// assert_eq!(service.list_app("shop", Some(10), None).await?.len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error>;
+
+    /// Lists the sessions of all users of an app as [`SessionService::list`] does, ties also by
+    /// user. Skips `offset` sessions and returns at most `limit`. The default implementation fails
+    /// with `unsupported`.
+    ///
+    /// # Errors
+    /// The same as [`SessionService::list`].
+    async fn list_app(
+        &self,
+        app_name: &str,
+        limit: Option<usize>,
+        offset: Option<usize>,
+    ) -> Result<Vec<Session>, Error> {
+        let _ = (app_name, limit, offset);
+        Err(Error::Unsupported("list the sessions of all users"))
+    }
+
+    /// Reads a page of a session's events, of any age. The default implementation fails with
+    /// `unsupported`. [`ListEventsRequest`] has an example.
+    ///
+    /// # Errors
+    /// - `not_found` if the session does not exist or its id is invalid
+    /// - `invalid_argument` if a name or the limit is invalid, or if a cursor belongs to another
+    ///   session, or to a deleted one of the same id
+    /// - `corrupt_record` if a stored record cannot be read
+    async fn list_events(&self, request: ListEventsRequest) -> Result<EventsPage, Error> {
+        let _ = request;
+        Err(Error::Unsupported("list the events of a session"))
+    }
+
+    /// Deletes a session and its events. Succeeds if there is no such session. App and user state stay.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if an app or user name is invalid.
+    async fn delete(&self, request: DeleteRequest) -> Result<(), Error>;
+
+    /// Stores the event and its delta in one transaction. Partial events and `temp:` keys are not
+    /// stored. If the id is stored already with the same content, nothing changes, so a retry is
+    /// safe. With other content, the event replaces the stored one in place.
+    ///
+    /// # Errors
+    /// - `not_found` if the session does not exist
+    /// - `ambiguous` if several sessions have that id (then use
+    ///   [`SessionService::append_event_to`])
+    /// - `unsupported` if the storage cannot look up a bare id
+    /// - `invalid_argument` if an id is invalid, or if [`Event::other`] repeats a field of [`Event`]
+    /// - `unserializable` if a state value nests more than 200 levels, or an event more than 250
+    async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error>;
+
+    /// Appends an event as [`SessionService::append_event`] does, to the session with this key. The
+    /// key identifies one session, so it is never ambiguous.
+    ///
+    /// # Errors
+    /// The same as [`SessionService::append_event`], except `ambiguous`.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let mut sessions = Vec::new();
+    /// for user_id in ["ada", "grace"] {
+    ///     let (app_name, user_id) = ("shop".to_owned(), user_id.to_owned());
+    ///     let session_id = Some("latest".to_owned());
+    ///     let create = CreateRequest { app_name, user_id, session_id, ..Default::default() };
+    ///     sessions.push(service.create(create).await?);
+    /// }
+    /// let refused = service.append_event("latest", Event::new("invocation-1")).await;
+    /// assert_eq!(refused.unwrap_err().code(), "ambiguous");
+    /// service.append_event_to(sessions[0].key(), Event::new("invocation-1")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error>;
+}

@@ -1,0 +1,275 @@
+//! The session service over any storage.
+
+use crate::core::error::Error;
+use crate::core::event::Event;
+use crate::core::read::{ListOrder, Page, Window, check_event_limit};
+use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id};
+use crate::core::storage::{Deletion, Storage};
+use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
+use crate::memory::MemoryStorage;
+use crate::platform;
+use crate::service::session::read_events;
+use crate::service::text_service::{StoredEvents, TextService};
+use crate::service::to_text::{new_delta, new_event};
+use crate::service::{
+    CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
+    SessionService,
+};
+
+/// A session service in memory.
+///
+/// ```
+/// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let service = InMemorySessionService::new();
+/// let session = service
+///     .create(CreateRequest {
+///         app_name: "shop".into(),
+///         user_id: "ada".into(),
+///         state: [("user:name".to_owned(), "Ada".into())].into(),
+///         ..Default::default()
+///     })
+///     .await?;
+/// assert_eq!(session.state().get("user:name"), Some("Ada".into()));
+/// # Ok::<(), adk_session_wasm::Error>(())
+/// # }).unwrap();
+/// ```
+pub type InMemorySessionService = StoredSessionService<MemoryStorage>;
+
+/// A session service over the storage `S`.
+#[derive(Debug, Default)]
+pub struct StoredSessionService<S> {
+    pub(crate) texts: TextService<S>,
+}
+
+impl InMemorySessionService {
+    /// Makes an empty service.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<S: Storage> StoredSessionService<S> {
+    /// Makes a service over `storage`.
+    pub fn over(storage: S) -> Self {
+        Self { texts: TextService::over(storage) }
+    }
+
+    /// Returns the storage.
+    pub fn storage(&self) -> &S {
+        self.texts.storage()
+    }
+
+    /// Returns the session with that id and all its events, or creates it. Concurrent calls get one
+    /// session and no error. State, events and description are used only to create it.
+    ///
+    /// # Errors
+    /// The same as [`SessionService::create`], except `already_exists`.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, InMemorySessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// for topic in ["tea", "cake"] {
+    ///     let create = CreateRequest {
+    ///         app_name: "shop".into(),
+    ///         user_id: "ada".into(),
+    ///         session_id: Some("latest".into()),
+    ///         state: [("topic".to_owned(), topic.into())].into(),
+    ///         ..Default::default()
+    ///     };
+    ///     let session = service.get_or_create(create).await?;
+    ///     assert_eq!(session.state().get("topic"), Some("tea".into()));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn get_or_create(&self, request: CreateRequest) -> Result<Session, Error> {
+        let (key, new) = new_session(request)?;
+        Session::read(self.texts.get_or_create_session(key, new).await?)
+    }
+
+    /// Appends an event as [`SessionService::append_event_to`] does, if the session still has that
+    /// revision.
+    ///
+    /// # Errors
+    /// Fails with `stale_session` if the session has another revision, and otherwise as
+    /// [`SessionService::append_event_to`] does.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let session =
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// let (key, revision) = (session.key(), session.revision());
+    /// service.append_event_at(key, revision, Event::new("invocation-1")).await?;
+    /// let refused = service.append_event_at(key, revision, Event::new("invocation-2")).await;
+    /// assert_eq!(refused.unwrap_err().code(), "stale_session");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn append_event_at(
+        &self,
+        key: &SessionKey,
+        revision: Revision,
+        event: Event,
+    ) -> Result<(), Error> {
+        if event.partial {
+            return Ok(());
+        }
+        let event = new_event(event)?;
+        let (key, events, now) = (key.clone(), vec![event], Timestamp::now());
+        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+        self.texts.append_events_at(key, revision, position, policy, events, now).await?;
+        Ok(())
+    }
+
+    /// Changes the title and the labels of a session, and neither its revision nor its time.
+    ///
+    /// # Errors
+    /// Fails with `not_found` if the session does not exist.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
+    /// use adk_session_wasm::session::Description;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let session =
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// // After each message of the user: the first one becomes the title.
+    /// for message in ["Which tea is good?", "And cake?"] {
+    ///     let first_title = Some(message.to_owned());
+    ///     let change = Description { first_title, ..Description::default() };
+    ///     service.describe_session(session.key(), change).await?;
+    /// }
+    /// let info = service.session_info(session.key()).await?;
+    /// assert_eq!(info.description.title.as_deref(), Some("Which tea is good?"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn describe_session(
+        &self,
+        key: &SessionKey,
+        change: Description,
+    ) -> Result<(), Error> {
+        let write = self.texts.write(Write::describe(key.clone(), change)).await?;
+        let session_id = key.session_id.clone();
+        if write.described()? { Ok(()) } else { Err(Error::NotFound { session_id }) }
+    }
+
+    /// Deletes a session, a user, or a state. Succeeds if there is nothing to delete. Returns the same as
+    /// [`Storage::delete`].
+    ///
+    /// # Errors
+    /// Fails only with the storage's errors.
+    pub async fn remove(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
+        self.storage().delete(deletion).await.map_err(Into::into)
+    }
+}
+
+impl<S: Storage> SessionService for StoredSessionService<S> {
+    async fn create(&self, request: CreateRequest) -> Result<Session, Error> {
+        let (key, new) = new_session(request)?;
+        Session::read(self.texts.create_session(key, new).await?)
+    }
+
+    async fn get(&self, request: GetRequest) -> Result<Session, Error> {
+        let window =
+            Window { limit: request.num_recent_events, after: request.after, ..Window::ALL };
+        check_owner(&request.app_name, &request.user_id)?;
+        let missing = || Error::NotFound { session_id: request.session_id.clone() };
+        let key = SessionKey::new(request.app_name, request.user_id, request.session_id.as_str())
+            .map_err(|_| missing())?;
+        Session::read(self.texts.get_session(key, window).await?.ok_or_else(missing)?)
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error> {
+        check_owner(&request.app_name, &request.user_id)?;
+        let page = Page { offset: request.offset.unwrap_or(0), limit: request.limit };
+        let user_id = Some(request.user_id);
+        let order = ListOrder::default();
+        let listed =
+            self.texts.list_sessions(request.app_name, user_id, order, request.after, page);
+        listed.await?.0.into_iter().map(Session::read).collect()
+    }
+
+    async fn list_app(
+        &self,
+        app_name: &str,
+        limit: Option<usize>,
+        offset: Option<usize>,
+    ) -> Result<Vec<Session>, Error> {
+        check_id("app_name", app_name)?;
+        let page = Page { offset: offset.unwrap_or(0), limit };
+        let order = ListOrder::default();
+        let listed = self.texts.list_sessions(app_name.to_owned(), None, order, None, page);
+        listed.await?.0.into_iter().map(Session::read).collect()
+    }
+
+    async fn list_events(&self, request: ListEventsRequest) -> Result<EventsPage, Error> {
+        let ListEventsRequest { app_name, user_id, session_id, end, limit, with_count } = request;
+        check_owner(&app_name, &user_id)?;
+        let limit = check_event_limit(limit.map(|limit| limit as f64))?;
+        let key = SessionKey::new(app_name, user_id, session_id.as_str());
+        let key = key.map_err(|_| Error::NotFound { session_id: session_id.clone() })?;
+        let stored = self.texts.get_events(key, end, limit, with_count).await?;
+        let StoredEvents { events, before, after, event_count } = stored;
+        let events = read_events(&session_id, events)?;
+        Ok(EventsPage { events, before, after, event_count })
+    }
+
+    async fn delete(&self, request: DeleteRequest) -> Result<(), Error> {
+        check_owner(&request.app_name, &request.user_id)?;
+        let key = SessionKey::new(request.app_name, request.user_id, request.session_id);
+        // An invalid id names no session.
+        let Ok(key) = key else { return Ok(()) };
+        self.remove(Deletion::Session(key)).await?;
+        Ok(())
+    }
+
+    async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error> {
+        check_id("session_id", session_id)?;
+        let keys = self.storage().find(session_id);
+        let keys = keys.ok_or(Error::Unsupported("find a session by its bare id"))?;
+        match keys.as_slice() {
+            [] => Err(Error::NotFound { session_id: session_id.to_owned() }),
+            [key] => self.append_event_to(key, event).await,
+            several => {
+                Err(Error::Ambiguous { session_id: session_id.to_owned(), count: several.len() })
+            }
+        }
+    }
+
+    async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
+        if event.partial {
+            return Ok(());
+        }
+        let event = new_event(event)?;
+        let (policy, now) = (StalePolicy::Append, Timestamp::now());
+        let (key, position) = (key.clone(), HandlePosition::Latest);
+        self.texts.append_events(key, position, policy, vec![event], now).await?;
+        Ok(())
+    }
+}
+
+/// Takes the request apart. A missing or blank id becomes a fresh one.
+fn new_session(request: CreateRequest) -> Result<(SessionKey, NewSession), Error> {
+    let CreateRequest { app_name, user_id, session_id, state, events, description } = request;
+    let id = session_id.filter(|id| !id.trim().is_empty()).unwrap_or_else(platform::new_id);
+    let key = SessionKey::new(app_name, user_id, id)?;
+    let state = new_delta("state", &state)?;
+    let stored = events.into_iter().filter(|event| !event.partial);
+    let events = stored.map(new_event).collect::<Result<_, _>>()?;
+    Ok((key, NewSession { events, description, ..NewSession::new(state, Timestamp::now()) }))
+}
+
+fn check_owner(app_name: &str, user_id: &str) -> Result<(), Error> {
+    check_id("app_name", app_name)?;
+    check_id("user_id", user_id)
+}
