@@ -323,6 +323,13 @@ export class CacheSimulation {
         this.#ledger.noteDeletion(sessionName(operation.key), device.number);
         await service.deleteSession(operation.key);
         return () => undefined;
+      case 'deleteUser':
+        for (const key of NAMES) this.#ledger.noteDeletion(sessionName(key), device.number);
+        await service.deleteUser(USER);
+        return () => undefined;
+      case 'deleteUserState':
+        await service.deleteUserState(USER);
+        return () => undefined;
       case 'list': {
         const { sessions, totalItems } = await service.listSessions(USER);
         return () => {

@@ -3,7 +3,7 @@
 import { State, type StateShape } from '../../../js/index.js';
 import type { EventSpec, SessionName } from '../operation.js';
 import type { Random } from '../run/random.js';
-import { REFUSED } from './remote.js';
+import { FORBIDDEN, REFUSED } from './remote.js';
 import type { CacheOperation, RemoteOperation, Step } from './script.js';
 
 export const USER = { appName: 'shop', userId: 'ada' };
@@ -42,6 +42,8 @@ const OPERATIONS = {
   title: 0.5,
   sync: 0.7,
   delete: 0.7,
+  deleteUser: 0.2,
+  deleteUserState: 0.3,
 };
 
 const STEPS = {
@@ -74,7 +76,7 @@ export class CacheWorkload {
       this.#steps[what] *= random.pick([0, 1, 1, 3]);
     }
     this.#steps.operation = STEPS.operation;
-    if (random.isLikely(0.7)) this.#operations.delete = 0;
+    if (random.isLikely(0.7)) this.#operations.delete = this.#operations.deleteUser = 0;
     this.#isRewriting = random.isLikely(0.3);
     if (this.#isRewriting) {
       this.#operations.appendAgain = 20;
@@ -153,6 +155,8 @@ export class CacheWorkload {
         return { kind, key };
       case 'list':
       case 'sync':
+      case 'deleteUser':
+      case 'deleteUserState':
         return { kind };
     }
   }
@@ -178,7 +182,7 @@ export class CacheWorkload {
     const isRefused = mayBeRefused && this.#random.isLikely(0.15);
     return {
       id: `e${this.#count}`,
-      text: isRefused ? `${REFUSED} ${this.#count}` : `text ${this.#count} 日本`,
+      text: `${isRefused ? this.#random.pick([REFUSED, FORBIDDEN]) : 'text'} ${this.#count} 日本`,
       timestamp: 1_700_000_000_000 + this.#random.pick([0, 0, -5000, 7000]),
       delta: this.#delta(this.#isRewriting ? 0.5 : 0.25),
     };

@@ -13,6 +13,8 @@ import { serviceOver } from './linked_service.js';
 
 /** An event with this text is refused by the remote, now and later. */
 export const REFUSED = 'the remote refuses this';
+/** An event with this text is refused by the server's own authorization: with a status, and without a code. */
+export const FORBIDDEN = `${REFUSED} with 403`;
 
 /** The key that an `updateState` writes beside its delta. The service chooses the id of its event. */
 export const UPDATE_KEY = 'update';
@@ -85,6 +87,9 @@ export class Remote {
 }
 
 function requireAccepted(events: AppendRequest['events']): void {
+  if (events.some(({ text }) => text.includes(FORBIDDEN))) {
+    throw new SessionError('remote', 'The server responds 403.', { status: 403 });
+  }
   if (events.some(({ text }) => text.includes(REFUSED))) {
     throw new SessionError('schema_violation', 'The remote refuses the event.');
   }

@@ -6,7 +6,7 @@ import type { EventSpec, SessionName } from '../operation.js';
 export type CacheOperation =
   | { readonly kind: 'create' | 'getOrCreate'; readonly key: SessionName; readonly state: object }
   | { readonly kind: 'get'; readonly key: SessionName; readonly last: number | undefined }
-  | { readonly kind: 'list' | 'sync' }
+  | { readonly kind: 'list' | 'sync' | 'deleteUser' | 'deleteUserState' }
   | { readonly kind: 'append'; readonly handle: number; readonly events: readonly EventSpec[] }
   | { readonly kind: 'change'; readonly handle: number; readonly event: EventSpec }
   | { readonly kind: 'drop'; readonly handle: number; readonly id: string }
