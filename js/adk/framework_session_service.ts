@@ -4,16 +4,11 @@ import { makeDisposable } from '../call/disposable.js';
 import { requireService } from '../call/require_service.js';
 import type {
   Abortable,
-  AppRequest,
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
   RevisionCheck,
   Session as OurSession,
-  SessionChanges,
-  UpdateSessionRequest,
-  UpdateStateRequest,
-  UserRequest,
 } from '../model/session.js';
 import type {
   ListSessionsPageRequest,
@@ -21,27 +16,10 @@ import type {
   SessionsPage,
   SessionsRequest,
 } from '../model/session_list.js';
-import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
-import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
-import type { AppendedEvent, Event, NewEvent } from '../model/event/event.js';
-import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
-import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
-import type { StateShape } from '../state/state_shape.js';
-import type {
-  BaseSessionService as OurService,
-  CloseOptions,
-  Health,
-  StorageInfo,
-} from '../model/session_service.js';
+import type { AppendedEvent, NewEvent } from '../model/event/event.js';
+import type { BaseSessionService as OurService, StorageInfo } from '../model/session_service.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
-import type {
-  ListenOptions,
-  Notices,
-  StopWatching,
-  Watchable,
-  WatchOptions,
-  WatchRequest,
-} from '../watch/notice.js';
+import type { Watchable } from '../watch/notice.js';
 import { type AppendRules, setAppendRules } from '../append/append_rules.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
@@ -221,7 +199,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       };
       for (const name of FORWARDED) {
         define(name, async function (this: SessionServiceOver, ...parameters: unknown[]) {
-          return this.#forward(name, parameters);
+          return await this.#forward(name, parameters);
         });
       }
       for (const name of FORWARDED_AT_ONCE) {
@@ -297,10 +275,10 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     /** @throws SessionError `unsupported` if the service lacks the method */
     #forward(name: ForwardedName, parameters: unknown[]): unknown {
-      const service: OurService & Partial<Record<ForwardedName, unknown>> = this.#service;
-      const method = service[name];
-      if (typeof method === 'function') return Reflect.apply(method, service, parameters);
-      const { kind } = service.storage;
+      const methods: Partial<Record<ForwardedName, unknown>> = this.#service;
+      const method = methods[name];
+      if (typeof method === 'function') return Reflect.apply(method, methods, parameters);
+      const { kind } = this.storage;
       throw new SessionError('unsupported', `The service over ${kind} has no method ${name}.`);
     }
   };

@@ -2,9 +2,10 @@ import { SessionError } from '../errors/errors.js';
 import { isTime } from '../model/event/snapshot.js';
 import { termsOf } from '../model/terms.js';
 import { isRevision } from '../storage/checked_rows.js';
-import { sortList, type TimedPlace } from '../storage/list_place.js';
-import type { ListedSession, ReadList, TermsRequest } from '../storage/session_store.js';
+import { sortList } from '../storage/list_place.js';
+import type { ReadList, TermsRequest } from '../storage/session_store.js';
 import type { StoreName } from './layout.js';
+import { type SessionRecord, toListed } from './listed_records.js';
 import { resultOf, completion, withDatabase } from './requests.js';
 
 /**
@@ -37,9 +38,6 @@ const LAST = '\uffff';
 
 type Path = [appName: string, userId: string, sessionId: string];
 type RecordKey = [number: number, kind: string, id: Path];
-
-/** A session as it is stored. Each member except the ids may be damaged. */
-type SessionRecord = ListedSession & { readonly appName: string };
 
 interface StateRecord {
   readonly state?: unknown;
@@ -138,9 +136,9 @@ class TermSearch {
     const ofOwner = [...keys.values()].filter(({ 2: id }) => (userId ?? id[1]) === id[1]);
     const sessions = (await this.#sessionsAt(transaction, ofOwner)).flatMap((session) =>
       // Like the indices of lists, which have no session with a damaged time.
-      session !== undefined && isTime(session[orderBy]) ? [session] : [],
+      session !== undefined && isTime(session[orderBy]) ? [toListed(session)] : [],
     );
-    const page = sortList(sessions as (SessionRecord & TimedPlace)[], request).slice(0, limit);
+    const page = sortList(sessions, request).slice(0, limit);
     const users = [...new Set(page.map(({ userId }) => userId))];
     const states = [[appName], ...users.map((user) => [appName, user])].map(async (key) => {
       const record = this.#resultOf(transaction.objectStore('states').get(key));

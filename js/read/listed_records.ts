@@ -5,14 +5,11 @@
 import { SessionError } from '../errors/errors.js';
 import { pickMembers } from '../json/pick_members.js';
 import { defineMember } from '../members/member.js';
-import { memberOf } from '../members/own.js';
 import { APP_PREFIX, isShared, type SharedScope, USER_PREFIX } from '../state/scope.js';
 import { setDescription } from '../model/description.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { isTime } from '../model/event/snapshot.js';
-import { isRevision } from '../storage/checked_rows.js';
-import type { ListedSession, ListedTuple, SharedStates } from '../storage/session_store.js';
+import type { ListedSession, SharedStates } from '../storage/session_store.js';
 import type { Handles } from '../handle/handle.js';
 
 /**
@@ -28,7 +25,7 @@ const MAX_COPIED_VALUES = 2 ** 25;
  * @throws SessionError `corrupt_record` naming the first record that cannot be read
  */
 export function makeHandles<S extends object>(
-  records: readonly (ListedSession | ListedTuple)[],
+  records: readonly ListedSession[],
   appName: string,
   [appState, ...pairs]: SharedStates,
   handles: Handles,
@@ -44,22 +41,9 @@ export function makeHandles<S extends object>(
   }
   const ownKeys = stateKeys && new Set([...stateKeys].filter((key) => !isShared(key)));
   const copy = makeCopier();
-  return records.map((listed) => {
-    const record = toRecord(listed);
-    const { userId, sessionId, number, created, revision, lastUpdateTime } = record;
-    const numberCopy = memberOf(record, 'numberCopy') ?? number;
-    if (
-      // The same checks as `Record::head` in `src/wasm/indexed_db/records/record.rs`.
-      !isRevision(number) ||
-      number !== numberCopy ||
-      !isRevision(created) ||
-      !isRevision(revision) ||
-      !isTime(lastUpdateTime) ||
-      // In a database, another program may set a revision by a clock that is behind.
-      (!isTuple(listed) && created > revision)
-    ) {
-      throw corruptSession(record, appName, 'it is damaged');
-    }
+  return records.map((record) => {
+    const { userId, sessionId, created, revision, lastUpdateTime, title, labels } = record;
+    if (record.isDamaged) throw corruptSession(record, appName, 'it is damaged');
     const state = parseState(record, appName, ownKeys);
     const shared: Record<SharedScope, StateShape | undefined> = {
       user: userKeys.get(userId),
@@ -71,21 +55,8 @@ export function makeHandles<S extends object>(
     const head = [created, revision, lastUpdateTime] as const;
     const own = state as Partial<S>;
     const handle = handles.openParsed<S>(appName, userId, sessionId, head, own, []);
-    return setDescription(handle, memberOf(record, 'title'), memberOf(record, 'labels'));
+    return setDescription(handle, title, labels);
   });
-}
-
-/** Returns a listed session in the form of a record. */
-export function toRecord(listed: ListedSession | ListedTuple): ListedSession {
-  if (!isTuple(listed)) return listed;
-  const [sessionId, userId, created, revision, lastUpdateTime, state, createTime, title, labels] =
-    listed;
-  const times = { created, revision, lastUpdateTime, createTime };
-  return { sessionId, userId, number: 0, ...times, state, title, labels };
-}
-
-function isTuple(listed: ListedSession | ListedTuple): listed is ListedTuple {
-  return Array.isArray(listed);
 }
 
 /** Parses the state of a user or an app, and puts the prefix before its keys. */
@@ -141,12 +112,12 @@ function parseState(
 
 /** Parses the JSON text of an object, or only its wanted members. Returns why it cannot. */
 function parseObject(
-  text: unknown,
+  text: string,
   wanted: ReadonlySet<string> | undefined,
 ): StateShape | SyntaxError {
   try {
-    if (wanted !== undefined) return pickMembers(String(text), wanted);
-    const value: unknown = JSON.parse(text as string);
+    if (wanted !== undefined) return pickMembers(text, wanted);
+    const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return value as StateShape;
     }

@@ -13,14 +13,9 @@ import type {
 } from '../model/session_list.js';
 import { isTime } from '../model/event/snapshot.js';
 import type { ListTime, TimedPlace } from '../storage/list_place.js';
-import type {
-  ListedSession,
-  ListedTuple,
-  ListPageRequest,
-  ReadList,
-} from '../storage/session_store.js';
+import type { ListedSession, ListPageRequest, ReadList } from '../storage/session_store.js';
 import { type CursorKind, cursorText, readPlace } from './cursor.js';
-import { corruptSession, makeHandles, toRecord } from './listed_records.js';
+import { corruptSession, makeHandles } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
 import type { ReaderParts } from './session_reader.js';
 
@@ -147,10 +142,7 @@ export class SessionLists {
     };
     return whenRead(this.#read(list, page, call), (read) => {
       const [records, number, items, total, pages, shared] = read;
-      const admitted = records.filter((listed) => {
-        const { title, labels } = toRecord(listed);
-        return admits(title, labels);
-      });
+      const admitted = records.filter(({ title, labels }) => admits(title, labels));
       const last = records.at(-1);
       const missing = limit === undefined ? 0 : limit - admitted.length;
       if (missing <= 0 || last === undefined || records.length < chunk!) {
@@ -223,13 +215,9 @@ function takeList(
 }
 
 /** @throws SessionError `corrupt_record` if the time of the session is damaged */
-function placeOf(
-  listed: ListedSession | ListedTuple,
-  [appName, , , orderBy]: SessionList,
-): TimedPlace {
-  const record = toRecord(listed);
-  const { sessionId, userId, [orderBy]: time } = record;
-  if (!isTime(time)) throw corruptSession(record, appName, 'it is damaged');
+function placeOf(listed: ListedSession, [appName, , , orderBy]: SessionList): TimedPlace {
+  const { sessionId, userId, [orderBy]: time } = listed;
+  if (!isTime(time)) throw corruptSession(listed, appName, 'it is damaged');
   return { [orderBy]: time, sessionId, userId };
 }
 

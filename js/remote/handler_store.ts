@@ -15,7 +15,7 @@ import type {
   CreateRequest,
   DescribeRequest,
   EventPageRequest,
-  ListedTuple,
+  ListedSession,
   ListPageRequest,
   ReadEvents,
   ReadList,
@@ -115,7 +115,7 @@ export class HandlerStore implements ServerStore {
     const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
     const most = wanted.limit ?? Infinity;
     const path = pathTo({ appName }, '/sessions');
-    const sessions: ListedTuple[] = [];
+    const sessions: ListedSession[] = [];
     const shared = new SharedKeys();
     let total = 0;
     let cursor =

@@ -1,6 +1,6 @@
 import { defineMember } from '../members/member.js';
 import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
-import type { ListedTuple, SharedStates } from '../storage/session_store.js';
+import type { ListedSession, SharedStates } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { RemoteSession } from './responses.js';
 
@@ -17,8 +17,9 @@ export class SharedKeys {
   readonly #app: StateShape = {};
 
   /** Returns the session as a storage lists it: without the shared keys. */
-  takeOut(session: ListedRemoteSession): ListedTuple {
-    const { id, userId, created, revision, lastUpdateTime, createTime, title, labels } = session;
+  takeOut(session: ListedRemoteSession): ListedSession {
+    const { id: sessionId, userId, title, labels } = session;
+    const { created, revision, lastUpdateTime, createTime } = session;
     const user = this.#users.get(userId) ?? {};
     this.#users.set(userId, user);
     const own: StateShape = {};
@@ -28,17 +29,9 @@ export class SharedKeys {
         defineMember(user, key.slice(USER_PREFIX.length), value);
       else defineMember(own, key, value);
     }
-    return [
-      id,
-      userId,
-      created,
-      revision,
-      lastUpdateTime,
-      JSON.stringify(own),
-      createTime,
-      title,
-      labels,
-    ];
+    const state = JSON.stringify(own);
+    const times = { created, revision, lastUpdateTime, createTime };
+    return { sessionId, userId, ...times, state, title, labels, isDamaged: false };
   }
 
   get states(): SharedStates {

@@ -4,7 +4,6 @@ import { requireFunction } from '../errors/option_values.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
-import { memberOf } from '../members/own.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
@@ -67,7 +66,7 @@ function takeConditions({
     terms: filter?.terms,
     choose(session) {
       if (session.lastUpdateTime >= end) return undefined;
-      return filter === undefined || filter.admits(undefined, memberOf(session, 'labels'));
+      return filter === undefined || filter.admits(undefined, session.labels);
     },
   };
 }

@@ -7,9 +7,9 @@ import { isId } from '../model/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import { putLast } from '../storage/bounded_map.js';
 import { comparePlaces } from '../storage/list_place.js';
+import type { ListedSession } from '../storage/session_store.js';
 import {
   deleteOldest,
-  type Listed,
   type Owner,
   PAGE,
   takeTurns,
@@ -130,7 +130,7 @@ export class Retention {
     const { maxAge } = this.#limits;
     if (maxAge !== undefined) {
       // The clock is read for each session: if it is set back meanwhile, new sessions are not old.
-      const isOld = ({ lastUpdateTime }: Listed) =>
+      const isOld = ({ lastUpdateTime }: ListedSession) =>
         lastUpdateTime < this.#sessions.clock() - maxAge || undefined;
       for (const appName of new Set(due.map(({ appName }) => appName))) {
         await this.#delete({ appName, userId: undefined }, isOld);
@@ -148,7 +148,7 @@ export class Retention {
     }
   }
 
-  async #delete(owner: Owner, choose: (session: Listed) => true | undefined): Promise<void> {
+  async #delete(owner: Owner, choose: (session: ListedSession) => true | undefined): Promise<void> {
     const { signal } = this.#stopping;
     const step = (): void => requireNotAborted(signal);
     await deleteOldest(this.#sessions, {
@@ -161,14 +161,14 @@ export class Retention {
   }
 
   /** Returns the newest session that is too many. All older ones are too many as well. */
-  async #newestExcess(owner: Owner): Promise<Listed | undefined> {
+  async #newestExcess(owner: Owner): Promise<ListedSession | undefined> {
     const { maxSessions, maxBytes } = this.#limits;
     const [byNumber] =
       maxSessions === undefined ? [] : await this.#newest(owner, { offset: maxSessions, limit: 1 });
     if (maxBytes === undefined) return byNumber;
     let count = 0;
     let bytes = 0;
-    let after: Listed | undefined;
+    let after: ListedSession | undefined;
     for (;;) {
       const page = await this.#newest(owner, { limit: PAGE, after });
       for (const session of page) {
@@ -182,15 +182,15 @@ export class Retention {
     }
   }
 
-  async #newest(owner: Owner, page: WalkedPage): Promise<readonly Listed[]> {
+  async #newest(owner: Owner, page: WalkedPage): Promise<readonly ListedSession[]> {
     return this.#sessions.list(owner, 'desc', { ...page, signal: this.#stopping.signal });
   }
 
-  async #bytesOf({ appName }: Owner, session: Listed): Promise<number> {
+  async #bytesOf({ appName }: Owner, session: ListedSession): Promise<number> {
     const { userId, sessionId, revision } = session;
     const name = JSON.stringify([appName, userId, sessionId]);
     const known = this.#sizes.get(name);
-    if (known !== undefined && known[0] === revision) return known[1];
+    if (known?.[0] === revision) return known[1];
     const { signal } = this.#stopping;
     const request = { appName, userId, sessionId, skipCorrupt: true, signal };
     // A session that was deleted meanwhile takes no room.

@@ -4,7 +4,7 @@ import { createMemoryCore, loadWasm } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { createEvent, newEventId } from '../model/event/create_event.js';
-import { memberOf, ownMembers } from '../members/own.js';
+import { ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId, requireOwner, requireUser } from '../model/ids.js';
@@ -38,11 +38,10 @@ import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { EventPages } from '../read/event_pages.js';
 import { SessionLists } from '../read/session_lists.js';
-import { toRecord } from '../read/listed_records.js';
 import { type ReaderParts, SessionReader } from '../read/session_reader.js';
 import { takeNewSession } from './new_session.js';
 import { type RetainedSessions, Retention } from './retention.js';
-import type { Listed, WalkedSessions } from './session_walk.js';
+import type { WalkedSessions } from './session_walk.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { ServiceFeed } from '../watch/service_feed.js';
 
@@ -183,17 +182,16 @@ export class ServiceCore {
       const read = this.callStore<ReadList>(call.signal, (store) =>
         store.list(appName, userId, order === 'desc', page, call),
       );
-      return after(read, ([records]) => records.map(toRecord) as Listed[]);
+      return after(read, ([sessions]) => sessions);
     },
     deleteUnchanged: (appName, session, call) => {
-      const { userId, sessionId, revision } = session;
+      const { userId, sessionId, revision, labels } = session;
       // A damaged session is not deleted by its age.
       if (!isRevision(revision)) return false;
-      const labels = memberOf(session, 'labels');
       const key = { appName, userId, sessionId };
       const expected = {
         revision,
-        labels: typeof labels === 'string' && labels !== '' ? labels : undefined,
+        labels: labels === '' ? undefined : labels,
       };
       const done = this.callStore<{ readonly floor: Floor } | undefined>(call.signal, (store) =>
         store.deleteUnchanged({ key, ...expected, signal: call.signal, onRetry: call.onRetry }),

@@ -18,10 +18,10 @@ export interface Owner {
   readonly userId: string | undefined;
 }
 
-/** A session that is listed by its last update, so at least this time is not damaged. */
-export interface Listed extends Omit<ListedSession, 'createTime'> {
-  readonly lastUpdateTime: number;
-}
+/** A session that may be deleted if it has not changed. A damaged one has no revision. */
+export type DeletableSession = Pick<ListedSession, 'userId' | 'sessionId' | 'labels'> & {
+  readonly revision: number | undefined;
+};
 
 /** The page to list. */
 export type WalkedPage = Partial<Pick<ListPageRequest, 'offset' | 'after' | 'terms'>> &
@@ -30,9 +30,17 @@ export type WalkedPage = Partial<Pick<ListPageRequest, 'offset' | 'after' | 'ter
 /** What a walk needs of a service. */
 export interface WalkedSessions {
   /** Lists sessions by their last update. After a place it may list more than `limit`; see `SessionStore`. */
-  list(owner: Owner, order: 'asc' | 'desc', page: WalkedPage): MaybePromise<readonly Listed[]>;
+  list(
+    owner: Owner,
+    order: 'asc' | 'desc',
+    page: WalkedPage,
+  ): MaybePromise<readonly ListedSession[]>;
   /** Deletes a session if it has not changed since it was listed. Returns whether it was deleted. */
-  deleteUnchanged(appName: string, session: Listed, call: StorageCall): MaybePromise<boolean>;
+  deleteUnchanged(
+    appName: string,
+    session: DeletableSession,
+    call: StorageCall,
+  ): MaybePromise<boolean>;
 }
 
 /** How a walk goes through the sessions. */
@@ -42,7 +50,7 @@ export interface Walk {
   /** Terms that each chosen session has, if the walk may leave out those without; see `ListPageRequest`. */
   readonly terms?: readonly string[] | undefined;
   /** Returns whether to delete a session. `undefined` ends the walk. */
-  readonly choose: (session: Listed) => boolean | undefined;
+  readonly choose: (session: ListedSession) => boolean | undefined;
   /** Lets others run. */
   readonly pause: () => Promise<void>;
   /** Called before each session. Throws to end the walk. */
@@ -61,7 +69,7 @@ export async function deleteOldest(sessions: WalkedSessions, walk: Walk): Promis
   const { owner, call, terms, choose, step } = walk;
   const turn = takeTurns(walk.pause);
   let deleted = 0;
-  let after: Listed | undefined;
+  let after: ListedSession | undefined;
   for (;;) {
     step?.();
     const page = await sessions.list(owner, 'asc', { limit: PAGE, after, terms, ...call });

@@ -13,7 +13,7 @@ import type {
   DescribeRequest,
   EventPageRequest,
   Floor,
-  ListedTuple,
+  ListedSession,
   ListPageRequest,
   ReadEvents,
   ReadList,
@@ -31,7 +31,28 @@ export interface ListIndices {
   readonly completeCreateTimes: () => Promise<void>;
   /** Lists by terms; `undefined` if that is no faster than a list in its order. */
   readonly listByTerms: (request: TermsRequest) => Promise<ReadList | undefined>;
+  /** Checks the stored records of sessions. */
+  readonly toListed: (records: readonly unknown[]) => ListedSession[];
 }
+
+/** A list as the wasm returns it; see `listing_to_javascript` in `src/wasm/bindings/values.rs`. */
+type CoreList = [
+  sessions: readonly unknown[],
+  ...(ReadList extends [unknown, ...infer Rest] ? Rest : never),
+];
+
+/** A listed session as memory returns it. */
+type ListedTuple = readonly [
+  sessionId: string,
+  userId: string,
+  created: number,
+  revision: number,
+  lastUpdateTime: number,
+  state: string,
+  createTime: number | undefined,
+  title?: string | undefined,
+  labels?: string | undefined,
+];
 
 /**
  * A store in the wasm: over memory or IndexedDB. Memory answers at once, so it ignores the signal.
@@ -121,8 +142,8 @@ export class CoreStore implements SessionStore {
   ): MaybePromise<ReadList> {
     const place = last && [last[orderBy], last.sessionId, last.userId];
     const byCreation = orderBy === 'createTime';
-    const list = (): MaybePromise<ReadList> =>
-      callSessionCore(this.#holdsData, () =>
+    const list = (): MaybePromise<ReadList> => {
+      const listed = callSessionCore<CoreList>(this.#holdsData, () =>
         this.core.list(
           appName,
           userId,
@@ -136,6 +157,8 @@ export class CoreStore implements SessionStore {
           onRetry,
         ),
       );
+      return after(listed, ([sessions, ...rest]) => [this.#toListed(sessions), ...rest]);
+    };
     const indices = this.#indices;
     const hasTerms = terms.length > 0 && limit !== 0;
     const order = descending ? 'desc' : 'asc';
@@ -152,6 +175,11 @@ export class CoreStore implements SessionStore {
     return after(listed, (found) => found ?? list());
   }
 
+  #toListed(sessions: readonly unknown[]): ListedSession[] {
+    if (this.#indices !== undefined) return this.#indices.toListed(sessions);
+    return (sessions as readonly ListedTuple[]).map(listedSession);
+  }
+
   #memoryLists(): MemoryLists {
     const none = undefined;
     // Memory answers at once.
@@ -160,13 +188,10 @@ export class CoreStore implements SessionStore {
     return {
       after(appName, place, limit) {
         const after = place && [place.createTime, place.sessionId, place.userId];
-        const [sessions] = read<ReadList>(() =>
+        const [sessions] = read<CoreList>(() =>
           core.list(appName, none, true, false, limit, none, none, false, after, none),
         );
-        return (sessions as ListedTuple[]).map((tuple) => {
-          const [sessionId, userId, , , lastUpdateTime, , createTime, title, labels] = tuple;
-          return { sessionId, userId, lastUpdateTime, createTime, title, labels };
-        });
+        return (sessions as readonly ListedTuple[]).map(listedSession);
       },
       describe({ appName, userId, sessionId }) {
         // Of one event, since no page is smaller. The state may be large.
@@ -178,12 +203,12 @@ export class CoreStore implements SessionStore {
         return { sessionId, userId, lastUpdateTime, createTime, title, labels };
       },
       read(appName, places) {
-        const sessions = places.map(({ sessionId, userId, createTime }): ListedTuple => {
+        const sessions = places.map(({ sessionId, userId, createTime }) => {
           const [created, revision, lastUpdateTime, state, , title, labels] = read<ReadSession>(
             () => core.get(appName, userId, sessionId, 0, none, none),
           );
           const row = [sessionId, userId, created, revision, lastUpdateTime, state] as const;
-          return [...row, createTime, title, labels];
+          return listedSession([...row, createTime, title, labels]);
         });
         // The states of sessions hold the shared keys too. A request may ask for some of the shared ones only.
         const shared = (userId?: string) =>
@@ -266,6 +291,21 @@ export class CoreStore implements SessionStore {
   free(): void {
     this.core.free();
   }
+}
+
+function listedSession([
+  sessionId,
+  userId,
+  created,
+  revision,
+  lastUpdateTime,
+  state,
+  createTime,
+  title,
+  labels,
+]: ListedTuple): ListedSession {
+  const times = { created, revision, lastUpdateTime, createTime };
+  return { sessionId, userId, ...times, state, title, labels, isDamaged: false };
 }
 
 /**

@@ -45,47 +45,30 @@ export type CreatedSession = [
   ...SharedRevisions,
 ];
 
-/**
- * A session in a list. Over IndexedDB it is the stored record, in which each field except the ids may be
- * damaged.
- */
+/** A session in a list. Of a damaged one any number may be `NaN`, and the state empty. */
 export interface ListedSession {
-  readonly userId: string;
   readonly sessionId: string;
-  readonly number?: unknown;
-  /** Missing in records of version 1. */
-  readonly numberCopy?: unknown;
-  readonly created?: unknown;
-  readonly revision?: unknown;
-  readonly lastUpdateTime?: unknown;
-  readonly createTime?: unknown;
+  readonly userId: string;
+  readonly created: number;
+  readonly revision: number;
+  readonly lastUpdateTime: number;
+  readonly createTime: number | undefined;
   /** The JSON object of the session's own state. */
-  readonly state?: unknown;
-  readonly title?: unknown;
-  readonly labels?: unknown;
+  readonly state: string;
+  readonly title: string | undefined;
+  readonly labels: string | undefined;
+  /** Whether the session cannot be read. A damaged state is found when it is parsed. */
+  readonly isDamaged: boolean;
 }
-
-/** A {@link ListedSession} as memory returns it. */
-export type ListedTuple = readonly [
-  sessionId: string,
-  userId: string,
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  createTime: number | undefined,
-  title?: string | undefined,
-  labels?: string | undefined,
-];
 
 /**
  * JSON objects: the app's state, then pairs of a user's id and state. Their keys have no prefix.
  */
 export type SharedStates = readonly [app: string | undefined, ...pairs: string[]];
 
-/** A page of a list of sessions; see `listing_to_javascript` in `src/wasm/bindings/values.rs`. */
+/** A page of a list of sessions. */
 export type ReadList = [
-  sessions: (ListedSession | ListedTuple)[],
+  sessions: ListedSession[],
   page: number,
   limit: number,
   totalItems: number,

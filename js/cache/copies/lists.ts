@@ -1,6 +1,5 @@
 import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { toRecord } from '../../read/listed_records.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
@@ -107,7 +106,7 @@ export class Lists {
     const users = new Map<string, OwnerRecords>();
     const changed: CompositeSessionKey[] = [];
     const firstBases: (readonly [CompositeSessionKey, Base])[] = [];
-    for (const session of listed.map(toRecord)) {
+    for (const session of listed) {
       const { userId, sessionId, created, revision, title, labels } = session;
       const key = keyOf(session);
       const name = nameOf(key);

@@ -4,7 +4,6 @@ import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js
 import type { Event } from '../../model/event/event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import { toRecord } from '../../read/listed_records.js';
 import { corruptRecord, parseEventText } from '../../read/stored_events.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
@@ -255,10 +254,8 @@ export class LocalCopyReader {
     const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
     const localApp = this.records.appOf(appName);
     const [listed] = await this.call((store) => store.list(localApp, userId, false, page, {}));
-    return listed.map((record) => {
-      const { userId, sessionId, created, revision, title, labels } = toRecord(record);
-      const revisions = { created: Number(created), revision: Number(revision) };
-      return { userId, sessionId, ...revisions, title: textOf(title), labels: textOf(labels) };
+    return listed.map(({ userId, sessionId, created, revision, title = '', labels = '' }) => {
+      return { userId, sessionId, created, revision, title, labels };
     });
   }
 

@@ -108,9 +108,7 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const labels = page[READ_EVENTS.labels];
   // A database prints the text of labels in its own way, and compares that.
   if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
-  // Of a listed session only these members count.
-  const listed = { userId, sessionId, revision, labels, lastUpdateTime: 0 };
-  return walked.deleteUnchanged(appName, listed, { signal });
+  return walked.deleteUnchanged(appName, { userId, sessionId, revision, labels }, { signal });
 }
 
 async function append(call: RouteCall): Promise<Appended> {

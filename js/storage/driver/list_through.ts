@@ -15,11 +15,11 @@ import {
 import { type ListPlace, sortList } from '../list_place.js';
 import type { BuiltInListRequest } from '../built_in_adapter.js';
 import type { Listing } from '../rows.js';
-import type { ListedTuple, SharedStates } from '../session_store.js';
+import type { ListedSession, SharedStates } from '../session_store.js';
 
 /** Sessions that an adapter listed. */
 interface Listed {
-  readonly sessions: ListedTuple[];
+  readonly sessions: ListedSession[];
   readonly shared: SharedStates;
   readonly total: number;
 }
@@ -52,18 +52,14 @@ export function listThrough(
     }
     const listed = checked(verb, await untilAborted(call.signal, listing), request.withTotal);
     if (isPage) return listed;
-    if (!isOrdered && listed.sessions.some(({ 6: createTime }) => createTime === undefined)) {
+    if (!isOrdered && listed.sessions.some(({ createTime }) => createTime === undefined)) {
       throw new SessionError(
         'unsupported',
         'The storage cannot list by createTime: its adapter does not return the createTime of every session.',
         { key: 'orderBy' },
       );
     }
-    const places = listed.sessions.map((tuple) => {
-      const [sessionId, userId, , , lastUpdateTime, , createTime] = tuple;
-      return { sessionId, userId, lastUpdateTime, createTime, tuple };
-    });
-    const sorted = sortList(places, request).map(({ tuple }) => tuple);
+    const sorted = sortList(listed.sessions, request);
     // What was read after a place is all returned, so that a walk need not read it again.
     const end = limit === undefined || after !== undefined ? undefined : offset + limit;
     return { ...listed, sessions: sorted.slice(offset, end) };
@@ -73,17 +69,15 @@ export function listThrough(
 function checked(verb: string, listing: Listing, withTotal = true): Listed {
   requireObject(verb, 'a result', listing);
   const rows = requireArray(verb, 'sessions', listing.sessions);
-  const sessions = rows.map((row, index): ListedTuple => {
+  const sessions = rows.map((row, index): ListedSession => {
     const path = `sessions[${index}]`;
     // First, since it checks that there is a row.
-    const [created, revision, time, state, title, labels, createTime] = sessionTuple(
-      verb,
-      path,
-      row,
-    );
+    const tuple = sessionTuple(verb, path, row);
+    const [created, revision, lastUpdateTime, state, title, labels, createTime] = tuple;
     const sessionId = requireString(verb, path, 'sessionId', row.sessionId);
     const userId = requireString(verb, path, 'userId', row.userId);
-    return [sessionId, userId, created, revision, time, state, createTime, title, labels];
+    const times = { created, revision, lastUpdateTime, createTime };
+    return { sessionId, userId, ...times, state, title, labels, isDamaged: false };
   });
   const users = requireArray(verb, 'users', listing.users).flatMap((row, index) => {
     const path = `users[${index}]`;

@@ -264,6 +264,33 @@ describe('asAdkService', () => {
     }
   });
 
+  it('has methods that a subclass overrides and calls, and that no loop over its members finds', async () => {
+    const deleted: string[] = [];
+    class Noting extends FrameworkInMemoryService {
+      override deleteSession(request: Parameters<FrameworkInMemoryService['deleteSession']>[0]) {
+        deleted.push(request.sessionId);
+        return super.deleteSession(request);
+      }
+
+      override sessions(request: Parameters<FrameworkInMemoryService['sessions']>[0]) {
+        return super.sessions({ ...request, order: 'desc' });
+      }
+    }
+    const service = new Noting();
+    await service.createSession({ ...key, lastUpdateTime: 1 });
+    await service.createSession({ ...key, sessionId: 's2', lastUpdateTime: 2 });
+    const { appName } = key;
+    const walked = [];
+    for await (const { id } of service.sessions({ appName })) walked.push(id);
+    assert.deepEqual(walked, ['s2', 's']);
+    await service.deleteSession(key);
+    assert.equal(await service.getSession(key), undefined);
+    assert.deepEqual(deleted, ['s']);
+    const names = [];
+    for (const name in service) names.push(name);
+    assert.deepEqual(names, []);
+  });
+
   it('reports methods that a service lacks', async () => {
     const bare = new Proxy(new InMemorySessionService(), {
       get: (target, name) =>

@@ -4,16 +4,17 @@ import { describe, it } from 'node:test';
 import { isSessionError, type StateShape } from '../../../js/index.js';
 import { Handles } from '../../../js/handle/handle.js';
 import { makeHandles } from '../../../js/read/listed_records.js';
-import type { ListedSession, SharedStates } from '../../../js/storage/session_store.js';
+import { type SessionRecord, toListed } from '../../../js/indexed_db/listed_records.js';
+import type { SharedStates } from '../../../js/storage/session_store.js';
 
-function record(changes: Partial<Record<keyof ListedSession, unknown>> = {}): ListedSession {
+function record(changes: Partial<Record<keyof SessionRecord, unknown>> = {}): SessionRecord {
   const numbers = { number: 7, created: 1, revision: 3, lastUpdateTime: 1000.5 };
-  const names = { userId: 'ada', sessionId: 'one' };
-  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as ListedSession;
+  const names = { appName: 'app', userId: 'ada', sessionId: 'one' };
+  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as SessionRecord;
 }
 
-function open(records: ListedSession[], shared: SharedStates = ['{}']) {
-  return makeHandles<StateShape>(records, 'app', shared, new Handles());
+function open(records: SessionRecord[], shared: SharedStates = ['{}']) {
+  return makeHandles<StateShape>(records.map(toListed), 'app', shared, new Handles());
 }
 
 describe('Records of a list', () => {
@@ -51,6 +52,8 @@ describe('Records of a list', () => {
     'the creation is no number': { created: '1' },
     'the revision is missing': { revision: undefined },
     'the time is missing': { lastUpdateTime: undefined },
+    'the copy of the number is another': { numberCopy: 8 },
+    'the creation is later than the revision': { created: 4 },
     'the state is missing': { state: undefined },
     'the state is cut off': { state: '{"topic":' },
     'the state is a list': { state: '[]' },

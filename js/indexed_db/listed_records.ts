@@ -1,0 +1,50 @@
+import { memberOf } from '../members/own.js';
+import { isTime } from '../model/event/snapshot.js';
+import { isRevision } from '../storage/checked_rows.js';
+import type { ListedSession } from '../storage/session_store.js';
+
+/** A session as it is stored. Each member except the ids may be damaged. */
+export interface SessionRecord {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly number?: unknown;
+  /** Missing in records of version 1. */
+  readonly numberCopy?: unknown;
+  readonly created?: unknown;
+  readonly revision?: unknown;
+  readonly lastUpdateTime?: unknown;
+  readonly createTime?: unknown;
+  /** The JSON object of the session's own state. */
+  readonly state?: unknown;
+  readonly title?: unknown;
+  readonly labels?: unknown;
+}
+
+/** Checks a record as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. */
+export function toListed(record: SessionRecord): ListedSession {
+  const { userId, sessionId, number, state } = record;
+  const numberCopy = memberOf(record, 'numberCopy') ?? number;
+  const createTime = memberOf(record, 'createTime');
+  const created = isRevision(record.created) ? record.created : NaN;
+  const revision = isRevision(record.revision) ? record.revision : NaN;
+  const lastUpdateTime = isTime(record.lastUpdateTime) ? record.lastUpdateTime : NaN;
+  const isSound =
+    isRevision(number) && number === numberCopy && created <= revision && lastUpdateTime >= 0;
+  return {
+    sessionId,
+    userId,
+    created,
+    revision,
+    lastUpdateTime,
+    createTime: isTime(createTime) ? createTime : undefined,
+    state: textOf(state) ?? '',
+    title: textOf(memberOf(record, 'title')),
+    labels: textOf(memberOf(record, 'labels')),
+    isDamaged: !isSound,
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
