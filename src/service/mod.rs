@@ -1,8 +1,9 @@
-//! The session service over any [`Storage`](crate::storage::Storage): every rule of creating, reading, listing, appending
-//! and deleting, with the ADK's events and JSON values.
+//! The session service over any [`Storage`](crate::storage::Storage). It has every rule of creating,
+//! reading, listing, appending and deleting, and takes the ADK's events and JSON values.
 //!
-//! The trait [`SessionService`] has the methods of adk-rust's services. [`StoredSessionService`] implements it over
-//! a storage, and has more: what other ADKs lack, and what not every service can do.
+//! The trait [`SessionService`] has the methods of adk-rust's services. [`StoredSessionService`]
+//! implements it over a storage. It has more methods, such as
+//! [`list_changes`](StoredSessionService::list_changes).
 
 mod changes;
 mod deep;

@@ -118,13 +118,48 @@ impl<S: Storage> StoredSessionService<S> {
         revision: Revision,
         event: Event,
     ) -> Result<(), Error> {
-        if event.partial {
+        self.append_events(key, Some(revision), vec![event]).await
+    }
+
+    /// Appends events in order and in one transaction: all, or none if one of them is refused. With
+    /// an `expected` revision the session must still have it.
+    ///
+    /// # Errors
+    /// The same as [`append_event_at`](Self::append_event_at).
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let session =
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// let events = vec![Event::new("invocation-1"), Event::new("invocation-1")];
+    /// service.append_events(session.key(), None, events).await?;
+    /// assert_eq!(service.session_info(session.key()).await?.event_count, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn append_events(
+        &self,
+        key: &SessionKey,
+        expected: Option<Revision>,
+        events: Vec<Event>,
+    ) -> Result<(), Error> {
+        let stored = events.into_iter().filter(|event| !event.partial);
+        let events: Vec<_> = stored.map(new_event).collect::<Result<_, _>>()?;
+        if events.is_empty() {
             return Ok(());
         }
-        let event = new_event(event)?;
-        let (key, events, now) = (key.clone(), vec![event], Timestamp::now());
-        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        self.texts.append_events_at(key, revision, position, policy, events, now).await?;
+        let (texts, key, position) = (&self.texts, key.clone(), HandlePosition::Latest);
+        let (policy, now) = (StalePolicy::Append, Timestamp::now());
+        match expected {
+            Some(revision) => {
+                texts.append_events_at(key, revision, position, policy, events, now).await?
+            }
+            None => texts.append_events(key, position, policy, events, now).await?,
+        };
         Ok(())
     }
 
@@ -247,14 +282,7 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
     }
 
     async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
-        if event.partial {
-            return Ok(());
-        }
-        let event = new_event(event)?;
-        let (policy, now) = (StalePolicy::Append, Timestamp::now());
-        let (key, position) = (key.clone(), HandlePosition::Latest);
-        self.texts.append_events(key, position, policy, vec![event], now).await?;
-        Ok(())
+        self.append_events(key, None, vec![event]).await
     }
 }
 

@@ -303,3 +303,24 @@ async fn the_changes_of_a_session_are_its_new_and_replaced_events() {
     new_session(&service, "user", "s").await;
     assert!(service.list_changes(key, listed.head.revision).await.unwrap().changes.is_none());
 }
+
+#[tokio::test]
+async fn events_are_appended_all_or_none_at_the_expected_revision() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    let (key, revision) = (session.key(), session.revision());
+    let refused =
+        vec![event_with(json!({"a": 1})), Event { id: "x".repeat(513), ..Event::new("i") }];
+    let code = service.append_events(key, None, refused).await.unwrap_err().code();
+    assert_eq!(code, "invalid_argument");
+    let partial = Event { partial: true, ..event_with(json!({"c": 1})) };
+    let events = vec![event_with(json!({"a": 1})), partial, event_with(json!({"b": 1}))];
+    service.append_events(key, Some(revision), events.clone()).await.unwrap();
+    // A retry of events that are stored already succeeds at any revision.
+    service.append_events(key, Some(revision), events).await.unwrap();
+    let more = vec![event_with(json!({"d": 1}))];
+    let code = service.append_events(key, Some(revision), more).await.unwrap_err().code();
+    assert_eq!(code, "stale_session");
+    let read = service.get(get_request("s")).await.unwrap();
+    assert_eq!((read.events().len(), read.state().all().len()), (2, 2));
+}

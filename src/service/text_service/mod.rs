@@ -1,7 +1,7 @@
 //! The rules of a session service over any storage, with JSON texts as its values.
 //!
-//! [`StoredSessionService`](crate::service::StoredSessionService), the Rust API, converts these values. Tests call
-//! this layer itself, because it takes the time and the positions of handles from its caller.
+//! [`StoredSessionService`](crate::service::StoredSessionService), the Rust API, converts these
+//! values. Tests call this layer, because it takes the time and the positions of handles as arguments.
 
 mod events;
 mod stored;

@@ -24,15 +24,24 @@ pub(super) enum Texts<'a> {
 
 /// Packed appends, read one by one.
 pub(super) struct Appends<'a> {
-    /// For each append the names of its app, user and session, the id of the handle's last event, the
-    /// title for a session without one, the JSON text of its own delta if it truncates, and its events:
-    /// for each the id and the JSON text of the delta. If the texts are packed, the event's JSON text follows, and the text with superseded
-    /// keys.
+    /// For each append these six, and then the parts of its events:
+    /// - the names of app, user and session
+    /// - the id of the handle's last event
+    /// - the title for a session without one
+    /// - the JSON text of the append's own delta, if it truncates
+    ///
+    /// The parts of an event are its id and the JSON text of its delta. If the texts are packed, two
+    /// more follow: the event's JSON text, and the one with superseded keys.
     parts: Parts<'a>,
-    /// For each append the lengths of the first six in UTF-16 code units, `created` and `revision`
-    /// of the handle, the policy, the expected revision, the `seq` after which the history is removed, the
-    /// time, and how many events follow. For each event the lengths of its four parts, and the timestamp. A missing text has the length 0,
-    /// a missing revision is NaN.
+    /// For each append these, and then the numbers of its events:
+    /// - the lengths of its six parts in UTF-16 code units; 0 for a missing one
+    /// - `created` and `revision` of the handle
+    /// - the policy
+    /// - the expected revision, and the `seq` after which the history is removed; NaN without one
+    /// - the time
+    /// - how many events follow
+    ///
+    /// The numbers of an event are the lengths of its four parts, and its timestamp.
     ///
     /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
     /// below 0 if there is no handle. For a creation it is the session's `lastUpdateTime`, NaN if
