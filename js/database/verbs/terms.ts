@@ -116,14 +116,14 @@ export function countTerms(database: Database, isOfUser: boolean) {
     { entries: number | string | bigint }
   >((value) => {
     const query = database
-      .selectFrom('adk_session_wasm_terms as entry')
-      .select('entry.term')
-      .where('entry.app_name', '=', value('app'))
-      .where(isIn('entry', value('from0'), value('to0')))
+      .selectFrom('adk_session_wasm_terms as counted')
+      .select('counted.term')
+      .where('counted.app_name', '=', value('app'))
+      .where(isIn('counted', value('from0'), value('to0')))
       .limit(sql.lit(MAX_MATCHING + 1));
-    const counted = isOfUser ? query.where('entry.user_id', '=', value('user')) : query;
+    const counted = isOfUser ? query.where('counted.user_id', '=', value('user')) : query;
     return database
-      .selectFrom(counted.as('counted'))
+      .selectFrom(counted.as('counts'))
       .select(({ fn }) => fn.countAll().as('entries'));
   });
 }
@@ -155,7 +155,7 @@ export function* rarestTerms(
   return { wanted, ranges: ordered.length };
 }
 
-function isIn(table: 'entry' | 'other', from: string, to: string): RawBuilder<boolean> {
+function isIn(table: 'counted' | 'entry' | 'other', from: string, to: string): RawBuilder<boolean> {
   const term = sql.ref(`${table}.term`);
   return sql<boolean>`${term} >= ${from} and ${term} < ${to}`;
 }

@@ -296,10 +296,10 @@ select count(*) as `rows`
 
 -- list.ofUser.countTerms
 select count(*) as `entries`
-  from (select `entry`.`term`
-  from `adk_session_wasm_terms` as `entry`
-  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0 and `entry`.`user_id` = :user
-  limit 5001) as `counted`;
+  from (select `counted`.`term`
+  from `adk_session_wasm_terms` as `counted`
+  where `counted`.`app_name` = :app and `counted`.`term` >= :from0 and `counted`.`term` < :to0 and `counted`.`user_id` = :user
+  limit 5001) as `counts`;
 
 -- list.ofUser.creation.all
 select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`
@@ -445,10 +445,10 @@ select count(*) as `rows`
 
 -- list.ofAllUsers.countTerms
 select count(*) as `entries`
-  from (select `entry`.`term`
-  from `adk_session_wasm_terms` as `entry`
-  where `entry`.`app_name` = :app and `entry`.`term` >= :from0 and `entry`.`term` < :to0
-  limit 5001) as `counted`;
+  from (select `counted`.`term`
+  from `adk_session_wasm_terms` as `counted`
+  where `counted`.`app_name` = :app and `counted`.`term` >= :from0 and `counted`.`term` < :to0
+  limit 5001) as `counts`;
 
 -- list.ofAllUsers.creation.all
 select `session`.`user_id` as `user_id`, `session`.`id` as `id`, `session`.`state` as `state`, cast(`session`.`create_time` as char) as `create_time`, cast(`session`.`update_time` as char) as `update_time`, cast(`side`.`update_time` as char) as `side_time`, cast(`side`.`last_update_time` as char) as `last_update_time`, `details`.`title` as `title`, `details`.`labels` as `labels`

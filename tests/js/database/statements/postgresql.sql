@@ -360,10 +360,10 @@ select count(*) as "rows"
 
 -- list.ofUser.countTerms
 select count(*) as "entries"
-  from (select "entry"."term"
-  from "adk_session_wasm_terms" as "entry"
-  where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user
-  limit 5001) as "counted";
+  from (select "counted"."term"
+  from "adk_session_wasm_terms" as "counted"
+  where "counted"."app_name" = :app and "counted"."term" >= :from0 and "counted"."term" < :to0 and "counted"."user_id" = :user
+  limit 5001) as "counts";
 
 -- list.ofUser.creation.all
 select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
@@ -509,10 +509,10 @@ select count(*) as "rows"
 
 -- list.ofAllUsers.countTerms
 select count(*) as "entries"
-  from (select "entry"."term"
-  from "adk_session_wasm_terms" as "entry"
-  where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0
-  limit 5001) as "counted";
+  from (select "counted"."term"
+  from "adk_session_wasm_terms" as "counted"
+  where "counted"."app_name" = :app and "counted"."term" >= :from0 and "counted"."term" < :to0
+  limit 5001) as "counts";
 
 -- list.ofAllUsers.creation.all
 select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"

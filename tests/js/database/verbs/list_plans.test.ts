@@ -62,12 +62,14 @@ for (const userId of [undefined, 'ada']) {
     const request = { title: 'te', labels: { kind: 'a' }, limit: 1, ...(userId && { userId }) };
     const steps = await visits(request);
     const visitsOf = (table: string) => steps.filter((step) => step.includes(` ${table} `));
-    assert.equal(visitsOf('t').length, 2, steps.join('\n'));
+    assert.equal(visitsOf('entry').length, 2, steps.join('\n'));
     const range = userId ? /\(app_name=\? AND user_id=\? AND term>\? AND term<\?/ : /\(app_name=\? AND term>\? AND term<\?/; // prettier-ignore
-    for (const step of visitsOf('t')) assert.match(step, range);
-    for (const step of visitsOf('o')) assert.match(step, /session_id=\? AND term>\? AND term<\?/);
-    assert.equal(visitsOf('s').length, 2);
-    for (const step of visitsOf('s')) assert.match(step, /\(app_name=\? AND user_id=\? AND id=\?/);
+    for (const step of visitsOf('entry')) assert.match(step, range);
+    for (const step of visitsOf('other'))
+      assert.match(step, /session_id=\? AND term>\? AND term<\?/);
+    assert.equal(visitsOf('session').length, 2);
+    for (const step of visitsOf('session'))
+      assert.match(step, /\(app_name=\? AND user_id=\? AND id=\?/);
   });
 }
 
@@ -94,7 +96,7 @@ it('a page by a label that many sessions have reads the list in its order', asyn
   const find = async (labels: Record<string, string>) => {
     queries.length = 0;
     const { sessions } = await service.listSessions({ ...user, labels, limit: 3 });
-    const isByTerm = queries.some((query) => query.includes('"adk_session_wasm_terms" as "t"'));
+    const isByTerm = queries.some((query) => query.includes('"adk_session_wasm_terms" as "entry"'));
     return { ids: sessions.map(({ id }) => id), isByTerm };
   };
   const frequent = await find({ kind: 'a' });
@@ -106,6 +108,6 @@ it('a page by a label that many sessions have reads the list in its order', asyn
   assert.equal(await service.deleteSessions({ ...user, labels: { n: '0' } }), 1);
   const lists = queries.filter((query) => /^select\b.*\blimit \S+$/s.test(query));
   assert.ok(lists.length > 0);
-  for (const query of lists) assert.match(query, /"adk_session_wasm_terms" as "t"/);
+  for (const query of lists) assert.match(query, /"adk_session_wasm_terms" as "entry"/);
   await service.close();
 });
