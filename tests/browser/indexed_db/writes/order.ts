@@ -11,4 +11,10 @@ export function order(context: Context): void {
       assert.deepEqual(keys.sort(), ['c', 'user:early']);
     });
   });
+
+  it('2,000 counts at once by two services add up', async () => {
+    await inTab(context, async (tab) => {
+      assert.equal(await tab.call('countAtOnce', newName()), 2000);
+    });
+  });
 }
