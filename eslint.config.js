@@ -51,9 +51,10 @@ export default tseslint.config(
     },
   },
   {
-    files: ['js/playground/public/service_worker.js'],
+    files: ['js/playground/service_worker.js'],
     languageOptions: {
       globals: {
+        FILES: 'readonly',
         addEventListener: 'readonly',
         caches: 'readonly',
         clients: 'readonly',

@@ -2,6 +2,7 @@ import { type GivenService, type LiveSession, liveSession } from '../live/index.
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { ImportButton } from './sessions/import_button.js';
+import { useImports } from './sessions/imports.js';
 import { SessionDetails } from './sessions/session_details.js';
 import { SessionList } from './sessions/session_list.js';
 import { StateView } from './state/state_view.js';
@@ -53,7 +54,6 @@ export function Inspector({ service, given, onSelection }: InspectorProps): VNod
   const [view, setView] = useState<ViewId>('sessions');
   const [pane, setPane] = useState<ViewId>('event');
   const [template, setTemplate] = useState('');
-  const [dropped, setDropped] = useState<readonly File[]>([]);
   const root = useRef<HTMLDivElement>(null);
   const isNarrow = useNarrow(root);
   useEffect(() => setSelection(given), [given]);
@@ -69,6 +69,11 @@ export function Inspector({ service, given, onSelection }: InspectorProps): VNod
     setApps((known) => [...new Set([...known, session.appName])]);
     setView('timeline');
   };
+  const imports = useImports(service, (session, isWhole) => {
+    selectSession(session);
+    // A narrow inspector shows the problems only there.
+    if (!isWhole) setView('sessions');
+  });
   const show = (id: ViewId): void => {
     setView(id);
     if (PANES.some((tab) => tab.id === id)) setPane(id);
@@ -87,11 +92,15 @@ export function Inspector({ service, given, onSelection }: InspectorProps): VNod
       onUser: (userId) => select({ appName, userId, session: undefined }),
       onSelect: selectSession,
     },
-    h(ImportButton, { service, dropped, onImported: selectSession }),
+    h(ImportButton, { ...imports }),
   );
   const onDrop = (event: DragEvent): void => {
+    const files = [...(event.dataTransfer?.files ?? [])];
+    // A text may be dropped into a field.
+    if (files.length === 0) return;
     event.preventDefault();
-    setDropped([...(event.dataTransfer?.files ?? [])]);
+    imports.add(files);
+    setView('sessions');
   };
   return h(
     'section',
@@ -136,7 +145,7 @@ interface OpenSessionProps {
   onShow: (id: ViewId) => void;
 }
 
-interface Opened {
+interface SessionStores {
   readonly live: LiveSession;
   readonly events: EventWindow;
 }
@@ -146,16 +155,16 @@ function OpenSession(props: OpenSessionProps): VNode {
   const { service, session, shown, isNarrow, onShow } = props;
   const [event, setEvent] = useState<Event | undefined>(undefined);
   const [shownKey, setShownKey] = useState<string | undefined>(undefined);
-  const { opened, error } = useMemo(() => open(service, session), [service]);
-  useEffect(() => void opened?.events.open('newest'), [opened]);
+  const { stores, error } = useMemo(() => openStores(service, session), [service]);
+  useEffect(() => void stores?.events.open('newest'), [stores]);
   const selectEvent = useCallback((selected: Event | undefined): void => setEvent(selected), []);
   const showKey = (key: string | undefined): void => {
     setShownKey(key);
     if (key !== undefined) onShow('state');
   };
   const showEvent = (eventId: string): void => {
-    void opened?.events.open({ eventId }).then(() => {
-      const found = opened.events.getSnapshot().events.find(({ id }) => id === eventId);
+    void stores?.events.open({ eventId }).then(() => {
+      const found = stores.events.getSnapshot().events.find(({ id }) => id === eventId);
       if (found !== undefined) setEvent(found);
       onShow('event');
     });
@@ -163,8 +172,8 @@ function OpenSession(props: OpenSessionProps): VNode {
   const none = (what: string): VNode => h('p', { class: 'muted' }, what);
   const paneView = (): VNode => {
     if (shown === 'storage') return h(StorageView, { service });
-    if (opened === undefined) return none('Select a session.');
-    const { live } = opened;
+    if (stores === undefined) return none('Select a session.');
+    const { live } = stores;
     if (shown === 'state') {
       return h(StateView, { service, live, shownKey, onShowKey: showKey, onShowEvent: showEvent });
     }
@@ -177,9 +186,9 @@ function OpenSession(props: OpenSessionProps): VNode {
       : h(EventDetail, { key: event.id, event, onShowKey: showKey });
   };
   const timeline = (): VNode =>
-    opened === undefined
+    stores === undefined
       ? none(session === undefined ? 'Select a session.' : 'The session cannot be shown.')
-      : h(Timeline, { ...opened, selected: event, onSelect: selectEvent });
+      : h(Timeline, { ...stores, selected: event, onSelect: selectEvent });
   const isPane = PANES.some(({ id }) => id === shown);
   return h('div', { class: 'open-session' }, [
     h(ErrorNote, { error }),
@@ -194,14 +203,14 @@ function OpenSession(props: OpenSessionProps): VNode {
   ]);
 }
 
-function open(
+function openStores(
   service: GivenService,
   session: CompositeSessionKey | undefined,
-): { opened?: Opened; error?: unknown } {
+): { stores?: SessionStores; error?: unknown } {
   if (session === undefined) return {};
   try {
     return {
-      opened: { live: liveSession(service, session), events: new EventWindow(service, session) },
+      stores: { live: liveSession(service, session), events: new EventWindow(service, session) },
     };
   } catch (error) {
     return { error };

@@ -13,10 +13,24 @@ startConversations();
 
 // Vite defines `env`; its development server sends modules that no worker should keep.
 const { PROD } = (import.meta as ImportMeta & { env: { PROD: boolean } }).env;
-if (PROD) void navigator.serviceWorker?.register('./service_worker.js');
+if (PROD) void navigator.serviceWorker?.register(workerUrl());
 
 const { storage } = await sessions;
 if (!storage.durable) {
   pageElement('p', 'problem').textContent =
     'This browser keeps no data here: the conversations end with the page.';
+}
+
+/** The policy of the page takes the URL of a worker only as a trusted type, where the browser has these. */
+function workerUrl(): string {
+  const url = './service_worker.js';
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  return trustedTypes?.createPolicy('playground', { createScriptURL: () => url }).createScriptURL(url) ?? url; // prettier-ignore
+}
+
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(): string },
+  ): { createScriptURL(url: string): string };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { defineConfig, type Plugin } from 'vite';
@@ -43,10 +44,26 @@ const framework: Plugin = {
   },
 };
 
+/** Writes the service worker with the names of all files but those of the framework. */
+const serviceWorker: Plugin = {
+  name: 'service-worker',
+  apply: 'build',
+  enforce: 'post',
+  generateBundle(_, bundle) {
+    const files = Object.values(bundle)
+      .filter((file) => file.type === 'asset' || !file.moduleIds.includes(FRAMEWORK))
+      .map(({ fileName }) => `./${fileName}`)
+      .filter((file) => file !== './index.html');
+    const text = readFileSync(new URL('service_worker.js', import.meta.url), 'utf8');
+    const source = `const FILES = ${JSON.stringify(['./', './icon.svg', ...files])};\n${text}`;
+    this.emitFile({ type: 'asset', fileName: 'service_worker.js', source });
+  },
+};
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './', // any folder of any host
-  plugins: [framework],
+  plugins: [framework, serviceWorker],
   resolve: { alias },
   optimizeDeps: { exclude: ['@google/adk'] },
   // The framework alone is larger than Vite likes. It is loaded only if it is chosen.

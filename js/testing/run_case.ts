@@ -41,7 +41,7 @@ export type OpenStorage = (
 ) => OpenedStorage | Promise<OpenedStorage>;
 type Service = BaseSessionService &
   PagedEvents &
-  Partial<Pick<StoredSessionService, 'listChanges' | 'revisionOf'>>;
+  Partial<Pick<StoredSessionService, 'listChanges' | 'revisionOf' | 'sessions'>>;
 type OpenedStorage = 'memory' | StorageAdapter | Service;
 
 /** Runs a case. Throws an error with the failed step, its call, and the hint of the case. */
@@ -190,6 +190,18 @@ class Run {
         const request = withDefaults(KEY, call.with);
         for await (const event of service.events(request)) events.push(event);
         return { value: { events }, compare: expectSession };
+      }
+      case 'loadOlder': {
+        const session = this.#handle(call);
+        const hasOlder = await service.loadOlder(session, call.with.limit as number | undefined);
+        return { value: { ...session, hasOlder }, compare: expectSession };
+      }
+      case 'sessions': {
+        if (service.sessions === undefined) throw new Error('the service has no sessions');
+        const sessions = [];
+        const request = withDefaults(APP, call.with);
+        for await (const session of service.sessions(request)) sessions.push(session);
+        return { value: { sessions }, compare: expectPage };
       }
       case 'sessionInfo':
         return {

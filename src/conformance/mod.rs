@@ -55,7 +55,9 @@
 //!
 //! A case with `"javascript": true` tests what only the API in JavaScript has: the service's option
 //! `"autoTitle": true`, filters of lists, the limits of titles and labels, and cursors as texts.
-//! There `"cursor": {"text": "…"}` is a cursor that no page has.
+//! There `"cursor": {"text": "…"}` is a cursor that no page has. The op `loadOlder` puts `limit` earlier
+//! events before those of a handle, and `hasOlder` is whether there are more. The op `sessions` reads a
+//! whole list in pages.
 //!
 //! Long values are generated. `{"$text": [n, "ab"]}` repeats a text. `{"$list": [from, to, each]}`
 //! and `{"$members": [from, to, {…}]}` repeat a value with `${i}`. `{"$nest": [n, core]}` puts a

@@ -1,39 +1,11 @@
-import type { GivenService } from '../../live/index.js';
-import type { CompositeSessionKey } from '../../model/session.js';
-import { useAction } from '../view/hooks.js';
 import { ErrorNote } from '../view/parts.js';
-import { h, useEffect, useRef, useState, type VNode } from '../view/preact.js';
+import { h, useRef, type VNode } from '../view/preact.js';
 import { sessionsText, visibleText } from '../view/text.js';
-import { importCopy, importFiles, type ImportReport } from './import_files.js';
+import type { Imports } from './imports.js';
 
-/** A button that imports session files. Files that are dropped onto the inspector come here too. */
-export function ImportButton(props: {
-  service: GivenService;
-  dropped: readonly File[];
-  onImported: (key: CompositeSessionKey) => void;
-}): VNode {
-  const { service, dropped, onImported } = props;
+/** A button that imports session files, and what became of the last ones. */
+export function ImportButton({ isBusy, error, report, add, copy }: Imports): VNode {
   const input = useRef<HTMLInputElement>(null);
-  const { run, isBusy, error } = useAction();
-  const [report, setReport] = useState<ImportReport | undefined>(undefined);
-  const start = (files: readonly File[]): void => {
-    if (files.length === 0) return;
-    void run(async () => {
-      const report = await importFiles(await service, files);
-      setReport(report);
-      const last = report.imported.at(-1);
-      if (last !== undefined) onImported(last);
-    });
-  };
-  const copy = (): void => {
-    void run(async () => {
-      let last: CompositeSessionKey | undefined;
-      for (const text of report?.existing ?? []) last = await importCopy(await service, text);
-      setReport(undefined);
-      if (last !== undefined) onImported(last);
-    });
-  };
-  useEffect(() => start(dropped), [dropped]);
   return h('div', null, [
     h('input', {
       type: 'file',
@@ -43,7 +15,7 @@ export function ImportButton(props: {
       'aria-label': 'Session files',
       ref: input,
       onChange: ({ currentTarget }) => {
-        start([...(currentTarget.files ?? [])]);
+        add([...(currentTarget.files ?? [])]);
         currentTarget.value = '';
       },
     }),

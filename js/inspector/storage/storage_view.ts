@@ -8,7 +8,7 @@ import { h, useEffect, useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText, visibleText } from '../view/text.js';
 import { OutboxView } from './outbox_view.js';
 
-interface Known {
+interface StorageFacts {
   readonly service: LiveService;
   readonly usage: StorageUsage | undefined;
   readonly isPersisted: boolean | undefined;
@@ -16,11 +16,11 @@ interface Known {
 
 /** Where the data is, whether it lasts, how much room it takes, and what waits to be sent. */
 export function StorageView({ service }: { service: GivenService }): VNode {
-  const [known, setKnown] = useState<Known | undefined>(undefined);
+  const [facts, setFacts] = useState<StorageFacts | undefined>(undefined);
   const { run, isBusy, error } = useAction();
   const read = async (): Promise<void> => {
     const [opened, usage, isPersisted] = await Promise.all([service, storageUsage(), persisted()]);
-    setKnown({ service: opened, usage, isPersisted });
+    setFacts({ service: opened, usage, isPersisted });
   };
   useEffect(() => void run(read), [service]);
   const persist = (): void =>
@@ -30,37 +30,37 @@ export function StorageView({ service }: { service: GivenService }): VNode {
     });
   return h('div', null, [
     h(ErrorNote, { error }),
-    known !== undefined && h(Facts, { storage: known.service.storage, ...known }),
+    facts !== undefined && h(FactList, { storage: facts.service.storage, ...facts }),
     h('div', { class: 'row' }, [
       h('button', { type: 'button', disabled: isBusy, onClick: () => void run(read) }, 'Refresh'),
-      known?.isPersisted === false &&
+      facts?.isPersisted === false &&
         h(
           'button',
           { type: 'button', disabled: isBusy, onClick: persist },
           'Ask the browser to keep the data',
         ),
     ]),
-    known !== undefined && isCache(known.service) && h(OutboxView, { service: known.service }),
+    facts !== undefined && isCache(facts.service) && h(OutboxView, { service: facts.service }),
   ]);
 }
 
-function Facts({ storage, usage, isPersisted }: Known & { storage: StorageInfo }): VNode {
-  const facts: [string, string][] = [
+function FactList({ storage, usage, isPersisted }: StorageFacts & { storage: StorageInfo }): VNode {
+  const rows: [string, string][] = [
     ['Storage', storage.kind],
     ['Outlives the page', storage.durable ? 'yes' : 'no'],
   ];
-  if (storage.reason !== undefined) facts.push(['Why', storage.reason]);
+  if (storage.reason !== undefined) rows.push(['Why', storage.reason]);
   if (storage.lost !== undefined) {
-    facts.push(['Lost', `${timeText(storage.lost.when)}: ${storage.lost.message}`]);
+    rows.push(['Lost', `${timeText(storage.lost.when)}: ${storage.lost.message}`]);
   }
-  if (usage !== undefined) facts.push(['Used by this site', bytesText(usage.usage)]);
+  if (usage !== undefined) rows.push(['Used by this site', bytesText(usage.usage)]);
   if (isPersisted !== undefined) {
-    facts.push(['Kept when the disk runs full', isPersisted ? 'yes' : 'not promised']);
+    rows.push(['Kept when the disk runs full', isPersisted ? 'yes' : 'not promised']);
   }
   return h(
     'dl',
     { class: 'facts' },
-    facts.map(([name, value]) =>
+    rows.map(([name, value]) =>
       h('div', { key: name }, [h('dt', null, name), h('dd', null, visibleText(value))]),
     ),
   );

@@ -8,7 +8,7 @@ const PAGE = 200;
 const MOST = 1000;
 
 /** Where a jump leads: to an end of the session, or to an event. */
-export type Place = 'oldest' | 'newest' | { readonly eventId: string };
+export type JumpTarget = 'oldest' | 'newest' | { readonly eventId: string };
 
 /** The events that are held now. Snapshots are never changed. */
 export interface WindowSnapshot {
@@ -19,9 +19,9 @@ export interface WindowSnapshot {
   readonly events: readonly Event[];
   readonly hasOlder: boolean;
   readonly hasNewer: boolean;
-  /** Counts the jumps. A view scrolls to the place after each. */
+  /** Counts the jumps. A view scrolls to the target after each. */
   readonly jump: number;
-  readonly place: Place;
+  readonly target: JumpTarget;
   /** The place of the first event among all since the jump: one less for each event that came before it. */
   readonly origin: number;
   /** The number of the first event in the session, from 1, if it is known. */
@@ -37,7 +37,7 @@ const EMPTY: WindowSnapshot = {
   hasOlder: false,
   hasNewer: false,
   jump: 0,
-  place: 'newest',
+  target: 'newest',
   origin: 0,
   firstNumber: undefined,
   eventCount: undefined,
@@ -69,14 +69,14 @@ export class EventWindow {
   };
 
   /** Shows another place. Never rejects. */
-  async open(place: Place): Promise<void> {
+  async open(target: JumpTarget): Promise<void> {
     const jump = this.#snapshot.jump + 1;
     this.#set({ status: 'loading', jump });
     try {
-      const read = await this.#readPlace(place);
+      const read = await this.#readTarget(target);
       // A later jump has its own events.
       if (this.#snapshot.jump !== jump) return;
-      this.#set({ ...read, status: 'ready', error: undefined, jump: jump + 1, place, origin: 0 });
+      this.#set({ ...read, status: 'ready', error: undefined, jump: jump + 1, target, origin: 0 });
     } catch (error) {
       if (this.#snapshot.jump === jump) this.#set({ status: 'failed', error });
     }
@@ -153,18 +153,18 @@ export class EventWindow {
     }
   }
 
-  async #readPlace(place: Place): Promise<Partial<WindowSnapshot>> {
-    const newest = await this.#list({ limit: place === 'newest' ? PAGE : 1 });
+  async #readTarget(target: JumpTarget): Promise<Partial<WindowSnapshot>> {
+    const newest = await this.#list({ limit: target === 'newest' ? PAGE : 1 });
     const { eventCount } = newest;
     this.#cursor = newest.after ?? '';
     this.#newestId = newest.events.at(-1)?.id ?? '';
-    if (place === 'newest' || newest.events.length === 0) {
+    if (target === 'newest' || newest.events.length === 0) {
       const { events } = newest;
       const firstNumber = eventCount === undefined ? undefined : eventCount - events.length + 1;
       const hasOlder = newest.before !== undefined;
       return { events, hasOlder, hasNewer: false, firstNumber, eventCount };
     }
-    if (place === 'oldest') {
+    if (target === 'oldest') {
       const events: Event[] = [];
       const service = await this.#service;
       for await (const event of service.events({ ...this.#key, order: 'asc', limit: PAGE })) {
@@ -173,7 +173,7 @@ export class EventWindow {
       const hasNewer = events.length === PAGE;
       return { events, hasOlder: false, hasNewer, firstNumber: 1, eventCount };
     }
-    const cursor = cursorAt(this.#key, this.#cursor, place.eventId);
+    const cursor = cursorAt(this.#key, this.#cursor, target.eventId);
     const limit = PAGE / 2;
     const newer = await this.#list({ after: cursor, limit, withCount: false });
     const first = newer.events[0]?.id;

@@ -13,7 +13,7 @@ import {
   type VNode,
 } from '../view/preact.js';
 import { EventRow, type Row, ROW_HEIGHT } from './event_row.js';
-import type { EventWindow, Place, WindowSnapshot } from './event_window.js';
+import type { EventWindow, JumpTarget, WindowSnapshot } from './event_window.js';
 
 /** Rows that are rendered above and below those in sight, and rows from an end of the window at which more are read. */
 const BESIDE = 8;
@@ -38,7 +38,7 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
   const [first, setFirst] = useState(0);
   const [height, setHeight] = useState(600);
   /** The row that a key press waits for, because its end of the session is read first. */
-  const awaited = useRef<Place | undefined>(undefined);
+  const awaited = useRef<JumpTarget | undefined>(undefined);
   const rows = useMemo(() => rowsOf(shown, session), [shown, session.unsent, session.status]);
   const inSight = Math.ceil(height / ROW_HEIGHT);
 
@@ -69,16 +69,16 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
     if (current !== undefined) {
       if (current.event !== selected) onSelect(current.event);
     } else if (selected !== undefined && (isWhole || isGone(session))) onSelect(undefined);
-    if (shown.status !== 'ready' || awaited.current !== shown.place) return;
+    if (shown.status !== 'ready' || awaited.current !== shown.target) return;
     awaited.current = undefined;
-    const end = shown.place === 'oldest' ? rows[0] : rows.at(-1);
+    const end = shown.target === 'oldest' ? rows[0] : rows.at(-1);
     if (end !== undefined) onSelect(end.event);
   });
 
   const selectedAt = rows.findIndex(({ event }) => event.id === selected?.id);
-  const jump = (place: Place, isKey = false): void => {
-    if (isKey) awaited.current = place;
-    void window.open(place);
+  const jump = (target: JumpTarget, isKey = false): void => {
+    if (isKey) awaited.current = target;
+    void window.open(target);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const from = selectedAt < 0 && event.key.startsWith('Arrow') ? first - 1 : selectedAt;
@@ -153,7 +153,7 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
 /** Keeps what is in sight where it is while events come before it, and follows the end. */
 function useScroll(
   box: { readonly current: HTMLDivElement | null },
-  { jump, status, place, events, origin }: WindowSnapshot,
+  { jump, status, target, events, origin }: WindowSnapshot,
   length: number,
   look: () => void,
 ): void {
@@ -165,9 +165,10 @@ function useScroll(
     last.current = { jump, origin, length };
     const end = Math.max(0, before.length * ROW_HEIGHT - element.clientHeight);
     if (before.jump !== jump) {
-      const at = typeof place === 'object' ? events.findIndex(({ id }) => id === place.eventId) : 0;
+      const at =
+        typeof target === 'object' ? events.findIndex(({ id }) => id === target.eventId) : 0;
       element.scrollTop =
-        place === 'newest' ? length * ROW_HEIGHT : Math.max(0, at - 1) * ROW_HEIGHT;
+        target === 'newest' ? length * ROW_HEIGHT : Math.max(0, at - 1) * ROW_HEIGHT;
     } else if (before.origin !== origin) {
       element.scrollTop += (before.origin - origin) * ROW_HEIGHT;
     } else if (length > before.length && element.scrollTop >= end - ROW_HEIGHT) {

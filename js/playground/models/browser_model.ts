@@ -8,15 +8,25 @@ interface Prompt {
 
 /** The part of Chrome's Prompt API that is used here. */
 interface LanguageModel {
+  availability(): Promise<'unavailable' | 'downloadable' | 'downloading' | 'available'>;
   create(options: { initialPrompts: Prompt[] }): Promise<{
     promptStreaming(prompts: Prompt[]): ReadableStream<string>;
     destroy(): void;
   }>;
 }
 
+const browserApi = globalThis as { readonly LanguageModel?: LanguageModel };
+
+/** Returns whether the browser has a model that this device can run. */
+export async function hasBrowserModel(): Promise<boolean> {
+  const availability = await browserApi.LanguageModel?.availability();
+  return availability !== undefined && availability !== 'unavailable';
+}
+
 /** The model that is built into the browser. It knows no tools: it gets the texts, and answers with one. */
 export const browserModel: Model = async (instruction, contents, _tools, onText) => {
-  const { LanguageModel } = globalThis as unknown as { LanguageModel: LanguageModel };
+  const { LanguageModel } = browserApi;
+  if (LanguageModel === undefined) throw new Error('This browser has no model.');
   const system: Prompt = { role: 'system', content: instruction };
   const session = await LanguageModel.create({ initialPrompts: [system] });
   try {

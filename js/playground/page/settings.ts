@@ -1,6 +1,7 @@
 // Which agents answer, with which model. Kept until the tab is closed, and nowhere else: a key is a secret.
 
 import { pageElement } from './element.js';
+import { hasBrowserModel } from './models/browser_model.js';
 
 /** What the form of the settings holds. */
 export interface Settings {
@@ -24,7 +25,6 @@ export function currentSettings(): Settings {
 
 /** Shows the settings of this tab, and keeps what changes. */
 export function startSettings(): void {
-  if (!Object.hasOwn(globalThis, 'LanguageModel')) form.querySelector('[value=browser]')?.remove();
   const kept = JSON.parse(sessionStorage.getItem(NAME) ?? '{}') as Partial<Settings>;
   for (const [name, value] of Object.entries(kept)) {
     const field = form.elements.namedItem(name);
@@ -35,6 +35,10 @@ export function startSettings(): void {
     form.dataset.model = currentSettings().model;
   };
   show();
+  void hasBrowserModel().then((isOffered) => {
+    if (!isOffered) form.querySelector('[value=browser]')?.remove();
+    show();
+  });
   form.addEventListener('input', () => {
     show();
     sessionStorage.setItem(NAME, JSON.stringify(currentSettings()));

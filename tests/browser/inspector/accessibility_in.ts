@@ -58,6 +58,11 @@ export function accessibilityIn(name: BrowserName): void {
         }
       });
 
+    const picture = async (page: Page, where: string, view: string): Promise<void> => {
+      const file = `${name}_${where}_${view.toLowerCase()}.png`;
+      writeFileSync(join(PICTURES, file), await page.picture());
+    };
+
     /** Only Chromium lets a test choose the colour scheme. */
     const schemes = name === 'chromium' ? (['light', 'dark'] as const) : (['light'] as const);
     const withScheme = async (scheme: 'light' | 'dark', page: Page): Promise<void> => {
@@ -90,6 +95,7 @@ export function accessibilityIn(name: BrowserName): void {
           await page.call('choose', 'Events', 'Sencha and matcha');
           await visit(page, PANES, async (view) => {
             assert.deepEqual(await page.call('axe'), [], view);
+            await picture(page, `wide_${scheme}`, view);
           });
         }));
 
@@ -99,8 +105,7 @@ export function accessibilityIn(name: BrowserName): void {
           await visit(page, VIEWS, async (view) => {
             assert.deepEqual(await page.call('tooWide'), [], view);
             assert.deepEqual(await page.call('axe'), [], view);
-            const file = `${name}_phone_${scheme}_${view.toLowerCase()}.png`;
-            writeFileSync(join(PICTURES, file), await page.picture());
+            await picture(page, `phone_${scheme}`, view);
           });
         }));
     }

@@ -172,32 +172,6 @@ export function inspectorIn(name: BrowserName): void {
         assert.equal((await page.call('stored')) ?? undefined, undefined);
       }));
 
-    it('exports a session, and imports it by button and by drop', () =>
-      inPage(async (page) => {
-        await page.call('openShop', true);
-        await page.call('click', 'Session');
-        await page.call('click', 'Export for Python');
-        const [[fileName = '', text = ''] = []] = await page.call('savedFiles');
-        assert.equal(fileName, 'tea-talk.session.json');
-        const file = JSON.parse(text) as { app_name: string; events: unknown[]; id: string };
-        assert.deepEqual([file.app_name, file.events.length], ['shop', 5]);
-        await page.call('drop', 'again.json', text);
-        await page.call('see', 'already exists');
-        await page.call('click', 'Import as a copy');
-        await page.call('seeNot', 'already exists');
-        await page.call('seeSelected', String.raw`^[\da-f-]{36}$`);
-        await page.call('drop', 'new.json', JSON.stringify({ ...file, id: 'dropped' }));
-        assert.deepEqual(await page.call('seeSelected', '^dropped$'), ['dropped']);
-        await page.call('see', 'Thank you!');
-        const lines = ['picked-1', 'picked-2'].map((id) => JSON.stringify({ ...file, id }));
-        await page.call('pick', 'many.jsonl', lines.join('\n'));
-        await page.call('see', '2 sessions imported');
-        assert.deepEqual(await page.call('seeSelected', '^picked-2$'), ['picked-2']);
-        assert.match(await page.call('exported', 'dropped'), /Thank you!/);
-        await page.call('drop', 'broken.json', '{"id": 7');
-        await page.call('see', 'broken.json:');
-      }));
-
     it('marks the placeholders of a template, and renders it', () =>
       inPage(async (page) => {
         await page.call('openShop', true);

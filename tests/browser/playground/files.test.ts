@@ -44,6 +44,10 @@ function axeRun(): string {
   })()`;
 }
 
+const SCHEMES = ['light', 'dark'];
+/** The window of the picture, and a phone. */
+const WIDTHS = [1280, 375];
+
 it('the page of the playground is accessible, and its picture has at most 200 KB', async () => {
   const server = await serve({ '/': await builtPlayground() });
   const browser = await openBrowser('chromium', { arguments: ['--window-size=1280,800'] });
@@ -53,7 +57,18 @@ it('the page of the playground is accessible, and its picture has at most 200 KB
     await say(page, 'I would like something mild');
     await until(page, `document.querySelectorAll('#messages .stored').length === 5`);
     await until(page, `document.querySelector('.draft') === null`);
-    assert.deepEqual(await page.evaluate(axeRun()), []);
+    for (const scheme of SCHEMES) {
+      for (const width of WIDTHS) {
+        const features = [{ name: 'prefers-color-scheme', value: scheme }];
+        await browser.debug('Emulation.setEmulatedMedia', { features });
+        const size = { width, height: 800, deviceScaleFactor: 1, mobile: false };
+        await browser.debug('Emulation.setDeviceMetricsOverride', size);
+        await until(page, `innerWidth === ${width} && matchMedia('(prefers-color-scheme: ${scheme})').matches`); // prettier-ignore
+        assert.deepEqual(await page.evaluate(axeRun()), [], `${scheme}, ${width} pixels`);
+      }
+    }
+    await browser.debug('Emulation.setEmulatedMedia', { features: [] });
+    await browser.debug('Emulation.clearDeviceMetricsOverride');
     await openEvents(page);
     const picture = await page.picture();
     const folder = join(root, 'target/pictures');

@@ -4,9 +4,14 @@ import type { Scenarios, Tab } from '../tab.js';
 /** An expression with the inspector of the page. */
 export const INSPECTOR = `document.querySelector('adk-session-inspector')`;
 
-/** Opens the events of the conversation in the inspector, which shows one part at a time where it is narrow. */
-export async function openEvents(page: Tab<Scenarios>): Promise<void> {
+/** Opens a tab of the inspector, if it has the tab: the events have one only where it is narrow. */
+export async function openTab(page: Tab<Scenarios>, name: string): Promise<void> {
   await page.evaluate(`[...${INSPECTOR}.shadowRoot.querySelectorAll('[role=tab]')]
-    .find(({ textContent }) => textContent === 'Events')?.click()`);
+    .find(({ textContent }) => textContent === ${JSON.stringify(name)})?.click()`);
+}
+
+/** Opens the events of the conversation in the inspector. */
+export async function openEvents(page: Tab<Scenarios>): Promise<void> {
+  await openTab(page, 'Events');
   await until(page, `${INSPECTOR}.shadowRoot.textContent.includes('remember_taste')`);
 }

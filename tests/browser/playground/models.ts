@@ -80,14 +80,17 @@ async function modelServer<Asked>(
 
 /**
  * The script of a page with stand-ins. The server that the page's address names takes the requests to Google's. The
- * documented part of Chrome's Prompt API has a model that says which prompts it got.
+ * documented part of Chrome's Prompt API has a model that says which prompts it got, unless the address says that it is
+ * unavailable.
  */
 export const MODELS_OF_PAGE = `const google = new URLSearchParams(location.search).get('google');
+const availability = new URLSearchParams(location.search).get('model') ?? 'available';
 const original = globalThis.fetch;
 globalThis.fetch = (url, init) =>
   original(String(url).replace('https://generativelanguage.googleapis.com', google), init);
 globalThis.LanguageModel = class {
   static open = 0;
+  static availability = () => Promise.resolve(availability);
   #prompts;
   static async create({ initialPrompts = [] } = {}) {
     LanguageModel.open += 1;

@@ -10,7 +10,7 @@ import { assertStreamed, click, record, say, shows, until } from '../chat_page.j
 import { html, serve, type Server } from '../server.js';
 import type { Scenarios, Tab } from '../tab.js';
 import { builtPlayground } from './build.js';
-import { INSPECTOR, openEvents } from './inspector.js';
+import { INSPECTOR, openEvents, openTab } from './inspector.js';
 import { geminiServer, MODELS_OF_PAGE, openAiServer } from './models.js';
 
 /** The turn of the tea shop, as the page shows it. */
@@ -102,15 +102,31 @@ for (const name of BROWSERS) {
       await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostDone: your order is Rooibos.'`); // prettier-ignore
     });
 
+    it('runs nothing of a hostile session file', async () => {
+      const script = '<script>pwned = true</script><img src=x onerror="pwned = true">';
+      const parts = [
+        { text: script },
+        { functionCall: { name: script, args: { html: script } } },
+        { functionResponse: { name: script, response: { html: script } } },
+      ];
+      const event = { id: 'e1', invocationId: 'i1', author: script, timestamp: 1_700_000_000_000, content: { role: 'user', parts } }; // prettier-ignore
+      const key = { id: 'hostile', appName: script, userId: script };
+      await page.evaluate(`document.addEventListener('securitypolicyviolation',
+        ({ sample }) => document.documentElement.dataset.violation = sample)`);
+      await openFile(page, { ...key, title: script, state: { [script]: script }, events: [event] });
+      const shown = JSON.stringify({ html: script });
+      const message = `${script}${script}calls ${script} ${shown}${script} returns ${shown}`;
+      await shows(page, '#messages li', [message]);
+      await until(page, `document.querySelector('#conversations [aria-current]')?.textContent === ${JSON.stringify(script)}`); // prettier-ignore
+      const found = await page.evaluate(`[
+        globalThis.pwned, document.querySelector('img'), document.documentElement.dataset.violation,
+      ]`);
+      assert.deepEqual(found, [null, null, null]);
+    });
+
     it('opens a session file of Python, and continues where it stopped', async () => {
       await choose(page, { engine: 'adk' });
-      await page.evaluate(`(() => {
-        const input = document.querySelector('#file');
-        const files = new DataTransfer();
-        files.items.add(new File([${JSON.stringify(JSON.stringify(pythonSession))}], 'session.json'));
-        input.files = files.files;
-        input.dispatchEvent(new Event('change'));
-      })()`);
+      await openFile(page, pythonSession);
       await until(page, `location.hash === '#s-1'`);
       await until(page, `document.querySelectorAll('#messages .stored').length >= 3`);
       const first = await page.evaluate<string>(
@@ -187,6 +203,37 @@ for (const name of BROWSERS) {
       await other.leave();
     });
 
+    it('offers the model of a browser only if this device can run it', async () => {
+      const other = await browser.openTab(`${site.origin}/with_models?model=unavailable`);
+      await until(other, `document.querySelector('[value=browser]') === null`);
+      assert.equal(await other.evaluate(`'LanguageModel' in globalThis`), true);
+      await other.leave();
+    });
+
+    it('shows all of itself after one visit, without its server', async () => {
+      const visited = await serve({ '/': await builtPlayground() });
+      const other = await browser.openTab(`${visited.origin}/#visit`);
+      try {
+        await say(other, 'I would like something mild');
+        await shows(other, '#messages li', TURN);
+        await until(other, `navigator.serviceWorker.controller !== null`);
+      } finally {
+        await visited.close();
+      }
+      await other.open('about:blank');
+      await other.open(`${visited.origin}/#visit`);
+      await shows(other, '#messages li', TURN);
+      await openTab(other, 'Template');
+      await until(other, `${INSPECTOR}.shadowRoot.querySelector('textarea') !== null`);
+      await other.evaluate(`(() => {
+        const field = ${INSPECTOR}.shadowRoot.querySelector('textarea');
+        field.value = 'A guest who likes it {user:taste}.';
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+      })()`);
+      await until(other, `${INSPECTOR}.shadowRoot.textContent.includes('A guest who likes it mild.')`); // prettier-ignore
+      await other.leave();
+    });
+
     it('works without its server', async () => {
       await until(page, `navigator.serviceWorker.controller !== null`);
       await site.close();
@@ -205,6 +252,18 @@ for (const name of BROWSERS) {
 /** Waits until the page shows the conversations. */
 function ready(page: Tab<Scenarios>): Promise<void> {
   return until(page, `document.querySelectorAll('#suggestions button').length > 0`);
+}
+
+/** Opens a session file with the page's field for it. */
+async function openFile(page: Tab<Scenarios>, session: object): Promise<void> {
+  const text = JSON.stringify(JSON.stringify(session));
+  await page.evaluate(`(() => {
+    const input = document.querySelector('#file');
+    const files = new DataTransfer();
+    files.items.add(new File([${text}], 'session.json'));
+    input.files = files.files;
+    input.dispatchEvent(new Event('change'));
+  })()`);
 }
 
 /** Fills in the form of the settings. */

@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import type { EventsPage, Session } from '../../../js/index.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
-import { SHARED_ENGINES, sqliteServiceFiles } from './shared_databases.js';
+import { SHARED_ENGINES } from './shared_databases.js';
 import { firstText, pythonEvent, userEvent } from '../shared_session.js';
 
 const APP = { appName: 'lists', userId: 'ada' };
@@ -20,12 +20,7 @@ before(() => {
 });
 after(() => python.end());
 
-const ENGINES = [
-  ...SHARED_ENGINES,
-  ["one file of Python's SqliteSessionService", sqliteServiceFiles],
-] as const;
-
-for (const [title, start] of ENGINES) {
+for (const [title, start] of SHARED_ENGINES) {
   describe(`On ${title}`, { timeout: 120_000 }, () => {
     const newDatabase = start();
     let service: DatabaseSessionService;
@@ -83,6 +78,33 @@ for (const [title, start] of ENGINES) {
       await append('s2');
       const refused = { code: 'invalid_argument', key: 'before' };
       await assert.rejects(service.listEvents({ ...key, before: last.before }), refused);
+    });
+
+    it('lists by title and labels fit what Python appends, deletes and creates again', async () => {
+      const labels = { pinned: 'yes' };
+      for (const sessionId of ['s2', 's3', 's5']) {
+        await service.updateSession({ ...APP, sessionId }, { title: 'Green tea', labels });
+      }
+      await service.updateSession({ ...APP, sessionId: 's4' }, { title: 'Milk' });
+      const expectListed = async (...expected: string[]) => {
+        for (const filter of [{ title: 'green' }, { labels }, { title: 'tea', labels }]) {
+          const { sessions } = await service.listSessions({ ...APP, ...filter });
+          assert.deepEqual(ids(sessions), expected, JSON.stringify(filter));
+        }
+      };
+      await expectListed('s2', 's3', 's5');
+      await append('s3');
+      await expectListed('s2', 's5', 's3');
+      for (const session_id of ['s2', 's5']) {
+        await python.ask('delete', { ...PYTHON, session_id });
+        await expectListed(...(session_id === 's2' ? ['s5', 's3'] : ['s3']));
+        await python.ask('create', { ...PYTHON, session_id });
+        await expectListed(...(session_id === 's2' ? ['s5', 's3'] : ['s3']));
+      }
+      await append('s5');
+      await expectListed('s3');
+      await service.updateSession({ ...APP, sessionId: 's2' }, { title: 'Green tea', labels });
+      await expectListed('s3', 's2');
     });
 
     for (const order of ['asc', 'desc'] as const) {

@@ -7,7 +7,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { REMOVED, type Session, type StateShape } from '../../../js/index.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from '../shared_session.js';
-import { SHARED_ENGINES, sqliteFiles } from './shared_databases.js';
+import { countIn, SHARED_ENGINES, sqliteFiles } from './shared_databases.js';
 
 let python: PythonSessions;
 before(() => {
@@ -53,6 +53,29 @@ for (const [title, start] of SHARED_ENGINES) {
       assert.deepEqual(again?.events.map(firstText), ['one', 'two', 'three']);
       assert.deepEqual(again?.state, { ...left, 'user:name': 'Eve' });
       assert.deepEqual(again?.events[1]?.actions.stateDelta, { gone: REMOVED, 'app:n': 1 });
+    });
+
+    it('Python reads the events of createSession in their order, whatever their times', async () => {
+      const times = [3000, 3000, 3000, 2000, 1000, 1000, 5000];
+      const texts = times.map((_, number) => `event ${number}`);
+      const events = times.map((timestamp, number) => ({
+        ...userEvent(texts[number] ?? ''),
+        timestamp,
+      }));
+      await service.createSession({ ...KEY, events });
+      const { events: read } = await python.ask('get', PYTHON_KEY);
+      assert.deepEqual(read.map(firstText), texts);
+      assert.deepEqual(
+        read.map(({ timestamp }) => timestamp * 1000),
+        times,
+      );
+      // Python orders by this column alone.
+      const query = 'select count(distinct timestamp) as count from events';
+      assert.equal(await countIn(urls, query), times.length);
+      assert.equal((await python.ask('append', pythonEvent('theirs'))).error, undefined);
+      const both = [...texts, 'theirs'];
+      assert.deepEqual((await service.getSession(KEY))?.events.map(firstText), both);
+      assert.deepEqual((await python.ask('get', PYTHON_KEY)).events.map(firstText), both);
     });
 
     it('counts go on from what Python wrote between the calls', async () => {

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import pg from 'pg';
 
 import { emptied, type Server, startPostgres } from '../../js/database/servers.js';
 import { newSqliteServiceFile } from '../../js/database/tables/sqlite_service_tables.js';
@@ -42,6 +44,21 @@ export function newFiles(): () => string {
   after(() => rmSync(folder, { recursive: true, force: true }));
   let files = 0;
   return () => join(folder, `${++files}.db`);
+}
+
+/** Counts rows by a query for both engines, past both services. */
+export async function countIn({ ours }: SharedDatabase, query: string): Promise<number> {
+  if (ours.startsWith('sqlite:')) {
+    const database = new Sqlite(ours.slice('sqlite:'.length), { readonly: true });
+    const count = database.prepare(query).pluck().get();
+    database.close();
+    return Number(count);
+  }
+  const client = new pg.Client({ connectionString: ours });
+  await client.connect();
+  const { rows } = await client.query<{ count: string }>(query);
+  await client.end();
+  return Number(rows[0]?.count);
 }
 
 /** PostgreSQL, for as long as the suite runs that calls it. */

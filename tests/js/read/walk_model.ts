@@ -5,6 +5,7 @@ import { randomNumbers } from './list_model.js';
 
 const SHOP = { appName: 'shop' };
 const KEY = { ...SHOP, userId: 'ada', sessionId: 'walked' };
+const LABELS = { pinned: 'yes' };
 
 /** What the models need of a service. */
 export type WalkedService = Pick<
@@ -25,10 +26,11 @@ export interface Walked {
 }
 
 /**
- * Walks through sessions, while the services create, append, rename and delete between the steps.
+ * Walks through all sessions or those with a label, while the services create, append, rename, label and delete between
+ * the steps.
  *
  * @param clock the time of the services, which passes
- * @returns what is wrong: a session that stays must be given exactly once
+ * @returns what is wrong: a session that stays must be given exactly once, and one that never had the label not at all
  */
 export async function findLostSession(
   { services, setTime }: Walked,
@@ -37,6 +39,9 @@ export async function findLostSession(
 ): Promise<string | undefined> {
   const random = randomNumbers(seed);
   const present = new Map<string, [Session, WalkedService]>();
+  const labels = random(2) === 0 ? LABELS : undefined;
+  const labelled = new Set<string>();
+  const everLabelled = new Set<string>();
   let created = 0;
   const create = async () => {
     const sessionId = `s${(created += 1)}`;
@@ -44,11 +49,18 @@ export async function findLostSession(
     const service = services[random(services.length)]!;
     const session = await service.createSession({ ...SHOP, userId, sessionId });
     present.set(sessionId, [session, service]);
+    if (random(2) === 0) await label(session, service);
+  };
+  const label = async ({ userId, id }: Session, service: WalkedService) => {
+    const isLabelled = !labelled.delete(id);
+    if (isLabelled) for (const set of [labelled, everLabelled]) set.add(id);
+    const key = { ...SHOP, userId, sessionId: id };
+    await service.updateSession(key, { labels: isLabelled ? LABELS : null });
   };
   const act = async (staying: Set<string>) => {
     clock.now += random(3) * 0.5;
     const [id, found] = [...present][random(present.size)] ?? [];
-    const step = random(5);
+    const step = random(6);
     if (step === 0 || found === undefined || id === undefined) return create();
     const [session, service] = found;
     const key = { ...SHOP, userId: session.userId, sessionId: id };
@@ -56,6 +68,10 @@ export async function findLostSession(
       staying.delete(id);
       present.delete(id);
       return service.deleteSession(key);
+    }
+    if (step === 3) {
+      if (labels !== undefined) staying.delete(id);
+      return label(session, service);
     }
     if (step === 2) return service.updateSession(key, { title: `Title ${clock.now}` });
     const timestamp = clock.now - random(4) * 1000;
@@ -67,12 +83,12 @@ export async function findLostSession(
   }
   const userId = random(2) === 0 ? 'ada' : undefined;
   const order = random(2) === 0 ? 'asc' : 'desc';
-  const staying = new Set(
-    [...present].filter(([, [{ userId: owner }]]) => (userId ?? owner) === owner).map(([id]) => id),
-  );
+  const isListed = ([id, [{ userId: owner }]]: [string, [Session, WalkedService]]): boolean =>
+    (userId ?? owner) === owner && (labels === undefined || labelled.has(id));
+  const staying = new Set([...present].filter(isListed).map(([id]) => id));
   const given: string[] = [];
   const orderBy = random(3) === 0 ? 'createTime' : 'lastUpdateTime';
-  const request = { ...SHOP, userId, order, orderBy, limit: 1 + random(5) } as const;
+  const request = { ...SHOP, userId, labels, order, orderBy, limit: 1 + random(5) } as const;
   let isBehind = setTime !== undefined;
   for await (const session of services.at(-1)!.sessions(request)) {
     given.push(session.id);
@@ -87,6 +103,8 @@ export async function findLostSession(
   }
   const walk = `${orderBy} ${order}: ${given.join(' ')}`;
   if (new Set(given).size !== given.length) return `a session comes twice; ${walk}`;
+  const wrong = labels && given.filter((id) => !everLabelled.has(id));
+  if (wrong?.length) return `${wrong.join(' ')} never had the label; ${walk}`;
   const lost = [...staying].filter((id) => !given.includes(id));
   return lost.length > 0 ? `${lost.join(' ')} missing; ${walk}` : undefined;
 }

@@ -14,7 +14,7 @@ import * as files from './reads/files.js';
 import * as history from './pages/history.js';
 import * as loss from './loss/loss.js';
 import * as mirror from './loss/mirror.js';
-import { callAtOnce, listChangesAtOnce } from './writes/order.js';
+import { callAtOnce, countAtOnce, listChangesAtOnce } from './writes/order.js';
 import * as quota from './writes/quota.js';
 import { workIn } from './opening/realms.js';
 import { changeByHand, takeTurns } from './pages/resuming.js';
@@ -34,6 +34,7 @@ const scenarios = {
   appendAfterCollection,
   burst,
   callAtOnce,
+  countAtOnce,
   changeByHand,
   damageEvent,
   deleteLong,

@@ -23,4 +23,10 @@ export function order(context: Context): void {
       assert.match(steps.join(), /begins,begins/);
     });
   });
+
+  it('2,000 counts at once by two services add up', async () => {
+    await inTab(context, async (tab) => {
+      assert.equal(await tab.call('countAtOnce', newName()), 2000);
+    });
+  });
 }

@@ -15,6 +15,7 @@ let inspector: HTMLElement & InspectorProperties;
 let service: LiveService;
 const violations: string[] = [];
 const selected: string[] = [];
+let releaseCreations: () => void = () => undefined;
 const saved: { name: string; blob: Blob }[] = [];
 
 document.addEventListener(
@@ -224,6 +225,20 @@ const scenarios = {
       new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }),
     );
   },
+  /** Drops a text onto a field. Returns whether the browser puts it into the field. */
+  async dropText(name: string, text: string) {
+    const data = new DataTransfer();
+    data.setData('text/plain', text);
+    const drop = new DragEvent('drop', { dataTransfer: data, bubbles: true, composed: true, cancelable: true }); // prettier-ignore
+    return (await until(`the field ${name}`, () => control(name))).dispatchEvent(drop);
+  },
+  /** From now on, sessions are created after `releaseCreations`. */
+  holdCreations() {
+    const create = service.createSession.bind(service);
+    const isReleased = new Promise<void>((resolve) => (releaseCreations = resolve));
+    service.createSession = (request) => isReleased.then(() => create(request));
+  },
+  releaseCreations: () => releaseCreations(),
   async pick(name: string, text: string) {
     const data = new DataTransfer();
     data.items.add(new File([text], name));

@@ -43,8 +43,8 @@ async function show(name: 'store' | 'runes'): Promise<{ shown: string[][]; isWat
   return { shown, isWatched: service[CORE].feed.hasReceivers };
 }
 
-/** Gives a snapshot back as each library holds it. Returns what is stored, by library. */
-async function giveBack(): Promise<Record<string, unknown>> {
+/** Gives a snapshot of one event and others back as each library holds it. Returns what is stored, by library. */
+async function giveBack(others: number): Promise<Record<string, unknown>> {
   const session = await service.createSession({
     ...KEY,
     title: 'Tea',
@@ -54,14 +54,18 @@ async function giveBack(): Promise<Record<string, unknown>> {
     { text: 'hi' },
     { functionCall: { id: 'f1', name: 'find', args: { of: ['tea'] } } },
   ];
-  await service.appendEvent({
-    session,
-    event: { id: 'e1', invocationId: 'i1', author: 'user', content: { role: 'user', parts } },
-  });
-  const store = liveSession(service, KEY);
+  const author = { invocationId: 'i1', author: 'user' };
+  const events = Array.from({ length: others }, (_, number) => ({
+    ...author,
+    id: `other${number}`,
+  }));
+  const event = { ...author, id: 'e1', content: { role: 'user', parts } };
+  await service.appendEvents({ session, events: [event, ...events] });
+  const store = liveSession(service, KEY, { window: 1000 });
   const list = liveSessions(service, USER);
   const stops = [store.subscribe(() => undefined), list.subscribe(() => undefined)];
   await Promise.all([store.load(), list.load()]);
+  while (await store.loadOlder());
   const results: Record<string, unknown> = {};
   for (const [name, hold] of Object.entries(holders)) {
     const before = store.getSnapshot();
@@ -82,9 +86,11 @@ async function giveBack(): Promise<Record<string, unknown>> {
       title: after.title,
       unsent: Object.keys(after.unsent).length,
       isHeld: held !== before || Object.isFrozen(before),
+      hasGetter: Object.getOwnPropertyDescriptor(before, 'events')?.get !== undefined,
     };
   }
   for (const stop of stops) stop();
+  await service.deleteSession(KEY);
   return results;
 }
 

@@ -12,6 +12,22 @@ export interface CallsAtOnce {
   keys: string[];
 }
 
+/** Adds 1 to a number 2,000 times at once, by two services in turns. Returns the sum. */
+export async function countAtOnce(name: string): Promise<unknown> {
+  const services = [new IndexedDbSessionService({ name }), new IndexedDbSessionService({ name })];
+  const key = { appName: APP };
+  const add = ({ 'app:total': total = 0 }: Record<string, unknown>) => ({
+    'app:total': Number(total) + 1,
+  });
+  const counts = Array.from({ length: 2000 }, (_, number) =>
+    services[number % 2]!.updateState({ ...key, stateDelta: add }),
+  );
+  await Promise.all(counts);
+  const { total } = await services[0]!.getAppState(key);
+  for (const service of services) await service.close();
+  return total;
+}
+
 /** Calls one after the other without awaiting them, each of which needs the one before. */
 export async function callAtOnce(name: string): Promise<CallsAtOnce> {
   const service = new IndexedDbSessionService({ name });

@@ -1,9 +1,9 @@
 // Keeps the files of the playground, so that it opens without a connection. The files of the framework are kept when
-// they are first used.
+// they are first used. The build declares `FILES`, the paths of the other files, before this text.
 
 const CACHE = 'playground';
 
-addEventListener('install', (event) => event.waitUntil(keepPage()));
+addEventListener('install', (event) => event.waitUntil(keepFiles()));
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));
 addEventListener('fetch', (event) => {
   const { method, url } = event.request;
@@ -11,13 +11,13 @@ addEventListener('fetch', (event) => {
   if (isOwn) event.respondWith(respond(event.request));
 });
 
-/** Keeps the page and the files that it names. Those of the last version go. */
-async function keepPage() {
-  const page = await (await fetch('./', { cache: 'no-cache' })).text();
-  const files = [...page.matchAll(/(?:src|href)="(\.\/[^"]+)"/g)].map(([, file]) => file);
-  await caches.delete(CACHE);
+/** Keeps all files. Those of the last version go. */
+async function keepFiles() {
   const cache = await caches.open(CACHE);
-  await cache.addAll(['./', ...files]);
+  const requests = FILES.map((file) => new Request(file, { cache: 'no-cache' }));
+  await cache.addAll(requests);
+  const urls = new Set(requests.map(({ url }) => url));
+  for (const kept of await cache.keys()) if (!urls.has(kept.url)) await cache.delete(kept);
   await skipWaiting();
 }
 

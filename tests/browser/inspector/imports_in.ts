@@ -1,0 +1,105 @@
+// Export and import in the inspector, in real pages of one of the browsers.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import { type Browser, type BrowserName, openBrowser } from '../browser.js';
+import { inTabs } from '../in_tabs.js';
+import type { Server } from '../server.js';
+import type { Tab } from '../tab.js';
+import { serveInspector } from './inspector_site.js';
+import type { InspectorScenarios } from './page/main.js';
+
+type Page = Tab<InspectorScenarios>;
+
+export function importsIn(name: BrowserName): void {
+  describe(`Export and import in the inspector in ${name}`, () => {
+    let site: Server;
+    let browser: Browser;
+    before(async () => {
+      site = await serveInspector();
+      browser = await openBrowser(name);
+    });
+    after(async () => {
+      await browser.close();
+      await site.close();
+    });
+    const inPage = (run: (page: Page) => Promise<void>) =>
+      inTabs<InspectorScenarios>(browser, [`${site.origin}/`], ([page]) => run(page!));
+
+    /** Runs in an inspector that shows one view at a time, with the text of a file for each new id. */
+    const inNarrow = (run: (page: Page, fileOf: (id: string) => string) => Promise<void>) =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        const file = JSON.parse(await page.call('exported', 'tea-talk')) as object;
+        await page.call('width', 375);
+        await page.call('seeNarrow');
+        await run(page, (id) => JSON.stringify({ ...file, id }));
+      });
+
+    it('exports a session, and imports it by button and by drop', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('click', 'Session');
+        await page.call('click', 'Export for Python');
+        const [[fileName = '', text = ''] = []] = await page.call('savedFiles');
+        assert.equal(fileName, 'tea-talk.session.json');
+        const file = JSON.parse(text) as { app_name: string; events: unknown[]; id: string };
+        assert.deepEqual([file.app_name, file.events.length], ['shop', 5]);
+        await page.call('drop', 'again.json', text);
+        await page.call('see', 'already exists');
+        await page.call('click', 'Import as a copy');
+        await page.call('seeNot', 'already exists');
+        await page.call('seeSelected', String.raw`^[\da-f-]{36}$`);
+        await page.call('drop', 'new.json', JSON.stringify({ ...file, id: 'dropped' }));
+        assert.deepEqual(await page.call('seeSelected', '^dropped$'), ['dropped']);
+        await page.call('see', 'Thank you!');
+        const lines = ['picked-1', 'picked-2'].map((id) => JSON.stringify({ ...file, id }));
+        await page.call('pick', 'many.jsonl', lines.join('\n'));
+        await page.call('see', '2 sessions imported');
+        assert.deepEqual(await page.call('seeSelected', '^picked-2$'), ['picked-2']);
+        assert.match(await page.call('exported', 'dropped'), /Thank you!/);
+        await page.call('drop', 'broken.json', '{"id": 7');
+        await page.call('see', 'broken.json:');
+      }));
+
+    it('a narrow inspector imports what is dropped onto any view, once', () =>
+      inNarrow(async (page, fileOf) => {
+        for (const view of ['Sessions', 'Template']) {
+          await page.call('click', view);
+          await page.call('drop', 'file.json', fileOf(`from-${view}`));
+          await page.call('seeSelected', `^from-${view}$`);
+          await page.call('see', 'Thank you!');
+          await page.call('click', 'Sessions');
+          await page.call('see', '1 session imported');
+          await page.call('seeNot', 'already exists');
+        }
+      }));
+
+    it('files that are dropped while an import runs are imported after it', () =>
+      inNarrow(async (page, fileOf) => {
+        await page.call('holdCreations');
+        for (const id of ['one', 'two', 'three']) await page.call('drop', `${id}.json`, fileOf(id));
+        await page.call('releaseCreations');
+        await page.call('seeSelected', '^three$');
+        await page.call('click', 'Sessions');
+        await page.call('see', '3 sessions imported');
+      }));
+
+    it('a narrow inspector shows why some of the sessions were not imported', () =>
+      inNarrow(async (page, fileOf) => {
+        await page.call('click', 'State');
+        await page.call('drop', 'many.jsonl', `${fileOf('whole')}\n{"id": 7`);
+        await page.call('see', 'many.jsonl, line 2:');
+        assert.deepEqual(await page.call('seeSelected', '^whole$'), ['whole']);
+        await page.call('see', '1 session imported');
+      }));
+
+    it('a text may be dropped into a field', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('click', 'Template');
+        assert.ok(await page.call('dropText', 'Instruction template', '{topic}'));
+      }));
+  });
+}
