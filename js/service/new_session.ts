@@ -11,6 +11,7 @@ import {
   snapshotDelta,
   snapshotEvent,
   snapshotState,
+  type StateSnapshot,
 } from '../model/event/snapshot.js';
 import { defineMember } from '../members/member.js';
 import { isShared, REMOVED } from '../state/scope.js';
@@ -68,7 +69,7 @@ export function takeNewSession<S extends object>(
     description: {
       title: given.title ?? (autoTitle ? firstTitleOf(events) : undefined),
       labels: given.labels,
-      initialState: ownState(state.values),
+      initialState: ownState(state),
       expiry: takeExpiry(request, expires),
     },
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
@@ -80,13 +81,13 @@ export function takeNewSession<S extends object>(
 }
 
 /** Returns the keys of the initial state that are the session's own. */
-function ownState(values: StateShape): string {
+function ownState({ text, values }: StateSnapshot): string {
+  const keys = Object.keys(values);
+  const ownKeys = keys.filter((key) => !isShared(key) && values[key] !== REMOVED);
+  if (ownKeys.length === keys.length) return text;
   const own: StateShape = {};
-  for (const key of Object.keys(values)) {
-    const value = values[key];
-    if (!isShared(key) && value !== REMOVED) defineMember(own, key, value);
-  }
-  return JSON.stringify(own);
+  for (const key of ownKeys) defineMember(own, key, values[key]);
+  return snapshotState(own).text;
 }
 
 function eventsOf({ events }: { events?: unknown }): readonly never[] {

@@ -8,6 +8,7 @@ use crate::core::read::{PageEdges, Window};
 use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
 use crate::memory::blocks::{Blocks, Span};
+use crate::room::has_room;
 
 /// How many entries a chunk holds. One growing vector would leave holes of its old sizes in wasm
 /// memory, which never shrinks.
@@ -126,9 +127,11 @@ impl EventLog {
         self.compact();
     }
 
-    /// Copies the current texts into new blocks, without the removed ones, if these are many.
+    /// Copies the current texts into new blocks, without the removed ones, if these are many and memory
+    /// has room for the copies.
     fn compact(&mut self) {
-        if self.wasted <= LEAST_WASTE || self.wasted * 2 <= self.used {
+        let is_wasteful = self.wasted > LEAST_WASTE && self.wasted * 2 > self.used;
+        if !is_wasteful || !has_room(self.used - self.wasted) {
             return;
         }
         let mut blocks = Blocks::default();

@@ -57,12 +57,22 @@ export const EXACTNESS: Readonly<Record<EngineKind, Checks>> = {
   },
 };
 
+/** Whether SQLite keeps texts in a column of this type as they are. In any other, `007` could become `7`. */
+const keepsText = (type: string) => /char|clob|text/i.test(type) && !/int/i.test(type);
+
 /** Reads the collations from the statements that created the tables: SQLite keeps them nowhere else. */
 function* requireNoCollation(
   { database, engine, names }: NamedTables,
   columns: readonly TableColumn[],
 ): Steps<void> {
   const ids = columns.filter(isId);
+  const other = ids.find(({ type }) => !keepsText(type));
+  if (other !== undefined) {
+    throw refused(
+      engine,
+      `has the column ${other.name} of ${names.prefix}${other.table} with the type "${other.type}", which changes ids such as 007; copy the table into one with the type TEXT`,
+    );
+  }
   const tables = [...new Set(ids.map(({ table }) => names.prefix + table))];
   if (tables.length === 0) return;
   const rows = yield* runOnce(
@@ -82,12 +92,25 @@ function* requireNoCollation(
   }
 }
 
-/** Checks the collations that columns name. The default collation of a database is always deterministic. */
+/** PostgreSQL's types that compare all characters. `citext` ignores case, and `character` blanks at the end. */
+const EXACT_TYPES = ['character varying', 'text'];
+
+/** Checks the types and the collations that columns name. The default collation of a database is always deterministic. */
 function* requireDeterministic(
   { database, engine, names }: NamedTables,
   columns: readonly TableColumn[],
 ): Steps<void> {
   const ids = columns.filter(isId);
+  const alter = ({ table, name }: Column, type: string) =>
+    `ALTER TABLE ${fullName(names, table, '"')} ALTER COLUMN "${name}" TYPE ${type};`;
+  const inexact = ids.filter(({ type }) => !EXACT_TYPES.includes(type));
+  if (inexact.length > 0) {
+    const statements = inexact.map((column) => alter(column, 'text'));
+    throw refused(
+      engine,
+      `has ids of a type that does not compare all characters, so that ids which differ find each other's rows; run: ${statements.join(' ')}`,
+    );
+  }
   const named = ids.flatMap(({ collation }) => collation ?? []);
   if (named.length === 0) return;
   // Read through JSON, since older servers lack this column, and with it such collations.
@@ -100,10 +123,7 @@ function* requireDeterministic(
   );
   const wrong = ids.filter(({ collation }) => rows.some(({ name }) => name === collation));
   if (wrong.length === 0) return;
-  const statements = wrong.map(
-    ({ table, name, type }) =>
-      `ALTER TABLE ${fullName(names, table, '"')} ALTER COLUMN "${name}" TYPE ${type} COLLATE "C";`,
-  );
+  const statements = wrong.map((column) => alter(column, `${column.type} COLLATE "C"`));
   throw refused(
     engine,
     `compares ids by a collation that is not deterministic, so that ids which differ find each other's rows; run: ${statements.join(' ')}`,

@@ -43,7 +43,7 @@ export const ID_RULE = `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes o
  * An initial state as it is stored: all scopes together, without `temp:` keys. Like a delta it may
  * remove keys, because `user:` and `app:` keys may exist before the session does.
  */
-interface StateSnapshot {
+export interface StateSnapshot {
   /** JSON text of `values`. */
   readonly text: string;
   /** A new ordinary object, with values as in {@link DeltaSnapshot.delta}. */

@@ -1,7 +1,7 @@
 // The context of a group of these tests: one browser, the site, and names that no other test uses.
 
 import { after, before } from 'node:test';
-import type { Browser } from '../browser.js';
+import { type Browser, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
 import type { Tab } from '../tab.js';
 import type { PageScenarios } from './page/main.js';
@@ -13,6 +13,28 @@ export type PageTab = Tab<PageScenarios>;
 export interface Context {
   readonly browser: Browser;
   readonly site: Site;
+}
+
+/**
+ * A Chromium of its own with the successor of LevelDB. Private windows already use that, and it is being rolled out to
+ * all users.
+ */
+export function withSqliteStore(given: Context): Context {
+  let browser: Browser;
+  before(async () => {
+    browser = await openBrowser('chromium', {
+      arguments: ['--enable-features=IdbSqliteBackingStore'],
+    });
+  });
+  after(() => browser.close());
+  return {
+    get browser() {
+      return browser;
+    },
+    get site() {
+      return given.site;
+    },
+  };
 }
 
 let count = 0;

@@ -5,6 +5,7 @@ import { after, before, describe } from 'node:test';
 import { type Browser, type BrowserName, openBrowser } from '../browser.js';
 import { atomicity } from './writes/atomicity.js';
 import { bursts } from './loss/bursts.js';
+import { withSqliteStore } from './context.js';
 import { connections } from './pages/connections.js';
 import { damage } from './loss/damage.js';
 import { deletion } from './writes/deletion.js';
@@ -59,6 +60,9 @@ const GROUPS = {
   'databases with a mirror': mirror,
 };
 
+/** The groups that Chromium runs once more, over its SQLite store. */
+const OVER_SQLITE = [atomicity, order, retries];
+
 export function indexedDbIn(browserName: BrowserName): void {
   describe(`IndexedDB in ${browserName}`, () => {
     let site: Site;
@@ -83,5 +87,10 @@ export function indexedDbIn(browserName: BrowserName): void {
     for (const [name, group] of Object.entries(GROUPS)) {
       describe(name, () => group(context, browserName));
     }
+    if (browserName !== 'chromium') return;
+    describe("Chromium's SQLite store", () => {
+      const overSqlite = withSqliteStore(context);
+      for (const group of OVER_SQLITE) group(overSqlite);
+    });
   });
 }

@@ -98,8 +98,10 @@ impl Access {
         done
     }
 
-    /// Runs an attempt that is safe to repeat. Retries it whenever the page was left, and once if the
-    /// connection broke.
+    /// Runs an attempt. Retries it whenever the page was left, and once if the connection broke.
+    ///
+    /// It is not retried after its commit was sent. A deletion may then have taken effect, and a
+    /// second one would delete what was written since.
     pub(crate) async fn retried<'a>(
         &self,
         caller: &Caller,
@@ -108,7 +110,9 @@ impl Access {
         let mut is_retry = false;
         loop {
             match self.once(attempt()).await {
-                Err(failure) if failure.is_left() || failure.is_loss() && !is_retry => {
+                Err(failure)
+                    if failure.is_left() || failure.is_loss_before_commit() && !is_retry =>
+                {
                     is_retry |= failure.is_loss();
                     caller.count_retry()?;
                 }

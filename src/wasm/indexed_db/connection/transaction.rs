@@ -235,7 +235,7 @@ impl Transaction {
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
             return Err(Failure::of_transaction(&thrown));
         }
-        self.listener.next().await
+        self.listener.next().await.map_err(Failure::in_commit)
     }
 }
 

@@ -26,9 +26,9 @@ enum Kind {
     Constraint,
     /// A stored record is damaged; its name.
     Corrupt(String),
-    /// A storage problem. After `ConnectionLost` it is unknown whether the transaction was
-    /// committed.
     Problem(StorageProblem),
+    /// The connection broke after the commit was sent. It is unknown whether the changes are stored.
+    LostInCommit,
     /// The page was left, and the transaction was aborted. The user may leave a page any number of
     /// times, so each time it is tried again.
     Left,
@@ -50,6 +50,11 @@ impl Failure {
 
     pub(crate) fn lost(reason: impl Into<String>) -> Self {
         Self::of(StorageProblem::ConnectionLost, reason)
+    }
+
+    /// A failure after the commit was sent.
+    pub(crate) fn in_commit(self) -> Self {
+        if self.is_loss() { Self::new(Kind::LostInCommit, self.0.reason) } else { self }
     }
 
     /// A transaction that ended because the page was left.
@@ -132,7 +137,12 @@ impl Failure {
         matches!(self.0.kind, Kind::Constraint)
     }
 
+    /// Whether the connection broke.
     pub(crate) fn is_loss(&self) -> bool {
+        self.is_loss_before_commit() || matches!(self.0.kind, Kind::LostInCommit)
+    }
+
+    pub(crate) fn is_loss_before_commit(&self) -> bool {
         matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
     }
 
@@ -152,7 +162,7 @@ impl Failure {
         Ok(match kind {
             Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
             Kind::Problem(problem) => Error::Storage { problem, reason },
-            Kind::Left | Kind::LeftInCommit => {
+            Kind::LostInCommit | Kind::Left | Kind::LeftInCommit => {
                 Error::Storage { problem: StorageProblem::ConnectionLost, reason }
             }
             Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },

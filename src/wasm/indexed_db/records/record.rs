@@ -6,6 +6,7 @@ use wasm_bindgen::prelude::*;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::ScopedState;
 use crate::core::storage::{SessionRow, SharedRow};
+use crate::room::require_room;
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
@@ -14,6 +15,13 @@ use crate::wasm::indexed_db::records::object::Record;
 const TITLE: &str = "title";
 const LABELS: &str = "labels";
 const INITIAL_STATE: &str = "initialState";
+
+/// Shorter texts need no check: `room::SPARE` is kept for them. In UTF-16 code units, as in
+/// `js/wasm/core.ts`.
+const SHORT_TEXT: u32 = 1 << 16;
+
+/// Bytes of memory for each UTF-16 code unit of a state that is parsed, as in `js/wasm/core.ts`.
+const STATE_UNIT: usize = 12;
 
 /// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
 const COUNTER_END: f64 = (1_u64 << 53) as f64;
@@ -41,7 +49,7 @@ impl Record {
     /// Returns the UTF-16 code units of its texts, which may be long.
     pub(crate) fn length(&self) -> u32 {
         let length = |member| self.get(member).dyn_ref().map_or(0, JsString::length);
-        length("text").saturating_add(length("state"))
+        ["text", "state", INITIAL_STATE].into_iter().map(length).fold(0, u32::saturating_add)
     }
 
     /// Makes the record of a new session, yet without revision and time of the last update. `token`
@@ -118,9 +126,15 @@ impl Record {
     /// Returns the state of a session, an app or a user. Fails with `corrupt_record` if it is
     /// damaged.
     pub(crate) fn state(&self) -> Result<ScopedState, Failure> {
-        let Some(text) = self.get("state").as_string() else {
+        let state = self.get("state");
+        let Some(text) = state.dyn_ref::<JsString>() else {
             return Err(self.damaged("it is damaged"));
         };
+        if text.length() > SHORT_TEXT {
+            let room = require_room(text.length() as usize * STATE_UNIT);
+            room.map_err(|error| Failure::thrown(error.into()))?;
+        }
+        let text = String::from(text);
         ScopedState::parse(&text).map_err(|error| self.damaged(&error.to_string()))
     }
 

@@ -81,6 +81,18 @@ export function upgrade(context: Context): void {
     });
   });
 
+  it('all sessions of version 1 get a createTime, however many there are', async () => {
+    await inTab(context, async (tab) => {
+      const name = newName();
+      const ids = Array.from({ length: 1100 }, (_, number) => `s${number + 1000}`);
+      const [empty] = records.sessions!.filter(({ sessionId }) => sessionId === 'empty');
+      const sessions = ids.map((sessionId, at) => ({ ...empty, sessionId, number: at + 1 }));
+      await tab.call('makeVersion1', name, { ...records, events: [], sessions });
+      const { byCreation } = await tab.call('readUpgradedRecords', name);
+      assert.deepEqual(byCreation, ids);
+    });
+  });
+
   it('a new database has the layout of an upgraded one', async () => {
     await inTab(context, async (tab) => {
       const name = newName();

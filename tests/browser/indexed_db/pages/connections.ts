@@ -27,6 +27,14 @@ export function connections(context: Context, browserName: BrowserName): void {
     });
   });
 
+  it('a deletion whose answer was lost is not repeated, and fails with connection_lost', async () => {
+    await inTab(context, async (tab) => {
+      const { failed, state } = await tab.call('loseDeletion', newName());
+      assert.equal(failed.code, 'connection_lost');
+      assert.deepEqual(state, { again: 1 });
+    });
+  });
+
   // The other browsers have no command for it.
   if (browserName === 'chromium') {
     it('a database that the browser cleared is created again by the next call', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
-import { type Browser, type BrowserName, openBrowser } from '../../browser.js';
-import { type Context, inTab, newName } from '../context.js';
+import { it } from 'node:test';
+import type { BrowserName } from '../../browser.js';
+import { type Context, inTab, newName, withSqliteStore } from '../context.js';
 import type { RefusalResult, Script, TooLarge } from '../page/writes/sizes.js';
 
 /** Characters of a page: more of them stand in one record only if they are one event's. */
@@ -51,27 +51,9 @@ const waysIn = (browserName: BrowserName): Way[] => [
 
 const TOO_LARGE: TooLarge[] = ['event', 'last event of a batch', 'Korean event'];
 
-/**
- * The record limit of Chromium's successor of LevelDB. Private windows already use it, and it is being rolled out to
- * all users.
- */
-const SQLITE_STORE = '--enable-features=IdbSqliteBackingStore';
-
 export function sizes(given: Context, browserName: BrowserName): void {
-  let own: Browser | undefined;
-  before(async () => {
-    if (browserName === 'chromium')
-      own = await openBrowser(browserName, { arguments: [SQLITE_STORE] });
-  });
-  after(() => own?.close());
-  const context: Context = {
-    get browser() {
-      return own ?? given.browser;
-    },
-    get site() {
-      return given.site;
-    },
-  };
+  // Its records have the lower limit.
+  const context = browserName === 'chromium' ? withSqliteStore(given) : given;
 
   for (const { what, script, count, length, isBatch } of waysIn(browserName)) {
     it(`IndexedDB stores ${count} ${what}, and reads them completely`, async () => {
@@ -111,6 +93,15 @@ export function sizes(given: Context, browserName: BrowserName): void {
       });
     });
   }
+
+  it("IndexedDB refuses a session whose state and initial state exceed a record's limit", async () => {
+    await inTab(context, async (tab) => {
+      const { failed, stored } = await tab.call('createTooLarge', newName());
+      assert.equal(failed.code, 'quota_exceeded');
+      assert.match(failed.message, /session "large"/);
+      assert.equal(stored, 0);
+    });
+  });
 
   it('IndexedDB refuses an append that makes the state of a scope exceed what a session can show', async () => {
     await inTab(context, async (tab) => {

@@ -70,6 +70,13 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
     });
   }
 
+  it('is refused on SQLite if its type changes ids that look like numbers', async () => {
+    const url = await fileWith('number', (text) =>
+      text.replace('"user_id" varchar(128)', '"user_id" numeric'),
+    );
+    await isRefused(url, /user_id of .* "numeric".*TEXT/);
+  });
+
   it('is accepted on SQLite if only a default value names the collation', async () => {
     const url = await fileWith('comment', (text) =>
       text.replace('"user_id" varchar(128)', "$& default 'collate nocase' collate binary"),
@@ -80,25 +87,34 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
     await service.close();
   });
 
-  it('is refused on PostgreSQL with the statements that correct it', async () => {
+  const ofPostgres: [title: string, type: string, before: string, message: RegExp][] = [
+    [
+      'a collation',
+      'varchar(128) collate anycase',
+      "create collation anycase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+      /not deterministic.*ALTER TABLE "sessions"/,
+    ],
+    // Like `citext`, an extension that not every server has.
+    ['character(n)', 'char(128)', 'select 1', /all characters.*ALTER TABLE "sessions"/],
+  ];
+  for (const [title, type, before, message] of ofPostgres) {
+    it(`is refused on PostgreSQL with the statements that correct it: ${title}`, async () => {
+      await isRefusedAndCorrected(type, before, message);
+    });
+  }
+
+  async function isRefusedAndCorrected(type: string, before: string, message: RegExp) {
     const url = await emptied('postgresql', postgres);
     const service = new DatabaseSessionService(url);
     await service.createSession(KEY);
     await service.close();
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query(
-      "create collation anycase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
-    );
-    for (const [table, column] of [
-      ['sessions', 'user_id'],
-      ['events', 'user_id'],
-    ]) {
-      await client.query(
-        `alter table ${table} alter column ${column} type varchar(128) collate anycase`,
-      );
+    await client.query(before);
+    for (const table of ['sessions', 'events']) {
+      await client.query(`alter table ${table} alter column user_id type ${type}`);
     }
-    await isRefused(url, /not deterministic.*ALTER TABLE "sessions"/);
+    await isRefused(url, message);
     const again = new DatabaseSessionService(url);
     const statements = await again.open().catch((error: unknown) => {
       return /run: (.*;)/.exec((error as Error).message)?.[1];
@@ -109,7 +125,7 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
     assert.equal(await again.getSession({ ...KEY, userId: 'ADA' }), undefined);
     assert.notEqual(await again.getSession(KEY), undefined);
     await again.close();
-  });
+  }
 
   it('is refused on MariaDB', async () => {
     const url = await emptied('mariadb', mariadb);

@@ -1,6 +1,6 @@
 // Lost connections, and transactions without any event.
 
-import { IndexedDbSessionService, isSessionError } from 'adk-session-wasm';
+import { IndexedDbSessionService, isSessionError, type StateShape } from 'adk-session-wasm';
 import { around } from '../around.js';
 import { keepAlive, openBare } from '../bare.js';
 import { type Failure, failure, idsOf, keyOf, mark, persist } from '../events.js';
@@ -96,6 +96,32 @@ export async function closeBeneath(name: string): Promise<CloseResult> {
   stop();
   await service.close();
   return { seen, calls, counted };
+}
+
+export interface LostDeletion {
+  failed: Failure;
+  /** The state of the session that was created again. */
+  state: StateShape | undefined;
+}
+
+/** Loses the answer of a deletion. Another service creates the session again before the call knows. */
+export async function loseDeletion(name: string): Promise<LostDeletion> {
+  const service = new IndexedDbSessionService({ name });
+  const other = new IndexedDbSessionService({ name });
+  await service.createSession(keyOf('one'));
+  const stop = around(IDBTransaction.prototype, 'commit', (transaction, values, proceed) => {
+    stop();
+    transaction.oncomplete = () => {
+      const created = other.createSession({ ...keyOf('one'), state: { again: 1 } });
+      void created.finally(() => transaction.dispatchEvent(new Event('abort')));
+    };
+    return proceed(...values);
+  });
+  const failed = await failure(() => service.deleteSession(keyOf('one')));
+  const state = (await other.getSession(keyOf('one')))?.state;
+  await service.close();
+  await other.close();
+  return { failed, state };
 }
 
 /** Many times the `timeoutMs` of these tests: only a promise that hangs is waited for so long. */

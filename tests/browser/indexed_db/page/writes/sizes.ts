@@ -126,14 +126,24 @@ export async function growState(
 ): Promise<RefusalResult> {
   const service = new IndexedDbSessionService({ name });
   const key = (id: string) => `${prefix}${id}`;
-  const state = { [key('one')]: textOf(script, 40_000_000) };
+  // A session also keeps its initial state.
+  const [first, length] = script === 'latin' ? [30_000_000, 37_000_000] : [40_000_000, 20_000_000];
+  const state = { [key('one')]: textOf(script, first) };
   const session = await service.createSession({ ...keyOf('large'), state });
   const summary = () => JSON.stringify([idsOf(session), Object.keys(session.state)]);
   const before = summary();
-  const length = script === 'latin' ? 30_000_000 : 20_000_000;
   const event = say('two', { [key('two')]: textOf(script, length) });
   const failed = await failure(() => service.appendEvent({ session, event }));
   return { failed, handle: [before, summary()], ...(await goOn(service, session)) };
+}
+
+/** Creates a session whose state and initial state are together too large for its record. Returns what is stored. */
+export async function createTooLarge(name: string): Promise<{ failed: Failure; stored: number }> {
+  const service = new IndexedDbSessionService({ name });
+  const state = { one: textOf('latin', 40_000_000) };
+  const failed = await failure(() => service.createSession({ ...keyOf('large'), state }));
+  await service.close();
+  return { failed, stored: (await rows(name, 'sessions')).length };
 }
 
 /** The outcome of calls after a refusal. */
