@@ -5,7 +5,7 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import type { RetentionOptions } from '../model/deletion.js';
 import { isId } from '../model/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
-import { putLast } from '../storage/bounded_map.js';
+import { putLast } from '../members/bounded_map.js';
 import { comparePlaces } from '../storage/list_place.js';
 import type { ListedSession } from '../storage/session_store.js';
 import {

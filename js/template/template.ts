@@ -1,6 +1,7 @@
 import { kindOf } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
+import { putLast } from '../members/bounded_map.js';
 import {
   type ArtifactLoader,
   type InstructionContext,
@@ -225,15 +226,8 @@ const cache = new Map<string, Template>();
  * come back on every turn.
  */
 function cachedTemplate(text: string): Template {
-  let template = cache.get(text);
-  if (template === undefined) {
-    template = new Template(text);
-    if (text.length > MAX_CACHED_LENGTH) return template;
-    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
-  } else {
-    cache.delete(text);
-  }
-  cache.set(text, template);
+  const template = cache.get(text) ?? new Template(text);
+  if (text.length <= MAX_CACHED_LENGTH) putLast(cache, text, template, MAX_CACHED);
   return template;
 }
 

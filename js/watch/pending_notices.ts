@@ -1,5 +1,5 @@
 import type { SharedScope } from '../state/scope.js';
-import { putLast } from '../storage/bounded_map.js';
+import { putLast } from '../members/bounded_map.js';
 import type {
   DeletedNotice,
   LostNotice,

@@ -19,7 +19,7 @@
  */
 import type { StoredTime } from '../engines/engine.js';
 import type { SessionRow, StorageKey } from '../../storage/rows.js';
-import { forget, putLast } from '../../storage/bounded_map.js';
+import { forget, putLast } from '../../members/bounded_map.js';
 import { parseTime, microsToTimeText } from '../../python/micros.js';
 
 /** The columns, beside a session's row, from which its revision is computed. */

@@ -7,7 +7,7 @@
  * its id. Only a window that lacks the first version shows it where it was posted.
  */
 import type { EventRow } from '../../storage/rows.js';
-import { putLast } from '../../storage/bounded_map.js';
+import { putLast } from '../../members/bounded_map.js';
 
 interface SeenSession {
   readonly created: number;
