@@ -8,7 +8,7 @@ use crate::core::read::{PageEdges, Window};
 use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
 use crate::memory::blocks::{Blocks, Span};
-use crate::room::has_room;
+use crate::platform::has_room;
 
 /// How many entries a chunk holds. One growing vector would leave holes of its old sizes in wasm
 /// memory, which never shrinks.

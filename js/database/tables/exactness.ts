@@ -101,7 +101,7 @@ function* requireDeterministic(
   columns: readonly TableColumn[],
 ): Steps<void> {
   const ids = columns.filter(isId);
-  const alter = ({ table, name }: Column, type: string) =>
+  const alter = ({ table, name }: TableColumn, type: string) =>
     `ALTER TABLE ${fullName(names, table, '"')} ALTER COLUMN "${name}" TYPE ${type};`;
   const inexact = ids.filter(({ type }) => !EXACT_TYPES.includes(type));
   if (inexact.length > 0) {

@@ -1,7 +1,7 @@
 // Which agents answer, with which model. Kept until the tab is closed, and nowhere else: a key is a secret.
 
 import { pageElement } from './element.js';
-import { hasBrowserModel } from './models/browser_model.js';
+import { hasBrowserModel } from '../models/browser_model.js';
 
 /** What the form of the settings holds. */
 export interface Settings {

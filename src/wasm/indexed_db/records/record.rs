@@ -3,10 +3,10 @@
 use js_sys::{Array, JsString};
 use wasm_bindgen::prelude::*;
 
+use crate::core::room::require_room;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::ScopedState;
 use crate::core::storage::{SessionRow, SharedRow};
-use crate::room::require_room;
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::object::Record;
