@@ -56,9 +56,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   async open(call: StorageCall): Promise<void> {
-    const { local } = this.#parts;
-    await local.call((store) => store.open(call));
-    await local.requireTruncating();
+    await this.#parts.local.call((store) => store.open(call));
   }
 
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {

@@ -1,7 +1,7 @@
 import { isSessionError } from '../../errors/errors.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { replaceEnd, requireTruncating } from '../../service/replace_end.js';
+import { replaceEnd } from '../../service/replace_end.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { CreatedSession } from '../../storage/session_store.js';
 import type { StateOwner } from '../../storage/scopes.js';
@@ -43,11 +43,6 @@ export interface Replacement {
 
 /** Makes, changes and deletes the local copies of one owner. */
 export class LocalCopies extends LocalCopyReader {
-  /** @throws SessionError `unsupported` if the storage cannot hold copies */
-  async requireTruncating(): Promise<void> {
-    await this.call(requireTruncating);
-  }
-
   /** Returns `undefined` if there is a copy already. */
   async create(key: CompositeSessionKey, copy: NewCopy): Promise<MadeCopy | undefined> {
     const { events, delta, title, labels, lastUpdateTime } = copy;

@@ -3,6 +3,7 @@ import { newEventId } from '../../model/event/create_event.js';
 import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
 import type { Event } from '../../model/event/event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import { requireTruncating } from '../../service/replace_end.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { corruptRecord, parseEventText } from '../../read/stored_events.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -69,7 +70,7 @@ export class LocalCopyReader {
   constructor(core: ServiceCore, records: Records, clock: () => number) {
     const call = callerOf(core);
     this.call = (run) =>
-      call(run).catch((error: unknown) => {
+      call((store) => run(requireTruncating(store))).catch((error: unknown) => {
         if (error instanceof Error) error.message = records.withAppNames(error.message);
         throw error;
       });

@@ -231,7 +231,7 @@ const REFUSALS: readonly string[] = [
 const REFUSAL_STATUSES: readonly number[] = [400, 403, 413, 422, 501];
 
 /** Whether the same request will fail again. */
-export function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): error is SessionError {
   return (
     (isSessionError(error) && REFUSALS.includes(error.code)) ||
     hasStatus(error, ...REFUSAL_STATUSES)

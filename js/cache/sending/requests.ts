@@ -1,7 +1,11 @@
 import { isRefusal, failureOf, type RemoteCall, type RemoteEnd } from '../copies/remote_end.js';
+import type { SessionError } from '../../errors/errors.js';
 import type { Lease } from '../records/lease.js';
 import type { CacheKey } from '../records/status.js';
 import type { Unsent } from '../copies/unsent.js';
+
+export type Outcome<T> =
+  { readonly value: T; readonly refusal?: undefined } | { readonly refusal: SessionError };
 
 /** The sender's way to the remote. Each request needs the lease. */
 export class Requests {
@@ -15,10 +19,19 @@ export class Requests {
     this.#unsent = unsent;
   }
 
-  /** @throws LEASE_LOST, or the remote's error */
-  async ask<T>(run: RemoteCall<T>): Promise<T> {
+  /**
+   * Returns the answer of the remote, or its refusal. A failure of the local storage is no refusal.
+   *
+   * @throws LEASE_LOST, or why the remote does not answer
+   */
+  async ask<T>(run: RemoteCall<T>): Promise<Outcome<T>> {
     await this.#lease.extend();
-    return this.#remote.ask(run);
+    try {
+      return { value: await this.#remote.ask(run) };
+    } catch (refusal) {
+      if (!isRefusal(refusal)) throw refusal;
+      return { refusal };
+    }
   }
 
   /** Like {@link ask}. Returns `undefined` if the remote refused, and the session or state was set aside. */
@@ -26,12 +39,9 @@ export class Requests {
     key: CacheKey,
     run: RemoteCall<T>,
   ): Promise<{ readonly value: T } | undefined> {
-    try {
-      return { value: await this.ask(run) };
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      await this.#unsent.setAside(key, failureOf(error));
-      return undefined;
-    }
+    const outcome = await this.ask(run);
+    if (outcome.refusal === undefined) return outcome;
+    await this.#unsent.setAside(key, failureOf(outcome.refusal));
+    return undefined;
   }
 }

@@ -19,6 +19,8 @@ const MOST_AT_ONCE = 50;
 /** The first and the longest pause after a failure, in milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
+/** The longest pause after the end of another tab's lease, so that it is taken within 5 seconds. */
+const TAKEOVER_PAUSE = 250;
 /** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
 const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
 
@@ -150,7 +152,8 @@ export class Sender {
     if (failure === undefined) return tellIdle();
     // Only the timer says from now on that the sender waits. A call may stop it before this run has settled.
     this.#failure = undefined;
-    if (failure === LEASE_LOST) return this.wakeLater(lease.wait + 50 + Math.random() * 200);
+    if (failure === LEASE_LOST)
+      return this.wakeLater(lease.wait + backoff(0, TAKEOVER_PAUSE, TAKEOVER_PAUSE));
     this.#waiters.reject(failure, this.#runs);
     if (this.#waiters.size > 0) return;
     const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);

@@ -1,14 +1,14 @@
-import { isSessionError } from '../../errors/errors.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
 import { firstTitleOf } from '../../model/auto_title.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { APPENDED, STALE_POLICIES } from '../../wasm/protocol.js';
+import { type Appended, APPENDED, STALE_POLICIES } from '../../wasm/protocol.js';
 import { splitByCreation } from '../copies/created_with.js';
 import { deletedOnRemote, type Fetch } from '../copies/fetch.js';
 import { confirmedUntil, type LocalCopies } from '../copies/local_copies.js';
 import type { CopyChanges } from '../copies/local_copy_reader.js';
 import type { UnsentEvent } from '../copies/rebase.js';
-import { failureOf, isRefusal, remoteRevision } from '../copies/remote_end.js';
+import { failureOf, remoteRevision } from '../copies/remote_end.js';
 import { unchangedSince } from '../copies/unchanged_since.js';
 import type { Pending } from '../records/pending.js';
 import type { Records } from '../records/records.js';
@@ -90,37 +90,39 @@ export class SessionSending {
         firstTitle: autoTitle ? firstTitleOf(events) : undefined,
         now: clock(),
       };
-      try {
-        const appended = await requests.ask((store, call) => store.append({ ...request, ...call }));
-        // Vertex AI repeats the last event that the copy has.
-        const { revision: known } = base;
-        if (appended[APPENDED.missed]?.some(([, revision]) => revision > known)) {
-          await fetch.copyInTurn(key);
-          return 'some';
-        }
-        rest = rest.slice(events.length);
-        const confirmed = {
-          ...base,
-          id: newEventId(),
-          revision: appended[APPENDED.revision],
-          local: confirmedUntil(copy.revision, rest),
-        };
-        if (!(await records.writeBase(key, confirmed, base))) return 'some';
-        base = confirmed;
-      } catch (error) {
-        if (!isRefusal(error)) throw error;
-        if (isSessionError(error, 'not_found') || isSessionError(error, 'stale_session')) {
+      const outcome = await requests.ask((store, call) => store.append({ ...request, ...call }));
+      if (outcome.refusal !== undefined) {
+        const { refusal } = outcome;
+        if (isSessionError(refusal, 'not_found') || isSessionError(refusal, 'stale_session')) {
           await fetch.copyInTurn(key);
           const next = await local.recordFor(key, copy.created);
-          if (next.refused === undefined && next.base?.revision === base.revision) throw error;
+          if (next.refused === undefined && next.base?.revision === base.revision) throw refusal;
           return 'some';
         }
         if (events.length === 1) {
-          await unsent.setAside(key, { ...failureOf(error), eventId: events[0]!.id });
+          await unsent.setAside(key, { ...failureOf(refusal), eventId: events[0]!.id });
           return 'refused';
         }
         most = Math.ceil(events.length / 2);
+        continue;
       }
+      const appended = outcome.value;
+      requireSameSession(base, appended);
+      // Vertex AI repeats the last event that the copy has.
+      const { revision: known } = base;
+      if (appended[APPENDED.missed]?.some(([, revision]) => revision > known)) {
+        await fetch.copyInTurn(key);
+        return 'some';
+      }
+      rest = rest.slice(events.length);
+      const confirmed = {
+        ...base,
+        id: newEventId(),
+        revision: appended[APPENDED.revision],
+        local: confirmedUntil(copy.revision, rest),
+      };
+      if (!(await records.writeBase(key, confirmed, base))) return 'some';
+      base = confirmed;
     }
     // Only now: what was sent is in what is fetched.
     if (base.isStale) await fetch.copyInTurn(key);
@@ -211,6 +213,13 @@ export class SessionSending {
     await records.removeSent(key, { title, labels });
     return true;
   }
+}
+
+/** @throws SessionError `connection_lost` if an answer is about another session: a proxy may have mixed up two answers */
+function requireSameSession({ created }: Base, appended: Appended): void {
+  if (created === null || created === appended[APPENDED.createdRevision]) return;
+  const message = 'The remote answered for another session. The events are sent again.';
+  throw new SessionError('connection_lost', message, { storage: 'cache' });
 }
 
 function batchOf(events: readonly UnsentEvent[], most: number): readonly UnsentEvent[] {
