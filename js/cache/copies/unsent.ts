@@ -93,6 +93,8 @@ export class Unsent {
       pending.remove(name, version);
       return;
     }
+    // A change that came after the read would be lost.
+    if (pending.versionOf(name) !== version) return this.#lookAtSession(key);
     const ids = new Set(events.map(({ id }) => id));
     const writes = stateWrites(events, record.create?.value);
     pending.set(key, ids, sharedKeysOf(writes), isRefused);
@@ -103,12 +105,13 @@ export class Unsent {
     const name = nameOf(key);
     const version = pending.versionOf(name);
     const all = await records.read(key);
-    if (Object.keys(all).some(isUnsentState)) {
-      const keys = new Set(Object.keys(withoutPrefix(all, SET)));
-      pending.set(key, new Set(), keys, all[STATE_REFUSED] !== undefined);
-    } else {
+    if (!Object.keys(all).some(isUnsentState)) {
       pending.remove(name, version);
+      return;
     }
+    if (pending.versionOf(name) !== version) return this.#lookAtState(key);
+    const keys = new Set(Object.keys(withoutPrefix(all, SET)));
+    pending.set(key, new Set(), keys, all[STATE_REFUSED] !== undefined);
   }
 
   /** Sets a session or state aside. */

@@ -25,6 +25,13 @@ export interface PinnedKeys {
   stop(): void;
 }
 
+/** A write of this tab that is under way. */
+interface LocalWrite {
+  readonly key: CacheKey;
+  /** The shared keys that it writes. */
+  readonly keys: Set<string>;
+}
+
 interface Collector {
   readonly owner: StateOwner;
   readonly except: string | undefined;
@@ -35,6 +42,7 @@ interface Collector {
 /** The sessions and shared states with unsent changes, as far as this tab knows. */
 export class Pending {
   readonly #entries = new Map<string, PendingEntry>();
+  readonly #writes = new Map<LocalWrite, Promise<unknown>>();
   readonly #collectors = new Set<Collector>();
   readonly #board: StatusBoard;
   #versions = 0;
@@ -100,6 +108,34 @@ export class Pending {
   }
 
   /**
+   * Runs a local write. Until it settles, the shared keys that it writes count as unsent.
+   *
+   * @param write passes the keys to the function that it gets, before it writes them
+   */
+  async write<T>(
+    key: CacheKey,
+    write: (pin: (keys: Iterable<string>) => void) => Promise<T>,
+  ): Promise<T> {
+    const entry = { key, keys: new Set<string>() };
+    const pin = (keys: Iterable<string>): void => {
+      for (const sharedKey of keys) entry.keys.add(sharedKey);
+      for (const collector of this.#collectors) collect(collector, nameOf(key), entry);
+    };
+    const done = write(pin);
+    this.#writes.set(entry, done);
+    try {
+      return await done;
+    } finally {
+      this.#writes.delete(entry);
+    }
+  }
+
+  /** Waits for the local writes that are under way. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#writes.values());
+  }
+
+  /**
    * Collects the shared keys of an owner that are unsent from now on.
    *
    * @param except the session whose own changes do not count
@@ -108,6 +144,7 @@ export class Pending {
     const found = { keys: new Set<string>(), deleted: new Set<string>() };
     const collector = { owner, except: except && nameOf(except), ...found };
     for (const [name, entry] of this.#entries) collect(collector, name, entry);
+    for (const write of this.#writes.keys()) collect(collector, nameOf(write.key), write);
     this.#collectors.add(collector);
     return { ...found, stop: () => void this.#collectors.delete(collector) };
   }
@@ -124,7 +161,11 @@ export class Pending {
   }
 }
 
-function collect({ owner, except, keys }: Collector, name: string, entry: PendingEntry): void {
+function collect(
+  { owner, except, keys }: Collector,
+  name: string,
+  entry: Pick<PendingEntry, 'key' | 'keys'>,
+): void {
   if (name === except || entry.key.appName !== owner.appName) return;
   const isSameUser = entry.key.userId === owner.userId;
   for (const key of entry.keys) if (isSameUser || key.startsWith('app:')) keys.add(key);
