@@ -1,9 +1,10 @@
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import { REMOVED } from '../state/scope.js';
+import { isShared, REMOVED } from '../state/scope.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
+import type { StateOwner } from '../storage/scopes.js';
 import type {
   AppendRequest,
   CreatedSession,
@@ -20,6 +21,7 @@ import {
   type SharedRevisions,
 } from '../wasm/protocol.js';
 import { stateWrites } from './copies/created_with.js';
+import { erasedError } from './copies/remote_end.js';
 import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
 import { isOf, type Pending } from './records/pending.js';
 import {
@@ -32,7 +34,7 @@ import {
   SET,
 } from './records/session_record.js';
 import type { CacheKey } from './records/status.js';
-import { CopyReads, type ReadParts } from './reads.js';
+import { CopyReads, type ReadParts, untilAborted } from './reads.js';
 import type { Sender } from './sending/sender.js';
 import type { Unsent } from './copies/unsent.js';
 
@@ -43,6 +45,9 @@ export interface CacheStoreParts extends ReadParts {
   readonly isThrough: boolean;
   readonly tell: (key: CacheKey) => void;
 }
+
+/** Counts keys as unsent before they are written. */
+type Pin = (keys: Iterable<string>) => void;
 
 /** The copies as a store. Reads and writes go to the local storage; they start work in the background. */
 export class CacheStore extends CopyReads implements SessionStore {
@@ -59,8 +64,17 @@ export class CacheStore extends CopyReads implements SessionStore {
     await this.#parts.local.call((store) => store.open(call));
   }
 
-  async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { local, records, bounds } = this.#parts;
+  create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
+    return this.#parts.pending.write(request.key, (pin) => this.#create(request, ifAbsent, pin));
+  }
+
+  async #create(
+    request: CreateRequest,
+    ifAbsent: boolean,
+    pin: Pin,
+  ): Promise<CreatedSession | undefined> {
+    const { local, records, bounds, remote } = this.#parts;
+    const { erasure } = remote;
     const { key, events, state, delta, description, lastUpdateTime, sharesState } = request;
     const create = (): Promise<CreatedSession | undefined> =>
       local.call((store) => store.create({ ...request, key: local.keyOf(key) }, ifAbsent));
@@ -68,6 +82,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     if ((await local.head(key)) !== undefined) return create();
     const creation = { state, delta, description, lastUpdateTime, sharesState };
     const operation = noted<Creation>({ ...creation, events: events.length });
+    const keys = sharedKeysOf(stateWrites(events, operation.value));
+    pin(keys);
     // The record comes before the session: without it, a session would look like an unfinished copy.
     await bounds.write(() =>
       records.changeSession(key, ({ create }) => {
@@ -87,44 +103,62 @@ export class CacheStore extends CopyReads implements SessionStore {
     await records.changeSession(key, ({ base }) =>
       base?.copy === created[0] ? {} : { create: bound },
     );
-    await this.#written(key, request, events, sharedKeysOf(stateWrites(events, operation.value)));
+    if (erasure.aborted) {
+      await local.deleteCreatedAt(key, created[0]);
+      await records.removeSent(key, { create: bound });
+      throw erasedError();
+    }
+    await this.#written(key, request, events, keys);
     return created;
   }
 
-  async describe(request: DescribeRequest): Promise<boolean> {
-    const { local, records } = this.#parts;
+  describe(request: DescribeRequest): Promise<boolean> {
+    return this.#parts.pending.write(request.key, () => this.#describe(request));
+  }
+
+  async #describe(request: DescribeRequest): Promise<boolean> {
+    const { local, records, bounds } = this.#parts;
     const { key, title, labels } = request;
-    await this.#require(key);
+    await this.#require(key, request);
     const mapped = { ...request, key: local.keyOf(key) };
     const changes = {
       ...(title !== undefined && { title: noted(title) }),
       ...(labels !== undefined && { labels: noted(labels) }),
     };
     // Note the changes first: after a crash in between, a title that the copy shows is still sent.
-    await records.changeSession(key, () => changes);
-    const isThere = await local.call((store) => store.describe(mapped));
+    await bounds.write(() => records.changeSession(key, () => changes));
+    const isThere = await bounds.write(() => local.call((store) => store.describe(mapped)));
     if (!isThere) await records.removeSent(key, changes);
     else await this.#written(key, request);
     return isThere;
   }
 
   /** Fetches a session for a write, if there is no copy. */
-  async #require(key: CompositeSessionKey): Promise<void> {
+  async #require(key: CompositeSessionKey, call: StorageCall): Promise<void> {
     const { local, fetch } = this.#parts;
     if ((await local.head(key)) !== undefined || (await this.isDeleted(key))) return;
-    await fetch.copy(key);
+    await untilAborted(call, fetch.require(key, 0));
   }
 
-  async append(request: AppendRequest): Promise<Appended> {
+  append(request: AppendRequest): Promise<Appended> {
+    return this.#parts.pending.write(request.key, (pin) => this.#append(request, pin));
+  }
+
+  async #append(request: AppendRequest, pin: Pin): Promise<Appended> {
     const { local, bounds } = this.#parts;
-    const { key, events, position } = request;
-    const append = (): Promise<Appended> =>
-      bounds.write(() => this.#appendOrReplace({ ...request, key: local.keyOf(key) }, key));
+    const { key, events, position, compute } = request;
+    pin(sharedKeysOf(events));
+    const mapped = {
+      ...request,
+      key: local.keyOf(key),
+      ...(compute && { compute: pinning(compute, pin) }),
+    };
+    const append = (): Promise<Appended> => bounds.write(() => this.#appendOrReplace(mapped, key));
     await this.#refuseIfReadOnly(key, events.length);
     const appended = await append().catch(async (error: unknown) => {
       const isKnown = position.created >= 0;
       if (isKnown || !isSessionError(error, 'not_found')) throw error;
-      await this.#require(key);
+      await this.#require(key, request);
       return append();
     });
     bounds.noteUse(key);
@@ -207,22 +241,37 @@ export class CacheStore extends CopyReads implements SessionStore {
     throw new SessionError('unsupported', message, { storage: 'cache' });
   }
 
-  async update(
+  update(
     appName: string,
     userId: string | undefined,
     delta: string | Compute,
     call: StorageCall,
   ): Promise<SharedRevisions> {
-    const { local, records } = this.#parts;
-    let text = typeof delta === 'string' ? delta : '{}';
-    const run = typeof delta === 'string' ? delta : (state: string) => (text = delta(state));
-    const app = local.keyOf({ appName }).appName;
-    const revisions = await local.call((store) => store.update(app, userId, run, call));
-    const values = Object.entries(JSON.parse(text) as Record<string, unknown>);
-    if (values.length === 0) return revisions;
     const owner = { appName, userId };
+    return this.#parts.pending.write(owner, (pin) => this.#update(owner, delta, pin, call));
+  }
+
+  async #update(
+    owner: StateOwner,
+    delta: string | Compute,
+    pin: Pin,
+    call: StorageCall,
+  ): Promise<SharedRevisions> {
+    const { local, records, bounds } = this.#parts;
+    const { appName, userId } = local.keyOf(owner);
+    let values: [key: string, value: unknown][] = [];
+    const take = (text: string): string => {
+      values = Object.entries(JSON.parse(text) as Record<string, unknown>);
+      pin(values.map(([key]) => key));
+      return text;
+    };
+    const run = typeof delta === 'string' ? take(delta) : (state: string) => take(delta(state));
+    const revisions = await bounds.write(() =>
+      local.call((store) => store.update(appName, userId, run, call)),
+    );
+    if (values.length === 0) return revisions;
     const sets = Object.fromEntries(values.map(([key, value]) => [SET + key, noted(value)]));
-    await records.change(owner, () => sets);
+    await bounds.write(() => records.change(owner, () => sets));
     const keys = values.map(([key]) => key);
     await this.#written(owner, call, [], keys);
     return revisions;
@@ -325,4 +374,13 @@ export class CacheStore extends CopyReads implements SessionStore {
     sender.wake();
     if (isThrough) await sender.confirm(key, signal);
   }
+}
+
+function pinning(compute: Compute, pin: Pin): Compute {
+  return (state) => {
+    const text = compute(state);
+    const [delta = '{}'] = text.split('\0', 1);
+    pin(Object.keys(JSON.parse(delta) as object).filter(isShared));
+    return text;
+  };
 }

@@ -14,6 +14,7 @@ import { LocalCopies } from './copies/local_copies.js';
 import { failureOf, RemoteEnd } from './copies/remote_end.js';
 import { OWN_OPTIONS, type SharedOptions, type TakenOptions } from './options.js';
 import { Outbox } from './outbox.js';
+import { Groups } from './records/groups.js';
 import { Lease, LEASE_MS } from './records/lease.js';
 import { Pending } from './records/pending.js';
 import { callerOf, Records } from './records/records.js';
@@ -63,8 +64,10 @@ export function openParts(options: TakenOptions) {
   const bounds = new Bounds(shared);
   const unsent = new Unsent(shared);
   const fetch = new Fetch({ ...shared, bounds, unsent });
-  const lists = new Lists({ ...shared, fetch });
-  const lease = new Lease(records);
+  const lists = new Lists({ ...shared, fetch, bounds });
+  const lease = new Lease({
+    changeOwn: (compute) => bounds.write(() => records.changeOwn(compute)),
+  });
   const requests = new Requests(lease, remote, unsent);
   const autoTitle = takeAutoTitle(options.autoTitle);
   const sessions = new SessionSending({ ...shared, fetch, requests, unsent, autoTitle });
@@ -79,19 +82,29 @@ export function openParts(options: TakenOptions) {
     pending.clear();
     store.forgetCopies();
   };
-  const forget = async (): Promise<void> => {
+  const forgets = new Groups(async () => {
+    // The other tabs first: what they store later would stay.
+    tellTabs('forget');
     clear();
-    await records.erase();
+    const erased = await records.erase();
+    // Work that had begun before may have stored something since.
+    await Promise.all([fetch.turns.settled(), lists.settled(), pending.settled()]);
+    await records.erase(erased);
     clear();
     tellTabs('forget');
-  };
+  });
+  const forget = (): Promise<void> => forgets.call('', undefined);
   /** @param message `undefined`: messages may have been missed, or the browser has lost the database */
   const onMessage = (message: readonly unknown[] | undefined): void => {
     if (closing.signal.aborted) return;
     if (message === undefined) {
-      records.forgetOwners();
       store.forgetCopies();
-      run(() => unsent.scan()).catch(report);
+      run(async () => {
+        // One of the missed messages may have been `forget`.
+        if (await records.areErased()) clear();
+        records.forgetOwners();
+        await unsent.scan();
+      }).catch(report);
       return;
     }
     const [kind, from, content] = message;

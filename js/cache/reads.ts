@@ -1,6 +1,7 @@
-import type { MaybePromise } from '../call/call.js';
+import { abortedError, type MaybePromise } from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
+import { raceSignal } from '../call/time_limit.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { parseEvents } from '../read/stored_events.js';
@@ -27,6 +28,9 @@ import { LISTED, nameOf } from './records/session_record.js';
 /** The member of a request that holds its own policy. */
 export const READS = Symbol('reads');
 
+/** The most copies that are remembered as whole. */
+const MOST_WHOLES = 1000;
+
 export interface ReadParts {
   readonly local: LocalCopies;
   readonly remote: RemoteEnd;
@@ -41,6 +45,23 @@ export interface ReadParts {
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
 type Read<Key, T> = (store: SessionStore, key: Key, call: StorageCall) => MaybePromise<T>;
+
+/** The events that a read needs. */
+interface EventNeed<T> {
+  /** The newest events that the copy should have. */
+  readonly need: number;
+  /** @param size how many of the newest events the copy has at least; `Infinity`: all */
+  readonly isEnough: (read: T, size: number) => boolean;
+}
+
+/** How a list or a state is fetched. */
+interface Reception {
+  readonly fetch: () => Promise<void>;
+  /** Whether it was fetched before. */
+  readonly isThere: () => Promise<boolean>;
+  /** Whether the first read fails with this error. */
+  readonly isFatal: (error: unknown) => boolean;
+}
 
 interface Source {
   readonly key: CompositeSessionKey;
@@ -67,7 +88,8 @@ export class CopyReads {
     call: StorageCall,
   ): Promise<ReadSession | undefined> {
     const need = after === undefined ? (last ?? Infinity) : Infinity;
-    return this.#readSession(key, need, call, async (store, stored, call) => {
+    const isEnough = (_: ReadSession, size: number): boolean => need <= size;
+    return this.#readSession(key, { need, isEnough }, call, async (store, stored, call) => {
       const read = await store.get(stored, last, after, call);
       if (read !== undefined) this.#sources.set(read[4], { key, isCopy: stored !== key });
       return read;
@@ -79,11 +101,14 @@ export class CopyReads {
     page: EventPageRequest,
     call: StorageCall,
   ): Promise<ReadEvents | undefined> {
-    const { isForward, eventId, limit, withCount } = page;
-    const isNewest = !isForward && eventId === undefined && !withCount;
-    // Older pages: the whole session.
-    const need = isNewest ? (limit ?? Infinity) : Infinity;
-    return this.#readSession(key, need, call, async (store, stored, call) => {
+    const { isForward, eventId, limit = Infinity, withCount } = page;
+    const isFirst = isForward && eventId === undefined;
+    // One more than the newest page has tells whether there are older ones.
+    const newest = eventId === undefined ? limit + 1 : 0;
+    const need = isFirst || withCount || limit === Infinity ? Infinity : newest;
+    const isEnough = ([, , hasOlder]: ReadEvents, size: number): boolean =>
+      size === Infinity || (need < Infinity && hasOlder === true);
+    return this.#readSession(key, { need, isEnough }, call, async (store, stored, call) => {
       const read = await store.page(stored, page, call);
       if (read === undefined) return undefined;
       if (read[1] !== undefined) this.#sources.set(read[1], { key, isCopy: stored !== key });
@@ -93,49 +118,64 @@ export class CopyReads {
     });
   }
 
-  /**
-   * Reads a copy, and fetches it before if it is missing or too short.
-   *
-   * @param need the newest events that the read needs
-   */
+  /** Reads a copy, and fetches it before if it is missing or too short. */
   #readSession<T extends readonly unknown[]>(
     key: CompositeSessionKey,
-    need: number,
+    { need, isEnough }: EventNeed<T>,
     call: StorageCall,
     read: Read<CompositeSessionKey, T | undefined>,
   ): Promise<T | undefined> {
     const { fetch, bounds, report } = this.#parts;
     const policy = this.policyOf(call);
     return this.#read(key, call, read, async (readCopy) => {
-      if (policy === 'network-first') await this.#inTime(fetch.copy(key, need));
-      const copy = await readCopy();
-      if (policy === 'cache-only') return copy;
-      if (copy !== undefined && (await this.#isEnough(key, copy[0] as number, need))) {
-        bounds.noteUse(key);
-        if (policy === 'cache-first') fetch.copy(key).catch(report);
-        return copy;
+      if (policy === 'network-first') await this.#inTime(this.#revalidate(key, need), call);
+      for (let lastSize = -1; ;) {
+        const copy = await readCopy();
+        if (policy === 'cache-only') return copy;
+        const size = copy === undefined ? 0 : await this.#sizeOf(key, copy[0] as number);
+        if (copy !== undefined && isEnough(copy, size)) {
+          bounds.noteUse(key);
+          const isFetched = policy === 'network-first' || lastSize >= 0;
+          if (!isFetched) this.#revalidate(key, 0).catch(report);
+          return copy;
+        }
+        // Of a deleted session with a copy, somebody has created it again.
+        if (size <= lastSize || (await this.isDeleted(key))) return copy;
+        lastSize = size;
+        try {
+          await untilAborted(call, fetch.require(key, Math.max(need, 2 * size)));
+        } catch (error) {
+          // Offline, the newest events are better than none.
+          const isOffline = !isRefusal(error) && call.signal?.aborted !== true;
+          if (copy !== undefined && isOffline) return copy;
+          throw error;
+        }
       }
-      // With a copy, somebody has created it again.
-      if (await this.isDeleted(key)) return copy;
-      try {
-        await fetch.copy(key, need);
-      } catch (error) {
-        // Offline, the newest events are better than none.
-        if (copy !== undefined && !isRefusal(error)) return copy;
-        throw error;
-      }
-      return readCopy();
     });
   }
 
-  async #isEnough(key: CompositeSessionKey, created: number, need: number): Promise<boolean> {
+  /** Brings a copy up to the remote, and the shared states that the session shows. */
+  async #revalidate(key: CompositeSessionKey, need: number): Promise<void> {
+    const { fetch, lists } = this.#parts;
+    const { appName, userId } = key;
+    // A shared value that another session has changed does not change this one's revision.
+    if (await fetch.copy(key, need)) return;
+    await Promise.all([
+      lists.fetchShownState({ appName }),
+      lists.fetchShownState({ appName, userId }),
+    ]);
+  }
+
+  /** Returns how many of the newest events a copy has at least; `Infinity`: all. */
+  async #sizeOf(key: CompositeSessionKey, created: number): Promise<number> {
     const name = nameOf(key);
-    if (this.#wholes.get(name) === created) return true;
+    if (this.#wholes.get(name) === created) return Infinity;
     const { base, create } = await this.#parts.records.session(key);
-    if (base?.copy !== created) return create?.value.copy === created;
-    if (base.held !== undefined) return need <= base.held;
+    if (base?.copy !== created) return create?.value.copy === created ? Infinity : 0;
+    if (base.held !== undefined) return base.held;
+    if (this.#wholes.size >= MOST_WHOLES) this.#wholes.clear();
     this.#wholes.set(name, created);
-    return true;
+    return Infinity;
   }
 
   /** Whether a deletion waits. */
@@ -150,46 +190,46 @@ export class CopyReads {
     page: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
+    const { lists, records } = this.#parts;
     const owner = { appName, userId };
     const list: Read<StateOwner, ReadList> = (store, { appName }, call) =>
       store.list(appName, userId, descending, page, call);
     return this.#read(owner, call, list, async (readCopies) => {
-      await this.#receiveList(owner, this.policyOf(call));
+      await this.#receive(call, {
+        fetch: () => lists.fetch(owner),
+        isThere: async () => (await records.read(owner))[LISTED] !== undefined,
+        // Without a connection, the copies are all there is.
+        isFatal: isRefusal,
+      });
       return readCopies();
     });
   }
 
-  async #receiveList(owner: StateOwner, policy: ReadPolicy): Promise<void> {
-    const { lists, records, report } = this.#parts;
-    if (policy === 'network-first') {
-      await this.#inTime(lists.fetch(owner));
-    } else if (policy === 'cache-first') {
-      const isFirst = (await records.read(owner))[LISTED] === undefined;
-      const fetched = lists.fetch(owner).catch((error: unknown) => {
-        // Without a connection, the copies are all there is.
-        if (isFirst && isRefusal(error)) throw error;
-        report(error);
-      });
-      if (isFirst) await fetched;
-    }
-  }
-
   sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
+    const { lists } = this.#parts;
     const read: Read<StateOwner, string> = (store, owner, call) => store.sharedState(owner, call);
     return this.#read(owner, call, read, async (readCopy) => {
-      await this.#receiveState(owner, this.policyOf(call));
+      await this.#receive(call, {
+        fetch: () => lists.fetchState(owner),
+        isThere: () => lists.hasState(owner),
+        isFatal: () => false,
+      });
       return readCopy();
     });
   }
 
-  async #receiveState(owner: StateOwner, policy: ReadPolicy): Promise<void> {
-    const { lists, report } = this.#parts;
+  /** Fetches a list or a state, and waits for it as the policy says. */
+  async #receive(call: StorageCall, { fetch, isThere, isFatal }: Reception): Promise<void> {
+    const { report } = this.#parts;
+    const policy = this.policyOf(call);
     if (policy === 'cache-only') return;
-    const isFirst = !(await lists.hasState(owner));
-    const fetched = lists.fetchState(owner);
-    if (policy === 'network-first') await this.#inTime(fetched);
-    else if (isFirst) await fetched.catch(report);
-    else fetched.catch(report);
+    if (policy === 'network-first') return this.#inTime(fetch(), call);
+    const isFirst = !(await isThere());
+    const fetched = fetch().catch((error: unknown) => {
+      if (isFirst && isFatal(error)) throw error;
+      report(error);
+    });
+    if (isFirst) await untilAborted(call, fetched);
   }
 
   /**
@@ -209,7 +249,8 @@ export class CopyReads {
     } catch (error) {
       if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
       report(error);
-      return remote.ask((store, own) => read(store, key, { ...call, ...own }));
+      const asked = remote.ask((store, own) => read(store, key, { ...call, ...own }));
+      return untilAborted(call, asked);
     }
   }
 
@@ -240,11 +281,24 @@ export class CopyReads {
   }
 
   /** Waits for a fetch, but not for longer than a read may wait. Without a connection there is the copy. */
-  async #inTime(fetched: Promise<void>): Promise<void> {
+  async #inTime(fetched: Promise<unknown>, call: StorageCall): Promise<void> {
     const { readTimeoutMs, report } = this.#parts;
     const deadline = new Deadline(readTimeoutMs);
-    await deadline.until(fetched.catch(report));
-    deadline.clear();
+    try {
+      await untilAborted(call, deadline.until(fetched.catch(report)));
+    } finally {
+      deadline.clear();
+    }
+  }
+}
+
+/** Waits for a fetch until the caller gives up. The fetch itself continues, for others that wait for it. */
+export async function untilAborted<T>({ signal }: StorageCall, fetched: Promise<T>): Promise<T> {
+  if (signal === undefined) return fetched;
+  try {
+    return await raceSignal(signal, fetched);
+  } catch (error) {
+    throw signal.aborted ? abortedError(signal) : error;
   }
 }
 

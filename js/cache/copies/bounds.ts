@@ -3,10 +3,20 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { LocalCopies } from './local_copies.js';
 import type { Pending } from '../records/pending.js';
 import type { Records } from '../records/records.js';
-import { type Base, type CopySize, isSent, nameOf, recordOf } from '../records/session_record.js';
+import {
+  hasOperations,
+  isSent,
+  nameOf,
+  recordOf,
+  SESSION,
+  type SessionRecord,
+  withoutPrefix,
+} from '../records/session_record.js';
 
 /** How long to wait after a change, so that many changes are looked at together, in milliseconds. */
 const DELAY = 1000;
+/** The least milliseconds between two stored times of use of a copy. */
+const USE_STEP = 60_000;
 
 export interface BoundsParts {
   readonly local: LocalCopies;
@@ -18,6 +28,8 @@ export interface BoundsParts {
   readonly maxBytes?: number | undefined;
   readonly report: (error: unknown) => void;
 }
+
+type ComputeRecord = (record: SessionRecord) => SessionRecord;
 
 interface Candidate {
   readonly key: CompositeSessionKey;
@@ -84,33 +96,60 @@ export class Bounds {
   }
 
   async #candidates(): Promise<Candidate[]> {
-    const { local, records, maxBytes } = this.#parts;
+    const { records } = this.#parts;
     const candidates: Candidate[] = [];
-    for (const owner of await records.owners()) {
-      const { appName, userId } = owner;
-      if (userId === undefined) continue;
-      const all = await records.read(owner);
-      const sizes: (readonly [CompositeSessionKey, CopySize])[] = [];
-      for (const { sessionId, created, revision } of await local.list(appName, userId)) {
-        const key = { appName, userId, sessionId };
-        const { size, ...record } = recordOf(all, sessionId);
-        let bytes = 0;
-        if (maxBytes !== undefined) {
-          const isKnown = size?.copy === created && size.revision === revision;
-          bytes = isKnown ? size.bytes : await local.bytesOf(key);
-          // Noted, so that the next check does not read the session again.
-          if (!isKnown) sizes.push([key, { copy: created, revision, bytes }]);
-        }
-        const usedAt = this.#lastUse(key, record.base);
-        candidates.push({ key, isSent: isSent(record, { created, revision }), usedAt, bytes });
-      }
-      await Promise.all(sizes.map(([key, size]) => records.changeSession(key, () => ({ size }))));
+    for (const { appName, userId } of await records.owners()) {
+      if (userId !== undefined) candidates.push(...(await this.#candidatesOf(appName, userId)));
     }
+    // Other tabs may have deleted copies.
+    const names = new Set(candidates.map(({ key }) => nameOf(key)));
+    for (const name of this.#usedAt.keys()) if (!names.has(name)) this.#usedAt.delete(name);
     return candidates.sort((one, other) => one.usedAt - other.usedAt);
   }
 
-  #lastUse(key: CompositeSessionKey, base: Base | undefined): number {
-    return Math.max(base?.usedAt ?? Infinity, this.#usedAt.get(nameOf(key)) ?? 0);
+  async #candidatesOf(appName: string, userId: string): Promise<Candidate[]> {
+    const { local, records, maxBytes } = this.#parts;
+    const all = await records.read({ appName, userId });
+    const withoutCopy = new Set(Object.keys(withoutPrefix(all, SESSION)));
+    const notes: (() => Promise<void>)[] = [];
+    const note = (key: CompositeSessionKey, compute: ComputeRecord): void => {
+      notes.push(() => records.changeSession(key, compute));
+    };
+    const candidates: Candidate[] = [];
+    for (const { sessionId, created, revision } of await local.list(appName, userId)) {
+      withoutCopy.delete(sessionId);
+      const key = { appName, userId, sessionId };
+      const { size, ...record } = recordOf(all, sessionId);
+      const { base } = record;
+      let bytes = 0;
+      if (maxBytes !== undefined) {
+        const isKnown = size?.copy === created && size.revision === revision;
+        bytes = isKnown ? size.bytes : await local.bytesOf(key);
+        // Noted, so that the next check does not read the session again.
+        const measured = { copy: created, revision, bytes };
+        if (!isKnown) note(key, () => ({ size: measured }));
+      }
+      const usedAt = Math.max(base?.usedAt ?? Infinity, this.#usedAt.get(nameOf(key)) ?? 0);
+      // Noted for later visits, but not at each use.
+      if (usedAt - (base?.usedAt ?? Infinity) >= USE_STEP) {
+        note(key, ({ base }) => (base?.copy === created ? { base: { ...base, usedAt } } : {}));
+      }
+      candidates.push({ key, isSent: isSent(record, { created, revision }), usedAt, bytes });
+    }
+    // A tab may have crashed after it deleted a copy.
+    for (const sessionId of withoutCopy) {
+      const { base, ...record } = recordOf(all, sessionId);
+      if (!isIdle(record)) continue;
+      note({ appName, userId, sessionId }, (present) => {
+        const isSame = present.base?.copy === base?.copy && isIdle(present);
+        return isSame ? { base: undefined, size: undefined } : {};
+      });
+    }
+    await Promise.all(notes.map((write) => write())).catch((error: unknown) => {
+      // In a full storage, copies are deleted first. The next check notes again.
+      if (!isSessionError(error, 'quota_exceeded')) throw error;
+    });
+    return candidates;
   }
 
   /** Deletes the first candidates until the rest is within the limits. Returns how many. */
@@ -137,4 +176,9 @@ export class Bounds {
     }
     return candidates.length - rest;
   }
+}
+
+/** Whether a record says of nothing that it waits or was set aside. */
+function isIdle(record: SessionRecord): boolean {
+  return record.refused === undefined && !hasOperations(record);
 }

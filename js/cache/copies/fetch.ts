@@ -1,5 +1,7 @@
+import { SessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
+import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -18,12 +20,11 @@ import {
   type Refusal,
   type SessionRecord,
 } from '../records/session_record.js';
-import type { RemoteEnd, RemoteSession } from './remote_end.js';
+import { isEnough, planOf } from './fetch_plan.js';
+import { erasedError, type RemoteEnd, type RemoteSession } from './remote_end.js';
 import { Groups } from '../records/groups.js';
 import type { Unsent } from './unsent.js';
 
-/** The least events of a copy that begins with the newest ones. */
-const WINDOW = 100;
 /** The most attempts, if other tabs change the copy again and again. */
 const MAX_ATTEMPTS = 100;
 
@@ -42,13 +43,22 @@ interface FetchRequest {
   readonly key: CompositeSessionKey;
   /** The newest events that the copy must have at least. */
   readonly need: number;
+  /** Whether the remote is asked also if there is such a copy by then. */
+  readonly isRevalidation: boolean;
 }
+
+/** `'again'`: another tab changed the copy meanwhile. `'unchanged'`: the remote's answer had no state. */
+type Outcome = 'changed' | 'unchanged' | 'again';
 
 /** Brings copies of sessions up to the remote. */
 export class Fetch {
   readonly #parts: FetchParts;
-  readonly #fetches = new Groups<FetchRequest>((requests) =>
-    this.copyInTurn(requests[0].key, Math.max(...requests.map(({ need }) => need))),
+  readonly #fetches = new Groups<FetchRequest, boolean>((requests) =>
+    this.#run(
+      requests[0].key,
+      Math.max(...requests.map(({ need }) => need)),
+      requests.some(({ isRevalidation }) => isRevalidation),
+    ),
   );
   readonly turns = this.#fetches.turns;
 
@@ -60,65 +70,89 @@ export class Fetch {
    * Brings a copy up to the remote, or makes it. Calls that come before it begins share it.
    *
    * @param need the newest events that the copy must have at least
+   * @returns whether the session has changed; if not, the remote has told nothing of the shared states
    */
-  copy(key: CompositeSessionKey, need = 0): Promise<void> {
-    return this.#fetches.call(nameOf(key), { key, need });
+  copy(key: CompositeSessionKey, need = 0): Promise<boolean> {
+    return this.#fetches.call(nameOf(key), { key, need, isRevalidation: true });
+  }
+
+  /** Makes a copy, or one with more events. Asks nothing if a fetch that was under way has made it. */
+  async require(key: CompositeSessionKey, need: number): Promise<void> {
+    await this.#fetches.call(nameOf(key), { key, need, isRevalidation: false });
   }
 
   /** Like {@link copy}, for work that has the session's turn. */
-  async copyInTurn(key: CompositeSessionKey, need = 0): Promise<void> {
+  copyInTurn(key: CompositeSessionKey, need = 0): Promise<boolean> {
+    return this.#run(key, need, true);
+  }
+
+  async #run(key: CompositeSessionKey, need: number, isRevalidation: boolean): Promise<boolean> {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
       const pinned = this.#parts.pending.collect(key, key);
       try {
-        if (await this.#attempt(key, need, pinned)) return;
+        const outcome = await this.#attempt(key, need, isRevalidation, pinned);
+        if (outcome !== 'again') return outcome === 'changed';
       } finally {
         pinned.stop();
       }
     }
+    const id = JSON.stringify(key.sessionId);
+    const message = `Other tabs changed the copy of session ${id} during each of ${MAX_ATTEMPTS} fetches.`;
+    throw new SessionError('storage_failed', message, { storage: 'cache' });
   }
 
-  /** @returns whether the copy is up to date; `false` if another tab changed it meanwhile */
-  async #attempt(key: CompositeSessionKey, need: number, pinned: PinnedKeys): Promise<boolean> {
+  async #attempt(
+    key: CompositeSessionKey,
+    need: number,
+    isRevalidation: boolean,
+    pinned: PinnedKeys,
+  ): Promise<Outcome> {
     const { local, pending, remote, bounds } = this.#parts;
     const version = pending.versionOf(nameOf(key));
     // The head first: a creation writes its record before the copy, so the record of a copy is never missed.
     const head = await local.head(key);
     const record = await local.recordFor(key, head?.created);
     const { base } = record;
-    if (record.delete !== undefined) return true;
-    const isEnough = base?.held === undefined || need <= base.held;
-    const canTell = typeof base?.created === 'number' && !base.isStale;
-    const isNew = base === undefined || head === undefined;
-    const least = Math.max(need, isNew ? 0 : (base.held ?? Infinity), WINDOW);
-    const isWindow = isNew ? head === undefined : !isEnough || base.held !== undefined;
+    if (record.delete !== undefined) return 'changed';
+    if (!isRevalidation && base !== undefined && isEnough(base, need)) return 'unchanged';
+    const plan = planOf(head !== undefined, base, need);
     const remoteSession =
-      canTell && head !== undefined && isEnough
-        ? await remote.changes(key, base)
-        : await remote.session(key, isWindow && least < Infinity ? least : undefined);
+      plan === 'changes'
+        ? await remote.changes(key, base!)
+        : await remote.session(key, plan === Infinity ? undefined : plan);
     if (remoteSession === undefined) return this.#removeCopy(key, record, head, version);
-    if (head === undefined) return bounds.write(() => this.#create(key, remoteSession, pinned));
-    if (remoteSession.state !== undefined) {
+    if (head === undefined) return this.#create(key, remoteSession, pinned);
+    const isChanged = remoteSession.state !== undefined;
+    if (isChanged) {
       const isDone = await bounds.write(() =>
         this.#rebase(key, record, head, remoteSession, pinned),
       );
-      if (!isDone) return false;
+      if (!isDone) return 'again';
     }
     await this.#describe(key, head, remoteSession);
-    return true;
+    return isChanged ? 'changed' : 'unchanged';
   }
 
-  /** Makes a copy, unless there is one, or the session is deleted here. */
+  /**
+   * Makes a copy, unless there is one, or the session is deleted here.
+   *
+   * @param erasure fires if the local data is erased after the remote was asked
+   */
   async make(
     key: CompositeSessionKey,
     copy: NewCopy,
     pinned: PinnedKeys,
+    erasure: HostAbortSignal,
   ): Promise<MadeCopy | undefined> {
-    const { local, records } = this.#parts;
+    const { local, records, bounds } = this.#parts;
     if ((await records.session(key)).delete !== undefined) return undefined;
-    await records.register(key);
-    const made = await local.create(key, copy);
-    if (made === undefined || !pinned.deleted.has(nameOf(key))) return made;
+    if (erasure.aborted) throw erasedError();
+    await bounds.write(() => records.register(key));
+    const made = await bounds.write(() => local.create(key, copy));
+    const isDeleted = erasure.aborted || pinned.deleted.has(nameOf(key));
+    if (made === undefined || !isDeleted) return made;
     await local.deleteCreatedAt(key, made.base.copy);
+    if (erasure.aborted) throw erasedError();
     return undefined;
   }
 
@@ -126,19 +160,21 @@ export class Fetch {
     key: CompositeSessionKey,
     remoteSession: RemoteSession,
     pinned: PinnedKeys,
-  ): Promise<boolean> {
-    const { local, records, feed, clock } = this.#parts;
+  ): Promise<Outcome> {
+    const { local, records, remote, bounds, feed, clock } = this.#parts;
+    const { erasure } = remote;
     const events = remoteSession.events.map((event) => local.snapshot(event));
     const { created, revision, held, title, labels, lastUpdateTime, state = {} } = remoteSession;
     const shared = await this.#sharedState(key);
-    const delta = JSON.stringify(newDelta(events, state, shared, pinned.keys));
+    // Computed last: a write that begins meanwhile pins its keys.
+    const delta = (): string => JSON.stringify(newDelta(events, state, shared, pinned.keys));
     const base = { created, revision, held, usedAt: clock() };
     const copy = { events, delta, title, labels, lastUpdateTime, base };
-    const made = await this.make(key, copy, pinned);
-    if (made === undefined) return false;
-    await records.writeBase(key, made.base, undefined);
+    const made = await this.make(key, copy, pinned, erasure);
+    if (made === undefined) return 'again';
+    await bounds.write(() => records.writeBase(key, made.base, undefined));
     feed().publishCreated(key, made.created);
-    return true;
+    return 'changed';
   }
 
   async #rebase(
@@ -157,7 +193,8 @@ export class Fetch {
       await this.#parts.unsent.setAside(key, deletedOnRemote(key));
       return true;
     }
-    const plan = rebase({
+    const pinnedCount = pinned.keys.size;
+    const rebased = rebase({
       remote: remoteSession.events.map((event) => local.snapshot(event)),
       remoteState: remoteSession.state ?? {},
       unsent,
@@ -166,7 +203,7 @@ export class Fetch {
       isSame: isSameJson,
     });
     const isSame =
-      plan.delta === '{}' && remoteSession.events.length === 0 && !remoteSession.isWhole;
+      rebased.delta === '{}' && remoteSession.events.length === 0 && !remoteSession.isWhole;
     if (isSame) {
       const same = this.baseOf(remoteSession, created, confirmedUntil(revision, unsent));
       await records.writeBase(key, same, base);
@@ -177,11 +214,13 @@ export class Fetch {
       {
         truncateAfter: remoteSession.isWhole ? 0 : (base?.local ?? 0),
         expectedRevision: revision,
-        events: plan.events,
-        delta: plan.delta,
+        events: rebased.events,
+        delta: rebased.delta,
       },
       { present: base, next: this.baseOf(remoteSession, created, 0) },
-      plan.unsentCount,
+      rebased.unsentCount,
+      // The delta would overwrite a key that was pinned since.
+      () => pinned.keys.size === pinnedCount,
     );
     return isNoted === true;
   }
@@ -216,21 +255,21 @@ export class Fetch {
     record: SessionRecord,
     head: CopyHead | undefined,
     version: number,
-  ): Promise<boolean> {
+  ): Promise<Outcome> {
     const { local, records, feed, pending } = this.#parts;
     const { create, base } = record;
-    if (create !== undefined || head === undefined) return true;
+    if (create !== undefined || head === undefined) return 'changed';
     const copy = await local.changedSince(key, head.created, base?.local ?? 0);
-    if (copy === undefined) return false;
-    if (copy.events.length > 0) {
+    if (copy === undefined) return 'again';
+    if (copy.events.length > 0 || hasOperations(record)) {
       await this.#parts.unsent.setAside(key, deletedOnRemote(key));
-      return true;
+      return 'changed';
     }
-    if (!(await local.delete(key, { ...head, ...copy }))) return false;
+    if (!(await local.delete(key, { ...head, ...copy }))) return 'again';
     feed().publishDeleted(key, undefined);
     await records.removeCopy(key, head.created, record);
     pending.remove(nameOf(key), version);
-    return true;
+    return 'changed';
   }
 
   async #sharedState({ appName, userId }: CompositeSessionKey): Promise<StateShape> {

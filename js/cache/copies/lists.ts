@@ -1,8 +1,10 @@
 import { isSessionError } from '../../errors/errors.js';
+import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
+import type { Bounds } from './bounds.js';
 import type { Fetch } from './fetch.js';
 import type { LocalCopies } from './local_copies.js';
 import { isDescribed, textOf } from './local_copy_reader.js';
@@ -31,6 +33,7 @@ export interface ListParts {
   readonly records: Records;
   readonly pending: Pending;
   readonly fetch: Fetch;
+  readonly bounds: Bounds;
   readonly feed: () => ServiceFeed;
   readonly clock: () => number;
   /** The most sessions of a list. */
@@ -71,6 +74,11 @@ export class Lists {
     return (await this.#parts.records.read(owner))[FETCHED] !== undefined;
   }
 
+  /** Waits for the work that was given so far. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#lists.turns.settled(), this.#states.turns.settled()]);
+  }
+
   /** Waits until no work is left. */
   async idle(): Promise<void> {
     await this.#lists.turns.idle();
@@ -87,7 +95,8 @@ export class Lists {
   }
 
   async #fetchList({ appName, userId }: StateOwner, pinned: PinnedKeys): Promise<void> {
-    const { local, remote, records, fetch, maxSessions, clock } = this.#parts;
+    const { local, remote, records, fetch, bounds, maxSessions, clock } = this.#parts;
+    const { erasure } = remote;
     const page = {
       limit: maxSessions,
       offset: undefined,
@@ -118,7 +127,7 @@ export class Lists {
       if (deletion !== undefined || pinned.deleted.has(name)) continue;
       if (pinned.deletedUsers.has(nameOf({ appName, userId }))) continue;
       if (copy === undefined) {
-        const base = await this.#createEmpty(key, session, pinned);
+        const base = await this.#createEmpty(key, session, pinned, erasure);
         if (base !== undefined) firstBases.push([key, base]);
         continue;
       }
@@ -127,12 +136,14 @@ export class Lists {
       const isSame = isSound && base.created === created && base.revision === revision;
       if (!isSame || !isDescribed(copy, textOf(title), textOf(labels))) changed.push(key);
     }
-    await Promise.all(firstBases.map(([key, base]) => records.writeBase(key, base, undefined)));
+    await bounds.write(() =>
+      Promise.all(firstBases.map(([key, base]) => records.writeBase(key, base, undefined))),
+    );
     if (total <= listed.length) changed.push(...[...unlisted.values()].map(keyOf));
     await forEachOf(changed, MOST_AT_ONCE, (key) => fetch.copy(key));
     await this.fetchShownState({ appName });
     if (userId !== undefined) await this.fetchShownState({ appName, userId });
-    await records.change({ appName, userId }, () => ({ [LISTED]: clock() }));
+    await bounds.write(() => records.change({ appName, userId }, () => ({ [LISTED]: clock() })));
   }
 
   /** Makes a copy without events. Returns its first base, or `undefined` if no copy was made. */
@@ -140,12 +151,13 @@ export class Lists {
     key: CompositeSessionKey,
     { created, revision, lastUpdateTime, state, title, labels }: ListedSession,
     pinned: PinnedKeys,
+    erasure: HostAbortSignal,
   ): Promise<Base | undefined> {
     const { fetch, feed } = this.#parts;
     const time = Number(lastUpdateTime);
     const copy = {
       events: [],
-      delta: String(state),
+      delta: () => String(state),
       title: textOf(title),
       labels: textOf(labels),
       lastUpdateTime: time,
@@ -155,7 +167,7 @@ export class Lists {
         usedAt: time,
       },
     };
-    const made = await fetch.make(key, copy, pinned);
+    const made = await fetch.make(key, copy, pinned, erasure);
     if (made === undefined) return undefined;
     feed().publishCreated(key, made.created);
     return made.base;
@@ -166,6 +178,7 @@ export class Lists {
     const pinned = pending.collect(owner);
     try {
       const target = await remote.sharedState(owner);
+      await records.register(owner);
       const prefix = prefixOf(owner);
       let isChanged = false;
       const shared = await local.updateState(owner, (all) => {

@@ -19,8 +19,8 @@ import { unchangedSince } from './unchanged_since.js';
 /** A copy to create, as the remote has the session. */
 export interface NewCopy {
   readonly events: readonly EventSnapshot[];
-  /** A JSON object: the delta that turns the state after the events into the remote's. */
-  readonly delta: string;
+  /** Returns a JSON object: the delta that turns the state after the events into the remote's. */
+  readonly delta: () => string;
   readonly title: string;
   readonly labels: string;
   readonly lastUpdateTime: number;
@@ -51,7 +51,7 @@ export class LocalCopies extends LocalCopyReader {
       key: this.keyOf(key),
       state: '{}',
       events,
-      delta,
+      delta: delta(),
       lastUpdateTime,
       description: { title, labels, initialState },
       now: this.clock(),
@@ -69,6 +69,7 @@ export class LocalCopies extends LocalCopyReader {
    * @param bases the present base as it was read, `undefined` if the session was created here; and the new base, whose
    *   `local` this function sets
    * @param unsentCount how many of the new events, at the end, are unsent
+   * @param isCurrent asked last before the copy changes: whether what was computed still holds
    * @returns whether the new base was noted; `undefined` if nothing was replaced, because another tab was first
    */
   async replaceAndNote(
@@ -76,12 +77,13 @@ export class LocalCopies extends LocalCopyReader {
     replacement: Replacement,
     { present, next }: { readonly present: Base | undefined; readonly next: Base },
     unsentCount: number,
+    isCurrent: () => boolean = () => true,
   ): Promise<boolean | undefined> {
     const records = this.records;
     // Without a base, a crash would leave the remote's events in a copy that looks as if it were created here.
     const stale = staleBase(present ?? { ...next, local: 0 });
     if (!(await records.writeBase(key, stale, present))) return undefined;
-    const replaced = await this.replace(key, replacement);
+    const replaced = isCurrent() ? await this.replace(key, replacement) : undefined;
     if (replaced === undefined) {
       // The copy did not change, so its base is right again.
       if (present !== undefined) await records.writeBase(key, present, stale);

@@ -48,8 +48,7 @@ export class RemoteEnd {
   readonly #pending: Pending;
   readonly #signal: HostAbortSignal;
   readonly #onForget: () => void;
-  /** Counts how often the local data was erased. */
-  #erasures = 0;
+  #erasure = new AbortController();
   /** Whether this tab's last request failed, and was not refused. */
   #hasFailed = false;
 
@@ -70,20 +69,27 @@ export class RemoteEnd {
 
   readonly parse: ServiceCore['pages']['parse'] = (...values) => this.#core.pages.parse(...values);
 
-  /** Answers of requests that are under way count no longer. */
+  /** Ends the requests that are under way: their answers would be stored after the local data was erased. */
   noteErasure(): void {
-    this.#erasures += 1;
+    this.#erasure.abort();
+    this.#erasure = new AbortController();
   }
 
-  /** Asks the remote. Rejects when the cache is closed, also if the remote never answers. */
+  /** Fires when the local data is erased. */
+  get erasure(): HostAbortSignal {
+    return this.#erasure.signal;
+  }
+
+  /** Asks the remote. Rejects when the cache is closed or erased, also if the remote never answers. */
   async ask<T>(run: RemoteCall<T>): Promise<T> {
-    const erasures = this.#erasures;
+    const { erasure } = this;
     let result: T;
     try {
-      result = await this.#untilClosed(run);
+      result = await this.#untilEnded(erasure, run);
     } catch (error) {
-      if (isForgetOrder(error)) this.#onForget();
       if (this.#signal.aborted) throw closedError();
+      if (erasure.aborted) throw erasedError();
+      if (isForgetOrder(error)) this.#onForget();
       if (isRefusal(error)) {
         this.#noteAnswer();
       } else {
@@ -92,20 +98,18 @@ export class RemoteEnd {
       }
       throw error;
     }
-    if (erasures !== this.#erasures) {
-      throw new SessionError('aborted', 'The local data was erased meanwhile.');
-    }
+    if (erasure.aborted) throw erasedError();
     this.#noteAnswer();
     return result;
   }
 
-  #untilClosed<T>(run: RemoteCall<T>): Promise<T> {
+  #untilEnded<T>(erasure: HostAbortSignal, run: RemoteCall<T>): Promise<T> {
     const signal = this.#signal;
     return new Promise((resolve, reject) => {
       if (signal.aborted) throw closedError();
-      const stop = onAbort(signal, () => reject(closedError()));
+      const stops = [signal, erasure].map((end) => onAbort(end, () => reject(closedError())));
       const asked = (async () => this.#core.callStore(signal, (store) => run(store, { signal })))();
-      void asked.then(resolve, reject).then(stop);
+      void asked.then(resolve, reject).then(() => stops.forEach((stop) => stop()));
     });
   }
 
@@ -211,6 +215,10 @@ export function remoteRevision(
 
 export function closedError(): SessionError {
   return new SessionError('closed', 'The cache was closed; what waits is sent later.');
+}
+
+export function erasedError(): SessionError {
+  return new SessionError('aborted', 'The local data was erased meanwhile.');
 }
 
 /** Codes of requests that the remote will never accept. */

@@ -94,6 +94,8 @@ export class Unsent {
       pending.remove(name, version);
       return;
     }
+    // A change that came after the read would be lost.
+    if (pending.versionOf(name) !== version) return this.#lookAtSession(key);
     const ids = new Set(events.map(({ id }) => id));
     const keys = sharedKeysOf(stateWrites(events, record.create?.value));
     pending.set(key, { ids, keys, clears: [], refusal });
@@ -104,13 +106,14 @@ export class Unsent {
     const name = nameOf(key);
     const version = pending.versionOf(name);
     const all = await records.read(key);
-    if (Object.keys(all).some(isUnsentState)) {
-      const keys = new Set(Object.keys(withoutPrefix(all, SET)));
-      const refusal = all[STATE_REFUSED] as Refusal | undefined;
-      pending.set(key, { ids: new Set(), keys, clears: clearsOf(all), refusal });
-    } else {
+    if (!Object.keys(all).some(isUnsentState)) {
       pending.remove(name, version);
+      return;
     }
+    if (pending.versionOf(name) !== version) return this.#lookAtState(key);
+    const keys = new Set(Object.keys(withoutPrefix(all, SET)));
+    const refusal = all[STATE_REFUSED] as Refusal | undefined;
+    pending.set(key, { ids: new Set(), keys, clears: clearsOf(all), refusal });
   }
 
   /**

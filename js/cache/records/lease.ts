@@ -23,7 +23,7 @@ interface LeaseRecord {
  * the browser has frozen keeps its Web Locks, and Node has none.
  */
 export class Lease {
-  readonly #records: Records;
+  readonly #records: Pick<Records, 'changeOwn'>;
   readonly #holder = newEventId();
   #until = 0;
   /** Whether it is renewed. */
@@ -33,7 +33,7 @@ export class Lease {
   /** Until when another tab has it. */
   #othersUntil = 0;
 
-  constructor(records: Records) {
+  constructor(records: Pick<Records, 'changeOwn'>) {
     this.#records = records;
   }
 

@@ -34,6 +34,13 @@ export interface PinnedKeys {
   stop(): void;
 }
 
+/** A write of this tab that is under way. */
+interface LocalWrite {
+  readonly key: CacheKey;
+  /** The shared keys that it writes. */
+  readonly keys: Set<string>;
+}
+
 interface Collector {
   readonly owner: StateOwner;
   readonly except: string | undefined;
@@ -45,6 +52,7 @@ interface Collector {
 /** The sessions and shared states with unsent changes, as far as this tab knows. */
 export class Pending {
   readonly #entries = new Map<string, PendingEntry>();
+  readonly #writes = new Map<LocalWrite, Promise<unknown>>();
   readonly #collectors = new Set<Collector>();
   readonly #board: StatusBoard;
   #versions = 0;
@@ -145,6 +153,34 @@ export class Pending {
   }
 
   /**
+   * Runs a local write. Until it settles, the shared keys that it writes count as unsent.
+   *
+   * @param write passes the keys to the function that it gets, before it writes them
+   */
+  async write<T>(
+    key: CacheKey,
+    write: (pin: (keys: Iterable<string>) => void) => Promise<T>,
+  ): Promise<T> {
+    const entry = { key, keys: new Set<string>() };
+    const pin = (keys: Iterable<string>): void => {
+      for (const sharedKey of keys) entry.keys.add(sharedKey);
+      for (const collector of this.#collectors) collect(collector, nameOf(key), entry);
+    };
+    const done = write(pin);
+    this.#writes.set(entry, done);
+    try {
+      return await done;
+    } finally {
+      this.#writes.delete(entry);
+    }
+  }
+
+  /** Waits for the local writes that are under way. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#writes.values());
+  }
+
+  /**
    * Collects the shared keys of an owner that are unsent from now on.
    *
    * @param except the session whose own changes do not count
@@ -154,6 +190,7 @@ export class Pending {
     const found = { keys, deleted, deletedUsers };
     const collector = { owner, except: except && nameOf(except), ...found };
     for (const [name, entry] of this.#entries) collect(collector, name, entry);
+    for (const write of this.#writes.keys()) collect(collector, nameOf(write.key), write);
     this.#collectors.add(collector);
     return { ...found, stop: () => void this.#collectors.delete(collector) };
   }
@@ -175,12 +212,20 @@ export function isOf(key: CacheKey, { appName, userId }: CacheKey): boolean {
   return key.appName === appName && (userId === undefined || key.userId === userId);
 }
 
-function collect(collector: Collector, name: string, entry: PendingEntry): void {
-  const { owner, except, keys, deletedUsers } = collector;
-  if (name === except || entry.key.appName !== owner.appName) return;
-  if (entry.clears.includes('user') && entry.refusal === undefined) deletedUsers.add(name);
-  const isSameUser = entry.key.userId === owner.userId;
-  for (const key of entry.keys) if (isSameUser || key.startsWith('app:')) keys.add(key);
+function collect(
+  { owner, except, keys, deletedUsers }: Collector,
+  name: string,
+  {
+    key,
+    keys: written,
+    clears,
+    refusal,
+  }: Pick<PendingEntry, 'key' | 'keys'> & Partial<PendingContent>,
+): void {
+  if (name === except || key.appName !== owner.appName) return;
+  if (clears?.includes('user') === true && refusal === undefined) deletedUsers.add(name);
+  const isSameUser = key.userId === owner.userId;
+  for (const shared of written) if (isSameUser || shared.startsWith('app:')) keys.add(shared);
 }
 
 /** @throws SessionError `invalid_argument` if it names no session, user or app */

@@ -192,10 +192,21 @@ export class Records {
     return Object.keys(JSON.parse(text) as object).map(keyOfName);
   }
 
-  /** Deletes all records and copies of the owner. */
-  async erase(): Promise<void> {
+  /** Whether another tab has erased what this tab has stored. */
+  async areErased(): Promise<boolean> {
+    return this.#registered.size > 0 && (await this.owners()).length === 0;
+  }
+
+  /**
+   * Deletes all records and copies of the owner.
+   *
+   * @param others users and apps to delete too, also if they are no longer stored as known
+   * @returns the users and apps that it has deleted
+   */
+  async erase(others: readonly StateOwner[] = []): Promise<StateOwner[]> {
     const { ownApp } = this;
-    for (const { appName, userId } of await this.owners()) {
+    const owners = [...others, ...(await this.owners())];
+    for (const { appName, userId } of owners) {
       for (const app of [this.appOf(appName), this.#placeOf({ appName }).appName]) {
         if (userId === undefined) await this.#delete({ what: 'appState', key: { appName: app } });
         else await this.#delete({ what: 'user', key: { appName: app, userId } });
@@ -204,6 +215,7 @@ export class Records {
     await this.#delete({ what: 'appState', key: { appName: ownApp } });
     await this.#delete({ what: 'userState', key: { appName: ownApp, userId: 'owners' } });
     this.#registered.clear();
+    return owners;
   }
 
   #delete(request: Parameters<SessionStore['delete']>[0]): Promise<unknown> {

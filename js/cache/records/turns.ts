@@ -11,9 +11,14 @@ export class Turns {
     return turn;
   }
 
+  /** Waits for the work that was given so far. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#last.values());
+  }
+
   /** Waits until no work is left. */
   async idle(): Promise<void> {
-    while (this.#last.size > 0) await Promise.all(this.#last.values());
+    while (this.#last.size > 0) await this.settled();
   }
 }
 

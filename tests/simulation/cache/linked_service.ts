@@ -18,7 +18,11 @@ export function serviceOver(
 }
 
 /** Lets a verb of a store run, or prevents it. */
-export type Pass = <T>(verb: string, run: () => T | Promise<T>) => Promise<T>;
+export type Pass = <T>(
+  verb: string,
+  run: () => T | Promise<T>,
+  values: readonly unknown[],
+) => Promise<T>;
 
 /** A store whose verbs pass a link. Its owner frees the store itself. */
 export function linkedStore(store: SessionStore, pass: Pass): SessionStore {
@@ -30,7 +34,7 @@ export function linkedStore(store: SessionStore, pass: Pass): SessionStore {
       const verb: unknown = Reflect.get(target, name, target);
       if (typeof verb !== 'function') return verb;
       return (...values: unknown[]) =>
-        pass(String(name), () => Reflect.apply(verb, target, values) as unknown);
+        pass(String(name), () => Reflect.apply(verb, target, values) as unknown, values);
     },
   });
 }

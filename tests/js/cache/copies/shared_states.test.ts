@@ -1,0 +1,150 @@
+// Values of users and apps that others change, and values that are written while a fetch is under way.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import type { CachedSessionService } from '../../../../js/cache/index.js';
+import { event, KEY, openCache, Server, until, USER } from '../fixture.js';
+import { COPIES, Gate, HeldLocal, type LocalRequest, OWN, RECORDS } from './held_local.js';
+
+async function setName(server: Server, name: string): Promise<void> {
+  await server.service.updateState({ ...USER, stateDelta: { 'user:name': name } });
+}
+
+async function nameIn(cache: CachedSessionService): Promise<unknown> {
+  return (await cache.getSession(KEY))?.state['user:name'];
+}
+
+it('network-first shows the values of users and apps that changed elsewhere', async () => {
+  const server = new Server();
+  await server.service.createSession(KEY);
+  const { cache } = openCache(server, { reads: 'network-first' });
+  await cache.getSession(KEY);
+  const stateDelta = { 'user:name': 'Ada', 'app:motd': 'hi' };
+  await server.service.updateState({ ...USER, stateDelta });
+  assert.deepEqual((await cache.getSession(KEY))?.state, stateDelta);
+  await cache.close();
+});
+
+it('cache-first fetches the values of users that changed elsewhere behind a read', async () => {
+  const server = new Server();
+  await server.service.createSession(KEY);
+  const { cache } = openCache(server);
+  await cache.getSession(KEY);
+  await setName(server, 'Ada');
+  assert.equal(await nameIn(cache), undefined);
+  await until(async () => (await nameIn(cache)) === 'Ada');
+  await cache.close();
+});
+
+it('reads of many sessions share the requests for the states', async () => {
+  const server = new Server();
+  const keys = Array.from({ length: 20 }, (_, index) => ({ ...KEY, sessionId: `s${index}` }));
+  for (const key of keys) await server.service.createSession(key);
+  const { cache } = openCache(server, { reads: 'network-first' });
+  for (const key of keys) await cache.getSession(key);
+  server.requests.length = 0;
+  await Promise.all(keys.map((key) => cache.getSession(key)));
+  const others = server.requests.filter((request) => !request.includes('/sessions/'));
+  assert.ok(others.length <= 6, others.join('\n'));
+  await cache.close();
+});
+
+/** A cache over a local storage that a test may hold. It sends nothing, and knows the owner and the user's name. */
+async function openHeld(server: Server) {
+  await setName(server, 'theirs');
+  const local = await HeldLocal.open();
+  const { cache } = openCache(server, { local: local.tab(), reads: 'network-first' });
+  await cache.getUserState(USER);
+  server.intercept = ({ method }) =>
+    method === 'GET' ? Promise.resolve(undefined) : Promise.reject(new TypeError('fetch failed'));
+  return { local, cache };
+}
+
+const isRecord = ({ verb, appName }: LocalRequest): boolean =>
+  verb === 'update' && appName === RECORDS;
+
+it('a fetch of a state keeps a value that is not noted yet', async () => {
+  const server = new Server();
+  const { local, cache } = await openHeld(server);
+  const gate = local.holdFirst(isRecord);
+  const updated = cache.updateState({ ...USER, stateDelta: { 'user:name': 'ours' } });
+  await until(() => gate.isReached);
+  assert.deepEqual(await cache.getUserState(USER), { name: 'ours' });
+  gate.open();
+  await updated;
+  assert.deepEqual(await cache.getUserState(USER), { name: 'ours' });
+  await cache.close();
+});
+
+it('a fetch of a state keeps a value that a function computes', async () => {
+  const server = new Server();
+  const { local, cache } = await openHeld(server);
+  const gate = local.holdFirst(isRecord);
+  const stateDelta = ({ name }: { name?: unknown }) => ({ 'user:name': `${String(name)} ours` });
+  const updated = cache.updateState({ ...USER, stateDelta });
+  await until(() => gate.isReached);
+  const { name } = await cache.getUserState(USER);
+  assert.match(String(name), /ours$/);
+  gate.open();
+  await updated;
+  await cache.close();
+});
+
+it('a fetch of a session keeps a value that is written before the copy changes', async () => {
+  const server = new Server();
+  const theirs = await server.service.createSession(KEY);
+  const { local, cache } = await openHeld(server);
+  await cache.getSession(KEY);
+  await server.service.appendEvent({
+    session: theirs,
+    event: event('e1', { 'user:name': 'later' }),
+  });
+  const gate = local.holdFirst(isRecord);
+  const read = cache.getSession(KEY);
+  await until(() => gate.isReached);
+  const updated = cache.updateState({ ...USER, stateDelta: { 'user:name': 'ours' } });
+  const isWritten = ({ verb, appName }: LocalRequest): boolean =>
+    verb === 'update' && appName === COPIES;
+  await until(() => local.requests.some(isWritten));
+  gate.open();
+  await updated;
+  assert.equal((await read)?.state['user:name'], 'ours');
+  assert.equal(await nameIn(cache), 'ours');
+  await cache.close();
+});
+
+it('the first fetch of a session keeps a value that is written before the copy is made', async () => {
+  const server = new Server();
+  await server.service.createSession(KEY);
+  const { local, cache } = await openHeld(server);
+  const others = { ...KEY, userId: 'eva' };
+  await server.service.createSession({ ...others, state: { 'app:motd': 'theirs' } });
+  // The user is new, so it is noted before the copy is made.
+  const gate = local.holdFirst(({ verb, appName }) => verb === 'update' && appName === OWN);
+  const read = cache.getSession(others);
+  await until(() => gate.isReached);
+  await cache.updateState({ appName: 'shop', stateDelta: { 'app:motd': 'ours' } });
+  gate.open();
+  assert.equal((await read)?.state['app:motd'], 'ours');
+  await cache.close();
+});
+
+it('a look at what waits keeps the keys that are written meanwhile', async () => {
+  const server = new Server();
+  const { local, cache } = await openHeld(server);
+  await cache.updateState({ ...USER, stateDelta: { 'user:other': 1 } });
+  await until(() => !cache.status.online && !cache.status.isSending);
+  const gate = new Gate();
+  local.after = async ({ verb, appName, userId }) => {
+    const isLook = verb === 'sharedState' && appName === RECORDS && userId === 'ada';
+    if (isLook && !gate.isReached) await gate.pass();
+  };
+  const listed = cache.outbox.list();
+  await until(() => gate.isReached);
+  await cache.updateState({ ...USER, stateDelta: { 'user:name': 'ours' } });
+  gate.open();
+  await listed;
+  assert.equal((await cache.getUserState(USER)).name, 'ours');
+  await cache.close();
+});
