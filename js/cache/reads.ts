@@ -128,7 +128,7 @@ export class CopyReads {
     const { fetch, bounds, report } = this.#parts;
     const policy = this.policyOf(call);
     return this.#read(key, call, read, async (readCopy) => {
-      if (policy === 'network-first') await this.#inTime(this.#revalidate(key, need), call);
+      if (policy === 'network-first') await this.#inTime(fetch.copy(key, need), call);
       for (let lastSize = -1; ;) {
         const copy = await readCopy();
         if (policy === 'cache-only') return copy;
@@ -136,7 +136,7 @@ export class CopyReads {
         if (copy !== undefined && isEnough(copy, size)) {
           bounds.noteUse(key);
           const isFetched = policy === 'network-first' || lastSize >= 0;
-          if (!isFetched) this.#revalidate(key, 0).catch(report);
+          if (!isFetched) fetch.copy(key).catch(report);
           return copy;
         }
         // Of a deleted session with a copy, somebody has created it again.
@@ -152,18 +152,6 @@ export class CopyReads {
         }
       }
     });
-  }
-
-  /** Brings a copy up to the remote, and the shared states that the session shows. */
-  async #revalidate(key: CompositeSessionKey, need: number): Promise<void> {
-    const { fetch, lists } = this.#parts;
-    const { appName, userId } = key;
-    // A shared value that another session has changed does not change this one's revision.
-    if (await fetch.copy(key, need)) return;
-    await Promise.all([
-      lists.fetchShownState({ appName }),
-      lists.fetchShownState({ appName, userId }),
-    ]);
   }
 
   /** Returns how many of the newest events a copy has at least; `Infinity`: all. */

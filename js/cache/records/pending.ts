@@ -22,6 +22,8 @@ interface PendingEntry extends PendingContent {
   readonly events: number;
   /** Counts the changes, so that one that came after a look is noticed. */
   readonly version: number;
+  /** The version of the last write. A look changes the version only. */
+  readonly writtenAt: number;
 }
 
 /** Collects the shared keys that are unsent at any time from its start to its stop. */
@@ -38,7 +40,7 @@ export interface PinnedKeys {
 interface LocalWrite {
   readonly key: CacheKey;
   /** The shared keys that it writes. */
-  readonly keys: Set<string>;
+  readonly keys: ReadonlySet<string>;
 }
 
 interface Collector {
@@ -69,9 +71,12 @@ export class Pending {
   }
 
   /**
-   * The names of what can be sent beside the requests that are under way. A deletion of a user or of a state is sent
-   * before everything else of its owner, and alone. Otherwise it could delete what was written after it, also if its
-   * answer is lost and the request is sent again.
+   * The names of what can be sent beside the requests that are under way.
+   *
+   * - A deletion of a user or of a state is sent before everything else of its owner, and alone. Otherwise it could
+   *   delete what was written after it, also if its answer is lost and the request is sent again.
+   * - What writes one shared key is sent one after the other, in the order of the writes. Otherwise an older value could
+   *   arrive last.
    */
   sendable(inFlight: ReadonlyMap<string, unknown>): string[] {
     const ready = this.#ready();
@@ -80,8 +85,15 @@ export class Pending {
     const isBlocked = (entry: PendingEntry): boolean =>
       deletions.some((deletion) => deletion !== entry && isOf(entry.key, deletion.key)) ||
       (deletions.includes(entry) && keysInFlight.some((key) => isOf(key, entry.key)));
+    const sharing = ready.filter(([, { keys }]) => keys.size > 0);
+    const isBehind = (entry: PendingEntry): boolean =>
+      entry.keys.size > 0 &&
+      sharing.some(([name, other]) => {
+        const isFirst = inFlight.has(name) || other.writtenAt < entry.writtenAt;
+        return other !== entry && isFirst && shareKeys(entry, other);
+      });
     return ready
-      .filter(([name, entry]) => !inFlight.has(name) && !isBlocked(entry))
+      .filter(([name, entry]) => !inFlight.has(name) && !isBlocked(entry) && !isBehind(entry))
       .map(([name]) => name);
   }
 
@@ -123,16 +135,21 @@ export class Pending {
     for (const { id } of events) ids.add(id);
     const all = new Set([...(entry?.keys ?? []), ...keys]);
     const { clears = [], refusal } = entry ?? {};
-    this.set(key, { ids, keys: all, clears, refusal });
+    this.#put(key, { ids, keys: all, clears, refusal }, this.#versions + 1);
   }
 
   /** Sets what waits, as it was read from the local storage. The status is new only if what it shows has changed. */
   set(key: CacheKey, content: PendingContent): void {
+    this.#put(key, content, this.#entries.get(nameOf(key))?.writtenAt);
+  }
+
+  #put(key: CacheKey, content: PendingContent, writtenAt = this.#versions + 1): void {
     this.#versions += 1;
     const name = nameOf(key);
     const last = this.#entries.get(name);
     const events = content.ids.size;
-    const entry = { key: keyOfName(name), events, ...content, version: this.#versions };
+    const version = this.#versions;
+    const entry = { key: keyOfName(name), events, ...content, version, writtenAt };
     this.#entries.set(name, entry);
     for (const collector of this.#collectors) collect(collector, name, entry);
     const isSame =
@@ -161,9 +178,10 @@ export class Pending {
     key: CacheKey,
     write: (pin: (keys: Iterable<string>) => void) => Promise<T>,
   ): Promise<T> {
-    const entry = { key, keys: new Set<string>() };
+    const written = new Set<string>();
+    const entry = { key, keys: written };
     const pin = (keys: Iterable<string>): void => {
-      for (const sharedKey of keys) entry.keys.add(sharedKey);
+      for (const sharedKey of keys) written.add(sharedKey);
       for (const collector of this.#collectors) collect(collector, nameOf(key), entry);
     };
     const done = write(pin);
@@ -212,15 +230,17 @@ export function isOf(key: CacheKey, { appName, userId }: CacheKey): boolean {
   return key.appName === appName && (userId === undefined || key.userId === userId);
 }
 
+/** Whether both have written a value of one key. */
+function shareKeys(one: LocalWrite, other: LocalWrite): boolean {
+  if (one.key.appName !== other.key.appName) return false;
+  const isSameUser = one.key.userId === other.key.userId;
+  return [...one.keys].some((key) => other.keys.has(key) && (isSameUser || key.startsWith('app:')));
+}
+
 function collect(
   { owner, except, keys, deletedUsers }: Collector,
   name: string,
-  {
-    key,
-    keys: written,
-    clears,
-    refusal,
-  }: Pick<PendingEntry, 'key' | 'keys'> & Partial<PendingContent>,
+  { key, keys: written, clears, refusal }: LocalWrite & Partial<PendingContent>,
 ): void {
   if (name === except || key.appName !== owner.appName) return;
   if (clears?.includes('user') === true && refusal === undefined) deletedUsers.add(name);

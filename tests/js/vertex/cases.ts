@@ -64,3 +64,16 @@ function withoutTimes(expected: unknown): unknown {
   void lastUpdateTime;
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutTimes(value)]));
 }
+
+/** Only sessions have states at Vertex AI. These cases change one of a user or an app without a session. */
+export const WITH_SHARED_STATES: readonly string[] = [
+  'a user who has only state has no session',
+  'deleting missing data is no error',
+  'revisions continue after states were deleted, and handles stay valid',
+  'reject: changes of the user, the app and other sessions make no handle stale',
+  'updateState without a session changes user and app, and stores no event',
+  'updateState without a user changes only the app',
+  'concurrent updates of states lose no key',
+  'count: concurrent functions of an app, a user and a session lose nothing',
+  'a session created with events can leave the states of user and app as they are',
+];

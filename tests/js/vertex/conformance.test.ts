@@ -20,6 +20,7 @@ import {
   outcomeOf,
   WITH_EQUAL_IDS,
   WITH_OTHER_IDS,
+  WITH_SHARED_STATES,
 } from './cases.js';
 import { serviceOn } from './service.js';
 
@@ -34,19 +35,11 @@ const ALWAYS: Differences = [
   [
     // Only sessions have states.
     /ended with unsupported/,
-    'a user who has only state has no session',
-    'deleting missing data is no error',
-    'revisions continue after states were deleted, and handles stay valid',
-    'reject: changes of the user, the app and other sessions make no handle stale',
-    'updateState without a session changes user and app, and stores no event',
-    'updateState without a user changes only the app',
+    ...WITH_SHARED_STATES,
     'an updateState with an empty delta creates nothing',
-    'concurrent updates of states lose no key',
-    'count: concurrent functions of an app, a user and a session lose nothing',
     'count: a function of a session is stored as an event by the user',
     'count: a function that changes nothing or fails writes nothing',
     'count: keys of scopes that are not named, and a missing session, are refused',
-    'a session created with events can leave the states of user and app as they are',
   ],
   [
     // A session's time is when the server last changed it.

@@ -1,54 +1,14 @@
-// Values of users and apps that others change, and values that are written while a fetch is under way.
+// Values of users and apps: those that are written while a fetch is under way, and the order in which they are sent.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type { CachedSessionService } from '../../../../js/cache/index.js';
 import { event, KEY, openCache, Server, until, USER } from '../fixture.js';
 import { COPIES, Gate, HeldLocal, type LocalRequest, OWN, RECORDS } from './held_local.js';
 
 async function setName(server: Server, name: string): Promise<void> {
   await server.service.updateState({ ...USER, stateDelta: { 'user:name': name } });
 }
-
-async function nameIn(cache: CachedSessionService): Promise<unknown> {
-  return (await cache.getSession(KEY))?.state['user:name'];
-}
-
-it('network-first shows the values of users and apps that changed elsewhere', async () => {
-  const server = new Server();
-  await server.service.createSession(KEY);
-  const { cache } = openCache(server, { reads: 'network-first' });
-  await cache.getSession(KEY);
-  const stateDelta = { 'user:name': 'Ada', 'app:motd': 'hi' };
-  await server.service.updateState({ ...USER, stateDelta });
-  assert.deepEqual((await cache.getSession(KEY))?.state, stateDelta);
-  await cache.close();
-});
-
-it('cache-first fetches the values of users that changed elsewhere behind a read', async () => {
-  const server = new Server();
-  await server.service.createSession(KEY);
-  const { cache } = openCache(server);
-  await cache.getSession(KEY);
-  await setName(server, 'Ada');
-  assert.equal(await nameIn(cache), undefined);
-  await until(async () => (await nameIn(cache)) === 'Ada');
-  await cache.close();
-});
-
-it('reads of many sessions share the requests for the states', async () => {
-  const server = new Server();
-  const keys = Array.from({ length: 20 }, (_, index) => ({ ...KEY, sessionId: `s${index}` }));
-  for (const key of keys) await server.service.createSession(key);
-  const { cache } = openCache(server, { reads: 'network-first' });
-  for (const key of keys) await cache.getSession(key);
-  server.requests.length = 0;
-  await Promise.all(keys.map((key) => cache.getSession(key)));
-  const others = server.requests.filter((request) => !request.includes('/sessions/'));
-  assert.ok(others.length <= 6, others.join('\n'));
-  await cache.close();
-});
 
 /** A cache over a local storage that a test may hold. It sends nothing, and knows the owner and the user's name. */
 async function openHeld(server: Server) {
@@ -110,7 +70,7 @@ it('a fetch of a session keeps a value that is written before the copy changes',
   gate.open();
   await updated;
   assert.equal((await read)?.state['user:name'], 'ours');
-  assert.equal(await nameIn(cache), 'ours');
+  assert.equal((await cache.getSession(KEY))?.state['user:name'], 'ours');
   await cache.close();
 });
 
@@ -146,5 +106,30 @@ it('a look at what waits keeps the keys that are written meanwhile', async () =>
   gate.open();
   await listed;
   assert.equal((await cache.getUserState(USER)).name, 'ours');
+  await cache.close();
+});
+
+it('values of one key are sent in the order of their writes, whatever sessions they belong to', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  const other = await cache.createSession({ ...KEY, sessionId: 's2' });
+  await cache.sync();
+  server.isOffline = true;
+  const write = (to: typeof session, count: number) =>
+    cache.appendEvent({ session: to, event: event(`e${count}`, { 'app:count': count }) });
+  await write(session, 1);
+  await cache.updateState({ appName: USER.appName, stateDelta: { 'app:count': 2 } });
+  await write(other, 3);
+  await until(() => !cache.status.isSending);
+  server.isOffline = false;
+  // Earlier requests take longer.
+  let pause = 90;
+  server.intercept = async ({ method }) => {
+    if (method !== 'GET') await new Promise((resolve) => setTimeout(resolve, (pause -= 30)));
+    return undefined;
+  };
+  await cache.sync();
+  assert.deepEqual(await server.service.getAppState({ appName: USER.appName }), { count: 3 });
   await cache.close();
 });
