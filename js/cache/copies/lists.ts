@@ -1,4 +1,3 @@
-import { isSessionError } from '../../errors/errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
@@ -20,7 +19,7 @@ import {
   recordOf,
   withoutPrefix,
 } from '../records/session_record.js';
-import { type RemoteEnd, remoteRevision } from './remote_end.js';
+import { isRefusal, type RemoteEnd, remoteRevision } from './remote_end.js';
 import { Groups } from '../records/groups.js';
 import { forEachOf } from '../records/turns.js';
 
@@ -63,10 +62,13 @@ export class Lists {
     return this.#states.call(nameOf(owner), owner);
   }
 
-  /** The same, unless the remote shows states only through sessions, as `adk api_server` does. */
+  /**
+   * The same, unless the remote refuses that: `adk api_server` shows states only through sessions, and another server may
+   * not let the user read the state of an app.
+   */
   async fetchShownState(owner: StateOwner): Promise<void> {
     await this.fetchState(owner).catch((error: unknown) => {
-      if (!isSessionError(error, 'unsupported')) throw error;
+      if (!isRefusal(error)) throw error;
     });
   }
 

@@ -65,6 +65,23 @@ it('a session that the remote forbids is not created locally', async () => {
   await cache.close();
 });
 
+it('lists do not need the state of an app, which the user may not read', async () => {
+  const server = new Server();
+  await server.service.createSession(KEY);
+  server.intercept = ({ url }) =>
+    Promise.resolve(
+      url.includes('/sessions') ? undefined : Response.json({ detail: 'No.' }, { status: 403 }),
+    );
+  const { cache } = openCache(server);
+  const { sessions } = await cache.listSessions(USER);
+  assert.deepEqual(
+    sessions.map(({ id }) => id),
+    ['s1'],
+  );
+  await cache.sync();
+  await cache.close();
+});
+
 it('an answer that is neither a refusal nor an outage pauses only its own session', async () => {
   const server = new Server();
   const { cache } = openCache(server);
