@@ -70,7 +70,9 @@ it('lists do not need the state of an app, which the user may not read', async (
   await server.service.createSession(KEY);
   server.intercept = ({ url }) =>
     Promise.resolve(
-      url.includes('/sessions') ? undefined : Response.json({ detail: 'No.' }, { status: 403 }),
+      new URL(url).pathname.endsWith('/state')
+        ? Response.json({ detail: 'No.' }, { status: 403 })
+        : undefined,
     );
   const { cache } = openCache(server);
   const { sessions } = await cache.listSessions(USER);
