@@ -23,7 +23,7 @@ import {
 import { stateWrites } from './copies/created_with.js';
 import { erasedError } from './copies/remote_end.js';
 import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
-import { isOf, type Pending } from './records/pending.js';
+import { isOf, isSession, type Pending } from './records/pending.js';
 import {
   CLEAR,
   type Creation,
@@ -291,8 +291,12 @@ export class CacheStore extends CopyReads implements SessionStore {
       await this.#deleted(session, record, call);
       return floor;
     }
+    const owner = { appName, userId };
+    const deleted = what === 'user' ? pending.keys().filter((key) => isOf(key, owner)) : [];
+    // What the sessions have written to the state of the app stays.
+    for (const key of deleted) if (isSession(key)) await this.#keepShared(key);
     const floor = await erase();
-    await records.change({ appName, userId }, (all) => {
+    await records.change(owner, (all) => {
       const changes: Record<string, unknown> = { [CLEAR + what]: noted(true) };
       const prefixes = [what === 'appState' ? `${SET}app:` : `${SET}user:`];
       if (what === 'user') prefixes.push(SESSION);
@@ -302,8 +306,6 @@ export class CacheStore extends CopyReads implements SessionStore {
       return changes;
     });
     // What was deleted waits no longer, and nothing of the owner is sent before the deletion.
-    const owner = { appName, userId };
-    const deleted = what === 'user' ? pending.keys().filter((key) => isOf(key, owner)) : [];
     await Promise.all([owner, ...deleted].map((key) => unsent.lookAt(key)));
     await this.#written(owner, call);
     return floor;

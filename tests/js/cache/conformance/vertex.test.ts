@@ -25,13 +25,16 @@ const DIFFERENCES: Differences = [
   ...OF_OTHER_USERS,
   [/createSession ended with invalid_argument/, ...WITH_OTHER_IDS],
   // With 'through', a change that the remote has no route for is set aside, and the call rejects.
-  [/ended with unsupported/, ...WITH_SHARED_STATES],
+  [
+    /ended with unsupported/,
+    ...WITH_SHARED_STATES,
+    "deleting an app's state keeps its users and sessions",
+  ],
   [
     // The states of users and apps are those that a session shows.
     /get(?:User|App)State: the state has (?:no|the) key/,
     'a removal in the initial state removes the key in its scope',
     'deleting a session deletes its events and state, and nothing else',
-    "deleting an app's state keeps its users and sessions",
     'null is a value, not a removal',
   ],
 ];

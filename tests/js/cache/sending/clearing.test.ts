@@ -189,3 +189,16 @@ it('a read brings back nothing that waits to be deleted', async () => {
   }
   await cache.close();
 });
+
+it('a deletion of a user keeps what its unsent sessions have written to the state of the app', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.isOffline = true;
+  await cache.createSession({ ...KEY, state: { 'app:motd': 'hi', 'user:name': 'Ada' } });
+  await cache.deleteUser(USER);
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual(await server.service.getAppState(USER), { motd: 'hi' });
+  assert.deepEqual(await server.service.getUserState(USER), {});
+  await cache.close();
+});
