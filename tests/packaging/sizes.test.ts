@@ -23,10 +23,10 @@ const scripts = (folder: string): string[] =>
 
 const wasm = (): string => join(install().folder, 'pkg/adk_session_wasm_bg.wasm');
 
-it('the wasm is at most 105 KB', (t) => {
+it('the wasm is at most 106 KB', (t) => {
   const size = gzipped(wasm());
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 105, `${size} KB`);
+  assert.ok(size <= 106, `${size} KB`);
 });
 
 it('the wasm names source locations of panics', () => {
@@ -133,7 +133,7 @@ it('the inspector adds at most 30 KB to a page with live stores', async (t) => {
   assert.ok(size <= 30, `${size} KB`);
 });
 
-it('the cache adds at most 16.2 KB to a page with the remote client', async (t) => {
+it('the cache adds at most 18.8 KB to a page with the remote client', async (t) => {
   const remote = `${main('adk-session-wasm')}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const cache = `${remote}\nexport { CachedSessionService } from 'adk-session-wasm/cache';`;
   const sizeOf = async (name: string, text: string): Promise<number> => {
@@ -142,5 +142,5 @@ it('the cache adds at most 16.2 KB to a page with the remote client', async (t) 
   };
   const size = (await sizeOf('size-cache', cache)) - (await sizeOf('size-cache-remote', remote));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 16.2, `${size} KB`);
+  assert.ok(size <= 18.8, `${size} KB`);
 });

@@ -133,6 +133,9 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
   return typeof errcode === 'number' || engine.refusalCode.test(String(code));
 }
 
+/** PostgreSQL's codes of errors after which the server may stop: no resources, a failed disk, an internal error. */
+const MAY_CRASH = /^(?:53|58|XX)/;
+
 /**
  * Returns the failure of a write whose commit was sent. The write may be stored unless the engine refused it.
  *
@@ -140,7 +143,8 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
  *   written the commit before. The error alone does not tell: a server may translate its severity.
  */
 export function commitFailure(engine: Engine, error: unknown, isBroken: boolean): unknown {
-  const mayBeCrash = isBroken && ['full', 'other'].includes(failureKind(engine, error));
+  const { code } = Object(error) as { code?: unknown };
+  const mayBeCrash = isBroken && MAY_CRASH.test(String(code));
   if (isRefusal(engine, error) && !mayBeCrash) return error;
   return new OwnFailure(reasonOf(error), 'commitLost', error);
 }
