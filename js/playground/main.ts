@@ -1,12 +1,13 @@
 /** The playground: a chat with the agents of a tea house, on sessions that this browser keeps. */
 import { startChat } from './chat.js';
 import { startConversations } from './conversations.js';
+import { hasBrowserModel } from './models/browser_model.js';
 import { pageElement } from './page/element.js';
 import { startInspector } from './inspector.js';
 import { sessions } from './page/sessions.js';
 import { startSettings } from './page/settings.js';
 
-startSettings();
+startSettings(hasBrowserModel);
 startChat();
 startInspector();
 startConversations();

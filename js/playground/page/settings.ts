@@ -1,7 +1,6 @@
 // Which agents answer, with which model. Kept until the tab is closed, and nowhere else: a key is a secret.
 
 import { pageElement } from './element.js';
-import { hasBrowserModel } from '../models/browser_model.js';
 
 /** What the form of the settings holds. */
 export interface Settings {
@@ -23,8 +22,12 @@ export function currentSettings(): Settings {
   return Object.fromEntries(new FormData(form)) as unknown as Settings;
 }
 
-/** Shows the settings of this tab, and keeps what changes. */
-export function startSettings(): void {
+/**
+ * Shows the settings of this tab, and keeps what changes.
+ *
+ * @param hasBrowserModel returns whether the browser has a model that this device can run
+ */
+export function startSettings(hasBrowserModel: () => Promise<boolean>): void {
   const kept = JSON.parse(sessionStorage.getItem(NAME) ?? '{}') as Partial<Settings>;
   for (const [name, value] of Object.entries(kept)) {
     const field = form.elements.namedItem(name);

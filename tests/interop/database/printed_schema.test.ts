@@ -123,11 +123,18 @@ for (const [engine, start, operatorOf] of [
       const service = new DatabaseSessionService(urls.ours);
       await service.open();
       await service.createSession({ ...KEY, sessionId: 's2' });
-      // Closing waits for the indices, which are built in the background.
-      await service.close();
       const operator = operatorOf(urls.ours);
-      const created = await operator.names();
       const { out } = await command('schema', engine);
+      // The indices are built in the background, and closing leaves out those that have not begun.
+      const indices = out.match(/\badk_session_wasm_by_\w+/g) ?? [];
+      assert.ok(indices.length > 0);
+      for (;;) {
+        const present = JSON.stringify(await operator.names());
+        if (indices.every((index) => present.includes(`"${index}"`))) break;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      await service.close();
+      const created = await operator.names();
       await operator.run(out.split(';\n').filter((line) => line !== ''));
       assert.deepEqual(await operator.names(), created);
     });
