@@ -1,5 +1,7 @@
 import { type Compilable, CompiledQuery, type QueryExecutorProvider } from 'kysely';
 
+import { ownMembers } from '../../members/own.js';
+
 /** A query that was built once and is run with different values. */
 export interface Statement {
   readonly query: CompiledQuery;
@@ -81,8 +83,9 @@ interface BuiltQuery<Row> {
 export function* runOnce<Row>(
   database: QueryExecutorProvider,
   built: BuiltQuery<Row>,
-  { factor, undo }: { factor?: number; undo?: BuiltQuery<unknown> } = {},
+  options: { readonly factor?: number; readonly undo?: BuiltQuery<unknown> } = {},
 ): Steps<readonly Row[]> {
+  const { factor, undo } = ownMembers(options);
   const queryOf = <Row>(built: BuiltQuery<Row>): Query<Row> => {
     const query = built.compile(database);
     return { statement: { query }, values: query.parameters };
