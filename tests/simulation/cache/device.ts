@@ -149,6 +149,8 @@ export class Tab {
   }
 
   #crash(): Promise<never> {
+    // Also a tab that is closing, which the simulation knows no more: its timers must not renew its lease.
+    this.#isCut = true;
     this.#shared.onCrash(this.number);
     return this.#shared.crashedCalls.wait();
   }
