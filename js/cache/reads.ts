@@ -281,13 +281,9 @@ export class CopyReads {
 }
 
 /** Waits for a fetch until the caller gives up. The fetch itself continues, for others that wait for it. */
-export async function untilAborted<T>({ signal }: StorageCall, fetched: Promise<T>): Promise<T> {
+export function untilAborted<T>({ signal }: StorageCall, fetched: Promise<T>): Promise<T> {
   if (signal === undefined) return fetched;
-  try {
-    return await raceSignal(signal, fetched);
-  } catch (error) {
-    throw signal.aborted ? abortedError(signal) : error;
-  }
+  return raceSignal(signal, fetched, () => abortedError(signal));
 }
 
 /** The codes of a local storage whose records are damaged, or of another version. */

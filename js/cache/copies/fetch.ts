@@ -47,13 +47,10 @@ interface FetchRequest {
   readonly isRevalidation: boolean;
 }
 
-/** `'again'`: another tab changed the copy meanwhile. `'unchanged'`: the remote's answer had no state. */
-type Outcome = 'changed' | 'unchanged' | 'again';
-
 /** Brings copies of sessions up to the remote. */
 export class Fetch {
   readonly #parts: FetchParts;
-  readonly #fetches = new Groups<FetchRequest, boolean>((requests) =>
+  readonly #fetches = new Groups<FetchRequest>((requests) =>
     this.#run(
       requests[0].key,
       Math.max(...requests.map(({ need }) => need)),
@@ -70,28 +67,26 @@ export class Fetch {
    * Brings a copy up to the remote, or makes it. Calls that come before it begins share it.
    *
    * @param need the newest events that the copy must have at least
-   * @returns whether the session has changed; if not, the remote has told nothing of the shared states
    */
-  copy(key: CompositeSessionKey, need = 0): Promise<boolean> {
+  copy(key: CompositeSessionKey, need = 0): Promise<void> {
     return this.#fetches.call(nameOf(key), { key, need, isRevalidation: true });
   }
 
   /** Makes a copy, or one with more events. Asks nothing if a fetch that was under way has made it. */
-  async require(key: CompositeSessionKey, need: number): Promise<void> {
-    await this.#fetches.call(nameOf(key), { key, need, isRevalidation: false });
+  require(key: CompositeSessionKey, need: number): Promise<void> {
+    return this.#fetches.call(nameOf(key), { key, need, isRevalidation: false });
   }
 
   /** Like {@link copy}, for work that has the session's turn. */
-  copyInTurn(key: CompositeSessionKey, need = 0): Promise<boolean> {
+  copyInTurn(key: CompositeSessionKey, need = 0): Promise<void> {
     return this.#run(key, need, true);
   }
 
-  async #run(key: CompositeSessionKey, need: number, isRevalidation: boolean): Promise<boolean> {
+  async #run(key: CompositeSessionKey, need: number, isRevalidation: boolean): Promise<void> {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
       const pinned = this.#parts.pending.collect(key, key);
       try {
-        const outcome = await this.#attempt(key, need, isRevalidation, pinned);
-        if (outcome !== 'again') return outcome === 'changed';
+        if (await this.#attempt(key, need, isRevalidation, pinned)) return;
       } finally {
         pinned.stop();
       }
@@ -101,20 +96,21 @@ export class Fetch {
     throw new SessionError('storage_failed', message, { storage: 'cache' });
   }
 
+  /** @returns whether the copy is up to date; `false` if another tab changed it meanwhile */
   async #attempt(
     key: CompositeSessionKey,
     need: number,
     isRevalidation: boolean,
     pinned: PinnedKeys,
-  ): Promise<Outcome> {
+  ): Promise<boolean> {
     const { local, pending, remote, bounds } = this.#parts;
     const version = pending.versionOf(nameOf(key));
     // The head first: a creation writes its record before the copy, so the record of a copy is never missed.
     const head = await local.head(key);
     const record = await local.recordFor(key, head?.created);
     const { base } = record;
-    if (record.delete !== undefined) return 'changed';
-    if (!isRevalidation && base !== undefined && isEnough(base, need)) return 'unchanged';
+    if (record.delete !== undefined) return true;
+    if (!isRevalidation && base !== undefined && isEnough(base, need)) return true;
     const plan = planOf(head !== undefined, base, need);
     const remoteSession =
       plan === 'changes'
@@ -122,15 +118,14 @@ export class Fetch {
         : await remote.session(key, plan === Infinity ? undefined : plan);
     if (remoteSession === undefined) return this.#removeCopy(key, record, head, version);
     if (head === undefined) return this.#create(key, remoteSession, pinned);
-    const isChanged = remoteSession.state !== undefined;
-    if (isChanged) {
+    if (remoteSession.state !== undefined) {
       const isDone = await bounds.write(() =>
         this.#rebase(key, record, head, remoteSession, pinned),
       );
-      if (!isDone) return 'again';
+      if (!isDone) return false;
     }
     await this.#describe(key, head, remoteSession);
-    return isChanged ? 'changed' : 'unchanged';
+    return true;
   }
 
   /**
@@ -160,7 +155,7 @@ export class Fetch {
     key: CompositeSessionKey,
     remoteSession: RemoteSession,
     pinned: PinnedKeys,
-  ): Promise<Outcome> {
+  ): Promise<boolean> {
     const { local, records, remote, bounds, feed, clock } = this.#parts;
     const { erasure } = remote;
     const events = remoteSession.events.map((event) => local.snapshot(event));
@@ -171,10 +166,10 @@ export class Fetch {
     const base = { created, revision, held, usedAt: clock() };
     const copy = { events, delta, title, labels, lastUpdateTime, base };
     const made = await this.make(key, copy, pinned, erasure);
-    if (made === undefined) return 'again';
+    if (made === undefined) return false;
     await bounds.write(() => records.writeBase(key, made.base, undefined));
     feed().publishCreated(key, made.created);
-    return 'changed';
+    return true;
   }
 
   async #rebase(
@@ -255,21 +250,21 @@ export class Fetch {
     record: SessionRecord,
     head: CopyHead | undefined,
     version: number,
-  ): Promise<Outcome> {
+  ): Promise<boolean> {
     const { local, records, feed, pending } = this.#parts;
     const { create, base } = record;
-    if (create !== undefined || head === undefined) return 'changed';
+    if (create !== undefined || head === undefined) return true;
     const copy = await local.changedSince(key, head.created, base?.local ?? 0);
-    if (copy === undefined) return 'again';
+    if (copy === undefined) return false;
     if (copy.events.length > 0 || hasOperations(record)) {
       await this.#parts.unsent.setAside(key, deletedOnRemote(key));
-      return 'changed';
+      return true;
     }
-    if (!(await local.delete(key, { ...head, ...copy }))) return 'again';
+    if (!(await local.delete(key, { ...head, ...copy }))) return false;
     feed().publishDeleted(key, undefined);
     await records.removeCopy(key, head.created, record);
     pending.remove(nameOf(key), version);
-    return 'changed';
+    return true;
   }
 
   async #sharedState({ appName, userId }: CompositeSessionKey): Promise<StateShape> {

@@ -6,19 +6,8 @@ import type { CachedSessionService } from '../../../js/cache/index.js';
 import { CoreStore } from '../../../js/storage/core_store.js';
 import { createMemoryCore, loadWasm } from '../../../js/wasm/core.js';
 import { linkedStore, type Pass, serviceOver } from '../../simulation/cache/linked_service.js';
+import { Gate } from './copies/held_local.js';
 import { event, hasCode, idsOf, KEY, openCache, Server, until } from './fixture.js';
-
-/** A point that a test opens. */
-class Gate {
-  open!: () => void;
-  readonly #opened = new Promise<void>((resolve) => (this.open = resolve));
-  isReached = false;
-
-  pass(): Promise<void> {
-    this.isReached = true;
-    return this.#opened;
-  }
-}
 
 it('a deletion that arrives late does not delete a session that was created again', async () => {
   const server = new Server();
