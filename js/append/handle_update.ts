@@ -177,18 +177,16 @@ function applyMissed(
   missed.sort((one, other) => one.seq - other.seq);
   const belongs = windowOf(session, record, missed);
   const before = new Map<number, readonly Event[]>();
-  // The lacked events before the next event that the handle has. Only an event that was written since counts: `loadOlder`
-  // has put it on the handle. Before an older one, only late events are lacked: their clock was behind. They go to the end.
+  // The lacked events before the next event that the handle has.
   let lacked: Event[] = [];
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;
     const position = positionOf(events, event.id);
     if (position >= 0) {
-      if (!isNew) return false;
       if (lacked.length > 0) before.set(position, lacked);
       lacked = [];
-      putEvent(events, event);
-      return true;
+      if (isNew) putEvent(events, event);
+      return isNew;
     }
     // An event that was replaced may lie outside of the handle's window.
     const isLacked = seq > since || (!isNew && belongs(seq, event));
