@@ -177,19 +177,21 @@ function applyMissed(
   missed.sort((one, other) => one.seq - other.seq);
   const belongs = windowOf(session, record, missed);
   const before = new Map<number, readonly Event[]>();
-  // The lacked events before the next event that the handle has.
+  // The lacked events before the next event that the handle has. Only an event that was written since counts: `loadOlder`
+  // has put it on the handle. Before an older one, only late events are lacked: their clock was behind. They go to the end.
   let lacked: Event[] = [];
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;
     const position = positionOf(events, event.id);
     if (position >= 0) {
+      if (!isNew) return false;
       if (lacked.length > 0) before.set(position, lacked);
       lacked = [];
-      if (isNew) putEvent(events, event);
-      return isNew;
+      putEvent(events, event);
+      return true;
     }
-    // An event that was replaced may lie outside of the handle's window.
-    const isLacked = seq > since || (!isNew && belongs(seq, event));
+    // An event that was replaced has a later revision. It may lie outside of the handle's window.
+    const isLacked = seq > since || (revision === seq && belongs(seq, event));
     if (isLacked) lacked.push(event);
     return isLacked || isNew;
   });
@@ -221,7 +223,7 @@ function applyMissed(
  */
 function windowOf(
   { events }: Session,
-  { firstEventId }: HandleRecord,
+  { firstEventId, afterTimestamp = -Infinity }: HandleRecord,
   missed: readonly MissedEvent[],
 ): (seq: number, event: Event) => boolean {
   // A handle that we did not give out may hold anything.
@@ -230,5 +232,7 @@ function windowOf(
   if (!first) return () => false;
   // If the handle's first event is not among the missed events, it is older than all of them.
   const from = missed.find(({ event }) => event.id === first.id)?.seq ?? 0;
-  return (seq, { timestamp }) => seq >= from && timestamp >= first.timestamp;
+  // `loadOlder` may have put a first event before `afterTimestamp` on the handle.
+  const earliest = Math.max(afterTimestamp, first.timestamp);
+  return (seq, { timestamp }) => seq >= from && timestamp >= earliest;
 }

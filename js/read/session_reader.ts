@@ -68,6 +68,7 @@ export class SessionReader {
             found,
             skipCorrupt,
             last === undefined && from === undefined,
+            from,
           ),
       );
     };
@@ -121,11 +122,14 @@ export class SessionReader {
     read: ReadSession,
     skipCorrupt: boolean,
     isWhole: boolean,
+    afterTimestamp: number | undefined,
   ): Session<S> {
     const [created, revision, lastUpdateTime, state, fragments, title, labels] = read;
     const events = (this.#parts.parseEvents ?? parseEvents)(fragments, id, skipCorrupt);
     const head = [created, revision, lastUpdateTime, state] as const;
-    const handle = this.#parts.handles.open<S>(appName, userId, id, head, events, isWhole);
+    const { handles } = this.#parts;
+    const handle = handles.open<S>(appName, userId, id, head, events, isWhole);
+    if (afterTimestamp !== undefined) handles.recordOf(handle).afterTimestamp = afterTimestamp;
     return setDescription(handle, title, labels);
   }
 }

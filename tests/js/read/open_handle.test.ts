@@ -66,6 +66,22 @@ const WITH_GAP = {
   ],
 };
 
+/** The same, and the event that it lacks was replaced by one that belongs to its window. */
+const WITH_REPLACED_GAP = {
+  stale: 'merge' as const,
+  config: { afterTimestamp: 2 },
+  stored: [
+    { id: 'e1', timestamp: 2 },
+    { id: 'e7', timestamp: 1 },
+  ],
+  operations: [
+    { verb: 'other' as const, id: 'e7', timestamp: 2 },
+    { verb: 'own' as const, id: 'e2', timestamp: 1 },
+    { verb: 'other' as const, id: 'e1', timestamp: 1 },
+    { verb: 'own' as const, id: 'e1', timestamp: 1 },
+  ],
+};
+
 const idsOf = ({ events }: Session) => events.map(({ id }) => id);
 
 for (const [name, open] of Object.entries(SERVICES)) {
@@ -123,6 +139,6 @@ for (const [name, open] of Object.entries(SERVICES)) {
       await assertOrder(true);
       await service.close();
     });
-    await fc.assert(property, { numRuns: 100, examples: [[WITH_GAP]] });
+    await fc.assert(property, { numRuns: 100, examples: [[WITH_GAP], [WITH_REPLACED_GAP]] });
   });
 }
