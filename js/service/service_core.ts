@@ -48,6 +48,9 @@ import { ServiceFeed } from '../watch/service_feed.js';
 /** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
 const MAX_ROUNDS = 100;
 
+/** The milliseconds of a close without `timeoutMs`, over a storage that does not end its calls by itself. */
+const CLOSE_TIMEOUT_MS = 30_000;
+
 /**
  * The member of a service that holds its core, for the HTTP handler. From the symbol registry: a bundler may put
  * the service and the handler into two copies of this package.
@@ -276,12 +279,16 @@ export class ServiceCore {
   }
 
   async #close(timeoutMs: number | undefined): Promise<void> {
-    const deadline = new Deadline(timeoutMs);
+    const { closing, closeStorage } = this.#parts;
+    const limit = timeoutMs ?? (closing === undefined ? CLOSE_TIMEOUT_MS : undefined);
+    const deadline = new Deadline(limit);
     const settled = this.calls.close();
-    this.#parts.closing?.(timeoutMs);
-    await deadline.until(Promise.all([settled, this.#retention?.stop()]));
+    closing?.(timeoutMs);
+    const isSettled = await deadline.until(Promise.all([settled, this.#retention?.stop()]));
+    const unsettled = isSettled ? ["the storage's close"] : this.calls.pending;
     try {
-      await deadline.until(this.#parts.closeStorage?.());
+      const isClosed = await deadline.until(closeStorage?.());
+      if (timeoutMs === undefined && !(isSettled && isClosed)) throw closeTimeoutError(unsettled);
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
       const reason = messageOf(cause);
@@ -322,6 +329,16 @@ const SESSION_CHANGES: KnownOptions<SessionChanges> = {
   ttl: true,
   expireTime: true,
 };
+
+/** @param unsettled what the storage has not settled; empty: calls of the retention */
+function closeTimeoutError(unsettled: readonly string[]): SessionError {
+  const names = unsettled.length === 0 ? ['retention'] : [...new Set(unsettled)];
+  const seconds = CLOSE_TIMEOUT_MS / 1000;
+  const message =
+    `The service is closed, but its storage did not settle within ${seconds} s: ${names.join(', ')}. ` +
+    'Pending calls may still write. Give close a longer timeoutMs, or let the storage limit its waits.';
+  return new SessionError('storage_failed', message);
+}
 
 /** For example, the storage reads from a replica that lags. */
 function neverRead(sessionId: string): SessionError {
