@@ -1,7 +1,5 @@
 import { loadWasm } from '../wasm/core.js';
 import { mayBeWritten } from '../errors/unwritten.js';
-import { isSessionError, type SessionError } from '../errors/errors.js';
-import type { CompositeSessionKey } from '../model/session.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { Appended } from '../wasm/protocol.js';
 import { after, type MaybePromise } from '../call/call.js';
@@ -37,8 +35,6 @@ interface GroupParts {
   /** Called when the wasm is loaded. */
   readonly store: () => SessionStore;
   readonly prepare: (append: HandleAppend) => PreparedAppend;
-  /** Adds details that only the storage knows to the error of a refused append. */
-  readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
 }
 
 /**
@@ -248,11 +244,7 @@ export class AppendGroups {
 
   #reject({ calls, stop }: HandleWrite, error: unknown): void {
     stop();
-    for (const { append, reject } of calls) {
-      const { appName, userId, id: sessionId } = append.session;
-      const key = { appName, userId, sessionId };
-      reject(isSessionError(error) ? this.#parts.explain(error, key) : error);
-    }
+    for (const { reject } of calls) reject(error);
   }
 
   async #storeEach({ queue, calls, stop }: HandleWrite, error: unknown): Promise<void> {
