@@ -87,8 +87,8 @@ export class ServiceCore {
     const diagnostics = Diagnostics.of(options, parts.storage);
     this.#onConnectionLost = diagnostics && ((error) => diagnostics.tell('connection', error));
     this.calls = new Calls(diagnostics);
-    this.feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
+    const policy = policyOf(stale);
     this.#schema = optionalStateSchema(options.stateSchema);
     this.#autoTitle = takeAutoTitle(options.autoTitle);
     this.clock = checkedClock(clock);
@@ -108,9 +108,11 @@ export class ServiceCore {
       this.#retention = new Retention(options.retention, this.#retained(diagnostics), isShared);
       this.calls.onRequest = this.#retention.noteCall;
     }
+    // After the checks of all options: a service that does not exist never releases the feed.
+    this.feed = new ServiceFeed(parts.feed);
     this.appender = new Appender({
       handles,
-      rules: { writer: orderedWriter, policy: policyOf(stale) },
+      rules: { writer: orderedWriter, policy },
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       clock: this.clock,

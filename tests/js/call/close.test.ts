@@ -79,6 +79,17 @@ describe("The close of a storage of one's own", () => {
     assert.equal(closed, 1);
   });
 
+  it('happens although a service over it was refused for its options', async () => {
+    const storage = new MapStorage();
+    let closed = 0;
+    const adapter = Object.assign(storage, { close: () => void (closed += 1) });
+    await failure(openOver(adapter, { stale: 'never' as never }), 'invalid_argument');
+    const service = await openOver(adapter);
+    await service.createSession(KEY);
+    await service.close();
+    assert.equal(closed, 1);
+  });
+
   it('is called once, after all calls have settled', async () => {
     const calls: string[] = [];
     const storage = new MapStorage();
