@@ -5,12 +5,12 @@ import type { Appended } from '../wasm/protocol.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import {
+  endWrite,
   enqueue,
   type HandleAppend,
   type HandleQueue,
   type HandleWrite,
   MOST_EVENTS,
-  resolveCalls,
   takeWrite,
   writeOf,
 } from './waiting_calls.js';
@@ -202,7 +202,7 @@ export class AppendGroups {
   #failAll(error: unknown): void {
     while (this.#ready.length > 0) {
       for (const write of this.#takeGroup()) {
-        this.#reject(write, error);
+        endWrite(write, ({ reject }) => reject(error));
         this.#finish(write.queue);
       }
     }
@@ -232,19 +232,14 @@ export class AppendGroups {
     }
     if (earlier === undefined) this.#count(attempts);
     return writes.map((write, index) => {
-      const succeed = (): void => resolveCalls(write, size);
+      const succeed = (): void => endWrite(write, ({ resolve }) => resolve(size));
       const fail = (error: unknown): MaybePromise<void> => {
         if (size > 1) return this.#storeEach(write, error);
         // Any other error would claim that nothing was written.
-        this.#reject(write, earlier?.doubt ?? error);
+        endWrite(write, ({ reject }) => reject(earlier?.doubt ?? error));
       };
       return attempts[index]?.then(succeed, fail) ?? succeed();
     });
-  }
-
-  #reject({ calls, stop }: HandleWrite, error: unknown): void {
-    stop();
-    for (const { reject } of calls) reject(error);
   }
 
   async #storeEach({ queue, calls, stop }: HandleWrite, error: unknown): Promise<void> {
