@@ -1,18 +1,16 @@
 import { loadWasm } from '../wasm/core.js';
 import { mayBeWritten } from '../errors/unwritten.js';
-import { isSessionError, type SessionError } from '../errors/errors.js';
-import type { CompositeSessionKey } from '../model/session.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { Appended } from '../wasm/protocol.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import {
+  endWrite,
   enqueue,
   type HandleAppend,
   type HandleQueue,
   type HandleWrite,
   MOST_EVENTS,
-  resolveCalls,
   takeWrite,
   writeOf,
 } from './waiting_calls.js';
@@ -37,8 +35,6 @@ interface GroupParts {
   /** Called when the wasm is loaded. */
   readonly store: () => SessionStore;
   readonly prepare: (append: HandleAppend) => PreparedAppend;
-  /** Adds details that only the storage knows to the error of a refused append. */
-  readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
 }
 
 /**
@@ -206,7 +202,7 @@ export class AppendGroups {
   #failAll(error: unknown): void {
     while (this.#ready.length > 0) {
       for (const write of this.#takeGroup()) {
-        this.#reject(write, error);
+        endWrite(write, ({ reject }) => reject(error));
         this.#finish(write.queue);
       }
     }
@@ -236,23 +232,14 @@ export class AppendGroups {
     }
     if (earlier === undefined) this.#count(attempts);
     return writes.map((write, index) => {
-      const succeed = (): void => resolveCalls(write, size);
+      const succeed = (): void => endWrite(write, ({ resolve }) => resolve(size));
       const fail = (error: unknown): MaybePromise<void> => {
         if (size > 1) return this.#storeEach(write, error);
         // Any other error would claim that nothing was written.
-        this.#reject(write, earlier?.doubt ?? error);
+        endWrite(write, ({ reject }) => reject(earlier?.doubt ?? error));
       };
       return attempts[index]?.then(succeed, fail) ?? succeed();
     });
-  }
-
-  #reject({ calls, stop }: HandleWrite, error: unknown): void {
-    stop();
-    for (const { append, reject } of calls) {
-      const { appName, userId, id: sessionId } = append.session;
-      const key = { appName, userId, sessionId };
-      reject(isSessionError(error) ? this.#parts.explain(error, key) : error);
-    }
   }
 
   async #storeEach({ queue, calls, stop }: HandleWrite, error: unknown): Promise<void> {

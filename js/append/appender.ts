@@ -1,5 +1,5 @@
 import { loadWasm } from '../wasm/core.js';
-import type { SessionError } from '../errors/errors.js';
+import { isSessionError, type SessionError } from '../errors/errors.js';
 import { invalidValue } from '../errors/invalid.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { titleOf } from '../model/auto_title.js';
@@ -15,7 +15,7 @@ import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import type { CallFacts } from '../call/diagnostics.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { type Handles, snapshotHandle } from '../handle/handle.js';
+import { type Handles, type HandleSnapshot, snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import type { SessionReader } from '../read/session_reader.js';
 import type { SessionStore } from '../storage/session_store.js';
@@ -42,6 +42,7 @@ interface AppenderParts {
   readonly isInMemory: boolean;
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
+  /** Adds details that only the storage knows to the error of a refused append. */
   readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
 }
 
@@ -57,8 +58,8 @@ export class Appender {
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
-    const { store, explain } = parts;
-    this.#groups = new AppendGroups({ store, explain, prepare: (append) => this.#prepare(append) });
+    const { store } = parts;
+    this.#groups = new AppendGroups({ store, prepare: (append) => this.#prepare(append) });
   }
 
   /**
@@ -99,7 +100,9 @@ export class Appender {
     let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0) {
       const isReady = isInMemory && !this.#groups.hasWaiting && loadWasm(true) === undefined;
-      stored = isReady ? this.#store(this.#prepare(append)) : this.#groups.add(append);
+      stored = isReady
+        ? this.#store(this.#prepare(append))
+        : this.#groups.add(append).catch((error: unknown) => this.#explain(error, session));
     }
     return after(stored, (groupSize) => {
       if (facts !== undefined) {
@@ -173,6 +176,17 @@ export class Appender {
 
   #store({ request, committed }: PreparedAppend): MaybePromise<void> {
     return after(this.#parts.store().append(request), committed);
+  }
+
+  #explain(error: unknown, { appName, userId, id: sessionId }: HandleSnapshot): never {
+    let explained = error;
+    try {
+      const key = { appName, userId, sessionId };
+      if (isSessionError(error)) explained = this.#parts.explain(error, key);
+    } catch {
+      // Without details the error is still the reason.
+    }
+    throw explained;
   }
 
   /** Prepares what is stored, and the changes of the handle after the commit. */

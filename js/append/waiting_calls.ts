@@ -79,10 +79,10 @@ export function takeWrite(queue: HandleQueue): HandleWrite | undefined {
   return calls.length === 0 ? undefined : writeOf(queue, calls);
 }
 
-/** Resolves the calls of a write with the number of calls in its transaction. */
-export function resolveCalls({ calls, stop }: HandleWrite, groupSize: number): void {
+/** Ends a write: settles its calls, and no longer listens to their signals. */
+export function endWrite({ calls, stop }: HandleWrite, settle: (call: WaitingCall) => void): void {
   stop();
-  for (const { resolve } of calls) resolve(groupSize);
+  calls.forEach(settle);
 }
 
 /** Combines calls into one write. */

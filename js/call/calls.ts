@@ -15,7 +15,7 @@ export class Calls {
   /** Whether a caller's function computes a delta: a call would end or share the transaction that it runs in. */
   static isComputing = false;
   readonly #diagnostics: Diagnostics | undefined;
-  #pendingCount = 0;
+  readonly #pending = new Map<Promise<unknown>, ServiceMethod>();
   #isClosed = false;
   /** Called when no call is pending. */
   #onIdle: (() => void) | undefined;
@@ -28,9 +28,9 @@ export class Calls {
   /** Called with the request of each call that is made. */
   onRequest: ((request: object) => void) | undefined;
 
-  /** The number of calls that have not settled. */
-  get pendingCount(): number {
-    return this.#pendingCount;
+  /** The methods of the calls that have not settled. */
+  get pending(): readonly ServiceMethod[] {
+    return [...this.#pending.values()];
   }
 
   /**
@@ -53,8 +53,9 @@ export class Calls {
       const result = work(ownRequest, facts);
       if (result instanceof Promise) {
         if (report !== undefined) result.then(report.succeed, report.fail);
-        this.#pendingCount += 1;
-        result.then(this.#forget, this.#forget);
+        const forget = (): void => this.#forget(result);
+        this.#pending.set(result, method);
+        result.then(forget, forget);
         return result;
       }
       report?.succeed(result);
@@ -83,14 +84,14 @@ export class Calls {
     throw new SessionError('closed', 'This session service was closed; open another one.');
   }
 
-  readonly #forget = (): void => {
-    this.#pendingCount -= 1;
-    if (this.#pendingCount === 0) this.#onIdle?.();
-  };
+  #forget(call: Promise<unknown>): void {
+    this.#pending.delete(call);
+    if (this.#pending.size === 0) this.#onIdle?.();
+  }
 
   /** Refuses new calls, and waits for the pending ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#pendingCount > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    if (this.#pending.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 }

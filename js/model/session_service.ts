@@ -104,8 +104,12 @@ export interface Health {
  */
 export interface CloseOptions {
   /**
-   * Milliseconds after which the close no longer waits for pending calls; default: no limit of its own. The
-   * storage is then closed under these calls, and they fail, mostly with `connection_lost` or `closed`.
+   * Milliseconds after which the close no longer waits for pending calls. The storage is then closed under these
+   * calls, and they fail, mostly with `connection_lost` or `closed`.
+   *
+   * Default: databases, Vertex AI and other servers end their calls by limits of their own. Over other storages,
+   * such as an adapter of your own, the close waits 30 seconds. Then it closes the storage and rejects with
+   * `storage_failed`, which names the pending calls.
    */
   timeoutMs?: number | undefined;
 }
@@ -235,7 +239,11 @@ export interface BaseSessionService<S extends object = StateShape> {
   deleteUserState(request: UserRequest): Promise<void>;
   /** Deletes the app's state. Sessions and users stay. */
   deleteAppState(request: AppRequest): Promise<void>;
-  /** Waits for pending calls; later calls reject with `closed`. A second close resolves. */
+  /**
+   * Waits for pending calls; later calls reject with `closed`. A second close resolves.
+   *
+   * @throws SessionError (as a rejection) `storage_failed` if the storage cannot be closed, or settles too late
+   */
   close(options?: CloseOptions): Promise<void>;
   /** Closes the service at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;

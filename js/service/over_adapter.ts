@@ -20,7 +20,10 @@ export function overAdapter<S extends object = StateShape>(
   options: SessionServiceOptions<S>,
 ): StoredSessionService<S> {
   requireAdapter(storage);
-  return new StoredSessionService<S>(new ServiceCore(partsOver(storage), options));
+  const core = new ServiceCore(partsOver(storage), options);
+  // Not before the options are accepted: a service that does not exist is never closed.
+  USERS.set(storage, (USERS.get(storage) ?? 0) + 1);
+  return new StoredSessionService<S>(core);
 }
 
 /** Returns the parts of a service over an adapter of this package. */
@@ -43,22 +46,19 @@ function partsOver(storage: StorageAdapter, builtIn?: BuiltInAdapter): ServicePa
       if (builtIn !== undefined) builtIn.onConnectionLost = onConnectionLost;
       return new AdapterStore(storage, builtIn);
     },
-    closeStorage: closeOnce(storage),
+    closeStorage: () => closeLast(storage),
     feed: feedOfAdapter(storage),
   };
 }
 
-/** The number of services that use an adapter and are not closed. */
+/** By adapter of a caller's own, the number of services that use it and are not closed. */
 const USERS = new WeakMap<StorageAdapter, number>();
 
-/** Returns a function that closes the adapter when the last service over it closes. */
-function closeOnce(storage: StorageAdapter): () => void | Promise<void> {
-  USERS.set(storage, (USERS.get(storage) ?? 0) + 1);
-  return () => {
-    const others = (USERS.get(storage) ?? 1) - 1;
-    USERS.set(storage, others);
-    if (others === 0) return memberOf(storage, 'close')?.call(storage);
-  };
+/** Closes an adapter when the last service over it closes. An adapter of this package has only one service. */
+function closeLast(storage: StorageAdapter): void | Promise<void> {
+  const others = (USERS.get(storage) ?? 1) - 1;
+  USERS.set(storage, others);
+  if (others === 0) return memberOf(storage, 'close')?.call(storage);
 }
 
 function requireAdapter(storage: unknown): asserts storage is StorageAdapter {

@@ -48,6 +48,9 @@ import { ServiceFeed } from '../watch/service_feed.js';
 /** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
 const MAX_ROUNDS = 100;
 
+/** The milliseconds of a close without `timeoutMs`, over a storage that does not end its calls by itself. */
+const CLOSE_TIMEOUT_MS = 30_000;
+
 /**
  * The member of a service that holds its core, for the HTTP handler. From the symbol registry: a bundler may put
  * the service and the handler into two copies of this package.
@@ -84,8 +87,8 @@ export class ServiceCore {
     const diagnostics = Diagnostics.of(options, parts.storage);
     this.#onConnectionLost = diagnostics && ((error) => diagnostics.tell('connection', error));
     this.calls = new Calls(diagnostics);
-    this.feed = new ServiceFeed(parts.feed);
     const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
+    const policy = policyOf(stale);
     this.#schema = optionalStateSchema(options.stateSchema);
     this.#autoTitle = takeAutoTitle(options.autoTitle);
     this.clock = checkedClock(clock);
@@ -105,9 +108,11 @@ export class ServiceCore {
       this.#retention = new Retention(options.retention, this.#retained(diagnostics), isShared);
       this.calls.onRequest = this.#retention.noteCall;
     }
+    // After the checks of all options: a service that does not exist never releases the feed.
+    this.feed = new ServiceFeed(parts.feed);
     this.appender = new Appender({
       handles,
-      rules: { writer: orderedWriter, policy: policyOf(stale) },
+      rules: { writer: orderedWriter, policy },
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       clock: this.clock,
@@ -276,12 +281,16 @@ export class ServiceCore {
   }
 
   async #close(timeoutMs: number | undefined): Promise<void> {
-    const deadline = new Deadline(timeoutMs);
+    const { closing, closeStorage } = this.#parts;
+    const limit = timeoutMs ?? (closing === undefined ? CLOSE_TIMEOUT_MS : undefined);
+    const deadline = new Deadline(limit);
     const settled = this.calls.close();
-    this.#parts.closing?.(timeoutMs);
-    await deadline.until(Promise.all([settled, this.#retention?.stop()]));
+    closing?.(timeoutMs);
+    const isSettled = await deadline.until(Promise.all([settled, this.#retention?.stop()]));
+    const unsettled = isSettled ? ["the storage's close"] : this.calls.pending;
     try {
-      await deadline.until(this.#parts.closeStorage?.());
+      const isClosed = await deadline.until(closeStorage?.());
+      if (timeoutMs === undefined && !(isSettled && isClosed)) throw closeTimeoutError(unsettled);
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
       const reason = messageOf(cause);
@@ -322,6 +331,16 @@ const SESSION_CHANGES: KnownOptions<SessionChanges> = {
   ttl: true,
   expireTime: true,
 };
+
+/** @param unsettled what the storage has not settled; empty: calls of the retention */
+function closeTimeoutError(unsettled: readonly string[]): SessionError {
+  const names = unsettled.length === 0 ? ['retention'] : [...new Set(unsettled)];
+  const seconds = CLOSE_TIMEOUT_MS / 1000;
+  const message =
+    `The service is closed, but its storage did not settle within ${seconds} s: ${names.join(', ')}. ` +
+    'Pending calls may still write. Give close a longer timeoutMs, or let the storage limit its waits.';
+  return new SessionError('storage_failed', message);
+}
 
 /** For example, the storage reads from a replica that lags. */
 function neverRead(sessionId: string): SessionError {

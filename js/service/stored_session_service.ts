@@ -329,7 +329,7 @@ export class StoredSessionService<S extends object = StateShape>
    * ```
    */
   async health(request: Abortable = {}): Promise<Health> {
-    const pendingCalls = this.#core.calls.pendingCount;
+    const pendingCalls = this.#core.calls.pending.length;
     const start = performance.now();
     const code = await this.ping(request).then(() => undefined, codeOf);
     return {

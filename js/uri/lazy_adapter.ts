@@ -82,8 +82,10 @@ export class LazyAdapter implements BuiltInAdapter {
   }
 
   closing(timeoutMs?: number): void {
-    const adapter = this.#adapter;
-    if (adapter !== undefined) memberOf(adapter, 'closing')?.call(adapter, timeoutMs);
+    // An adapter that is still being made gets it too, after the calls that wait for it.
+    this.#opening
+      ?.then((adapter) => memberOf(adapter, 'closing')?.call(adapter, timeoutMs))
+      .catch(() => undefined);
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@ import type { CreatedSession, Floor } from '../storage/session_store.js';
 import { type Appended, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
+import { onAbort } from '../call/on_abort.js';
 import { requireFunction } from '../errors/option_values.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import { stateNotice } from './state_notice.js';
@@ -52,10 +53,10 @@ export class ServiceFeed {
   #start(watcher: Watcher, signal: AbortSignal | undefined): void {
     this.#watchers.add(watcher);
     this.feed.add(watcher);
-    signal?.addEventListener('abort', watcher.stop);
+    const ignore = signal && onAbort(signal, watcher.stop);
     watcher.onEnd(() => {
       this.#watchers.delete(watcher);
-      signal?.removeEventListener('abort', watcher.stop);
+      ignore?.();
     });
   }
 

@@ -5,7 +5,7 @@
 import { Prepared } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
 import type { MysqlPromisePool } from './mysql_types.js';
-import { sendKill } from './mysql_kill.js';
+import { sendKill, SERVER_QUERY } from './mysql_kill.js';
 import { Sockets } from './sockets.js';
 
 /**
@@ -32,11 +32,16 @@ export function mysqlPool(
 ): ServerPool {
   let isPrepared = true;
   const sockets = new Sockets();
+  /** By connection, the rows of {@link SERVER_QUERY}. */
+  const servers = new WeakMap<object, unknown>();
   let queued = 0;
   pool.on('enqueue', () => (queued += 1));
   pool.on('connection', (connection) => {
     connection.on('error', onLost);
     sockets.add(connection.stream);
+    connection.query(SERVER_QUERY, (error, rows) => {
+      if (!error) servers.set(connection, rows);
+    });
   });
 
   return {
@@ -63,7 +68,8 @@ export function mysqlPool(
         },
         received: () => answered + (connection.connection.stream?.bytesRead ?? 0),
         cancel() {
-          sendKill(createPool, connection.connection.threadId).catch(() => undefined);
+          const { connection: announced } = connection;
+          sendKill(createPool, announced.threadId, servers.get(announced)).catch(() => undefined);
         },
         fallsBack(error) {
           const { code } = Object(error) as { code?: unknown };

@@ -14,10 +14,12 @@ export interface MysqlPooledConnection {
   readonly stream?: Socket;
   /** Emitted for failures outside of a query. */
   on(event: 'error', listener: (error: unknown) => void): unknown;
+  query(query: string, done: (error: unknown, rows: unknown) => void): unknown;
 }
 
 /** The part of a connection of `mysql2` that is used. */
 export interface MysqlConnection {
+  /** The object that the pool announced. */
   readonly connection: {
     readonly stream?: Socket;
     /** The server's id of the connection. */

@@ -14,7 +14,8 @@ import type { StoredSession } from '../format/session_file.js';
 /**
  * How an import changes `user:` and `app:` keys, which other sessions see too.
  *
- * - `'fill'`: keys that the store does not have are set; existing keys stay.
+ * - `'fill'`: keys that the store does not have are set; existing keys stay. The import reads the stored keys before it
+ *   writes. If another program first sets a key in between, the file's value replaces it.
  * - `'overwrite'`: all keys of the file are set.
  * - `'keep'`: no key is changed.
  *

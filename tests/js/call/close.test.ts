@@ -79,6 +79,17 @@ describe("The close of a storage of one's own", () => {
     assert.equal(closed, 1);
   });
 
+  it('happens although a service over it was refused for its options', async () => {
+    const storage = new MapStorage();
+    let closed = 0;
+    const adapter = Object.assign(storage, { close: () => void (closed += 1) });
+    await failure(openOver(adapter, { stale: 'never' as never }), 'invalid_argument');
+    const service = await openOver(adapter);
+    await service.createSession(KEY);
+    await service.close();
+    assert.equal(closed, 1);
+  });
+
   it('is called once, after all calls have settled', async () => {
     const calls: string[] = [];
     const storage = new MapStorage();
@@ -147,6 +158,46 @@ describe("The close of a storage of one's own", () => {
     await failure(service.getSession(KEY), 'closed');
     open();
     await append;
+  });
+
+  it('without `timeoutMs` happens after 30 seconds, and the error names the pending calls', async ({
+    mock,
+  }) => {
+    const storage = new MapStorage();
+    storage.pause = () => undefined;
+    let isClosed = false;
+    storage.close = () => {
+      isClosed = true;
+    };
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    storage.pause = () => new Promise(() => undefined);
+    void service.appendEvent({ session, event: says('one') });
+    void service.getSession(KEY);
+    const closing = service.close();
+    mock.timers.tick(29_999);
+    await new Promise((done) => setImmediate(done));
+    assert.equal(isClosed, false);
+    mock.timers.tick(1);
+    const error = await failure(closing, 'storage_failed');
+    assert.match(error.message, /within 30 s: appendEvent, getSession\./);
+    assert.equal(isClosed, true);
+    await failure(service.getSession(KEY), 'closed');
+    await service.close();
+  });
+
+  it('that never settles fails after 30 seconds', async ({ mock }) => {
+    const storage = new MapStorage();
+    storage.close = () => new Promise(() => undefined);
+    const service = await openOver(storage);
+    await service.createSession(KEY);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const closing = service.close();
+    await new Promise((done) => setImmediate(done));
+    mock.timers.tick(30_000);
+    const error = await failure(closing, 'storage_failed');
+    assert.match(error.message, /within 30 s: the storage's close\./);
   });
 
   it('refuses a `timeoutMs` that is not a time, and leaves the service open', async () => {

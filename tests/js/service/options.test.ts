@@ -4,6 +4,9 @@ import { it } from 'node:test';
 import { z } from 'zod';
 
 import { StateSchemaError } from '../../../js/index.js';
+import { ServiceCore } from '../../../js/service/service_core.js';
+import type { SessionServiceOptions } from '../../../js/service/service_options.js';
+import { Feed } from '../../../js/watch/feed.js';
 import { begin, failure, KEY, overStorages, says, stored, texts, USER } from './fixture.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -132,4 +135,21 @@ overStorages('The option `newId`', (open) => {
     await service.createSession(USER);
     await failure(service.createSession(USER), 'already_exists');
   });
+});
+
+it('Refused options leave the feed of the storage to others', () => {
+  const feed = new Feed();
+  let services = 0;
+  feed.retain = () => void (services += 1);
+  const storage = { kind: 'memory', durable: false };
+  const refused: object[] = [
+    { stale: 'never' },
+    { clock: 5 },
+    { history: { turns: 0 } },
+    { retention: {} },
+  ];
+  for (const options of refused as SessionServiceOptions[]) {
+    assert.throws(() => new ServiceCore({ storage, feed }, options), { code: 'invalid_argument' });
+  }
+  assert.equal(services, 0);
 });

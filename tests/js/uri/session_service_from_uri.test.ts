@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 import {
@@ -191,6 +194,22 @@ describe('The service of a URI', () => {
       );
       await service.close();
     }
+  });
+
+  it('ends its first call if it is closed at once and the server does not answer', async () => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const service = getSessionServiceFromUri(`postgresql://ada@127.0.0.1:${port}/db`);
+    const call = service.getSession(KEY).then(
+      () => 'read',
+      () => 'failed',
+    );
+    await service.close({ timeoutMs: 50 });
+    assert.equal(await Promise.race([call, pause(5000, 'pending')]), 'failed');
+    for (const socket of sockets) socket.destroy();
+    server.close();
   });
 
   it('reports a missing IndexedDB', async () => {

@@ -34,6 +34,23 @@ overStorages('A watcher', (open) => {
     assert.deepEqual(await notices.next(), { done: true, value: undefined });
   });
 
+  it('shares a signal with many others, and Node warns of none', async (t) => {
+    const service = await open();
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    t.after(() => process.off('warning', note));
+    const controller = new AbortController();
+    const watchers = Array.from({ length: 20 }, () =>
+      service.watch(KEY, { signal: controller.signal }),
+    );
+    await new Promise((done) => setImmediate(done));
+    assert.deepEqual(warnings, []);
+    controller.abort();
+    for (const watcher of watchers) assert.equal((await watcher.next()).done, true);
+    await service.close();
+  });
+
   it('ends with its signal, and drops what is pending', async () => {
     const { service, session } = await begin(open);
     const controller = new AbortController();
