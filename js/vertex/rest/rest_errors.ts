@@ -87,3 +87,15 @@ export function isSessionIdTaken(error: unknown): boolean {
 export function mayHaveTakenEffect(error: unknown): boolean {
   return isSessionError(error, 'connection_lost') || isTransient(error) || hasStatus(error, 200);
 }
+
+/** An error that begins with what is stored. Its cause is the error without that. */
+class AdvisedError extends SessionError {}
+
+/** Returns the error with advice before its message. Advice that the error has already is replaced. */
+export function withAdvice(error: unknown, advice: string): unknown {
+  const bare = error instanceof AdvisedError ? error.cause : error;
+  if (!isSessionError(bare)) return bare;
+  const { code, message, key, status, body, storage } = bare;
+  const fields = { key, status, body, storage, cause: bare };
+  return new AdvisedError(code, `${advice} ${message}`, fields);
+}

@@ -11,7 +11,6 @@
  * retry needs a handle that was read again: the old handle lacks the stored events.
  */
 import { isSameJson } from '../../wasm/core.js';
-import { SessionError } from '../../errors/errors.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 import type { Decide } from '../../storage/adapter.js';
 import type { Changes, EventRow, Found } from '../../storage/rows.js';
@@ -20,7 +19,7 @@ import { describeSession } from './describe_session.js';
 import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
 import { hasStatus } from '../../http/http_errors.js';
-import { mayHaveTakenEffect } from '../rest/rest_errors.js';
+import { mayHaveTakenEffect, withAdvice } from '../rest/rest_errors.js';
 import { latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
@@ -180,15 +179,8 @@ async function post(
 }
 
 function partialAppendError(error: unknown, stored: number, total: number): unknown {
-  if (!(error instanceof SessionError)) return error;
-  const { code, message, status, body, storage } = error;
   const advice =
     `${stored} of ${total} events are stored. Append all of them again: none is stored twice. ` +
     "With stale: 'reject', read the handle again first.";
-  return new SessionError(code, `${advice} ${message}`, {
-    status,
-    body,
-    storage,
-    cause: error,
-  });
+  return withAdvice(error, advice);
 }
