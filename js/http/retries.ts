@@ -27,6 +27,21 @@ export class Retries {
   }
 
   /**
+   * Runs an attempt, and repeats it after failures.
+   *
+   * @throws the failure, see {@link afterFailure}
+   */
+  async run<T>(attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (failure) {
+        await this.afterFailure(failure);
+      }
+    }
+  }
+
+  /**
    * Waits before a failed request is repeated, at least as long as the server asked for.
    *
    * @throws the failure itself, if a repetition would not help or fit into the time

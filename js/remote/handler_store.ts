@@ -29,12 +29,8 @@ import {
   STALE_POLICIES,
 } from '../wasm/protocol.js';
 import { appendedIn, changesIn, readEventsIn, sessionIn, sessionReader } from './responses.js';
-import {
-  type Connection,
-  pathOf,
-  type ReadResponse,
-  type RemoteRequest,
-} from './connection/connection.js';
+import type { Query } from '../http/exchange.js';
+import { type Connection, pathOf, type ReadResponse } from './connection/connection.js';
 import { createAt, type ServerStore } from './server_store.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 
@@ -216,7 +212,7 @@ export class HandlerStore implements ServerStore {
   /** Returns `undefined` if there is no such session. */
   #get<T>(
     path: string,
-    query: NonNullable<RemoteRequest['query']>,
+    query: Query,
     call: StorageCall,
     read: ReadResponse<T>,
   ): Promise<T | undefined> {

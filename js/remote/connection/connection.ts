@@ -1,15 +1,23 @@
 import type { MaybePromise } from '../../call/call.js';
+import { raceSignal } from '../../call/time_limit.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
-import { exchange, type HttpRequest } from '../../http/exchange.js';
-import { isTransient } from '../../http/http_errors.js';
+import {
+  type Access,
+  type Credentials,
+  exchange,
+  type HttpRequest,
+  type Query,
+  send,
+} from '../../http/exchange.js';
+import { hasStatus, isTransient, jsonIn } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../../http/protocol.js';
-import { jsonIn } from '../../http/response_text.js';
 import { Retries } from '../../http/retries.js';
 import type { StorageCall } from '../../model/diagnostic.js';
+import type { HostAbortSignal } from '../../model/host.js';
 import { malformedResponse, refusalOf, SERVER } from './response_error.js';
 
 /** Checked options of a connection. */
@@ -29,10 +37,7 @@ export interface RemoteRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** The segments of the path, as {@link pathOf} makes them. */
   readonly path: string;
-  /** A parameter of a list is given once for each element. */
-  readonly query?: Readonly<
-    Record<string, string | number | boolean | readonly string[] | undefined>
-  >;
+  readonly query?: Query;
   /** JSON text. */
   readonly body?: string | undefined;
   /**
@@ -50,10 +55,10 @@ export interface RemoteRequest {
  */
 export type ReadResponse<T> = (json: unknown, headers: Headers) => T | undefined;
 
-/** The headers of one request, and the function that removes their secrets from a text. */
-export interface Credentials {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly token: string | undefined;
+/** A response that has begun. */
+export interface OpenResponse {
+  readonly response: Response;
+  /** Removes the credentials of the request from a text. */
   readonly mask: (text: string) => string;
 }
 
@@ -63,7 +68,7 @@ export function pathOf(...segments: readonly string[]): string {
 }
 
 /** Sends requests to one server. No error shows a token or the value of a header. */
-export class Connection {
+export class Connection implements Access {
   readonly options: ConnectionOptions;
   readonly #maskHeaders: readonly ((text: string) => string)[];
 
@@ -74,40 +79,59 @@ export class Connection {
     this.#maskHeaders = secrets.filter(({ length }) => length >= 6).map(makeMask);
   }
 
-  urlOf({ path, query = {} }: Pick<RemoteRequest, 'path' | 'query'>): string {
-    const parameters = Object.entries(query).flatMap(([name, value]) =>
-      (Array.isArray(value) ? (value as readonly string[]) : [value])
-        .filter((text) => text !== undefined)
-        .map((text) => [name, String(text)]),
-    );
-    const search = new URLSearchParams(parameters);
-    return `${this.options.url}${path}${parameters.length > 0 ? `?${search}` : ''}`;
-  }
-
   /** @throws SessionError `storage_unavailable` if there is no token */
   async credentials(): Promise<Credentials> {
     const { headers: given, getAccessToken } = this.options;
     const headers = { ...given, [PROTOCOL_HEADER]: PROTOCOL_VERSION };
     const masks = [...this.#maskHeaders];
     const mask = (text: string): string => masks.reduce((masked, one) => one(masked), text);
-    if (getAccessToken === undefined) return { headers, token: undefined, mask };
+    if (getAccessToken === undefined) return { headers, secret: undefined, mask };
     const noToken = (problem: string, cause?: unknown): SessionError => {
       const message = `getAccessToken ${problem}.`;
       return new SessionError('storage_unavailable', message, { storage: SERVER.storage, cause });
     };
-    let token: unknown;
+    let secret: unknown;
     try {
-      token = await getAccessToken();
+      secret = await getAccessToken();
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
       throw noToken(`threw: ${messageOf(cause)}`, cause);
     }
     // `fetch` would refuse other characters with an error that shows the token.
-    if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+    if (typeof secret !== 'string' || !/^[\x21-\x7e]+$/.test(secret)) {
       throw noToken('must give printable ASCII text');
     }
-    masks.push(makeMask(token));
-    return { headers: { ...headers, authorization: `Bearer ${token}` }, token, mask };
+    masks.push(makeMask(secret));
+    return { headers: { ...headers, authorization: `Bearer ${secret}` }, secret, mask };
+  }
+
+  async renew({ secret }: Credentials): Promise<Credentials | undefined> {
+    if (secret === undefined) return undefined;
+    const fresh = await this.credentials();
+    return fresh.secret === secret ? undefined : fresh;
+  }
+
+  /**
+   * Sends a request once, and returns when its response begins.
+   *
+   * @param signal ends the request
+   * @throws SessionError the refusal, if the status is not 200; and what `fetch` throws
+   */
+  open(
+    request: RemoteRequest,
+    signal: HostAbortSignal,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<OpenResponse> {
+    const open = async (): Promise<OpenResponse> => {
+      const credentials = await this.credentials();
+      signal.throwIfAborted();
+      const { mask } = credentials;
+      const http = { ...this.#httpOf(request), headers };
+      const response = await send(http, credentials, signal, this.options.fetch);
+      if (response.status === 200) return { response, mask };
+      throw refusalOf(response.status, response.headers, mask(await response.text()));
+    };
+    return raceSignal(signal, open());
   }
 
   /**
@@ -123,18 +147,21 @@ export class Connection {
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, retries: maxRetries } = this.options;
     const limits = { server: SERVER, timeoutMs, signal, onRetry, closed: closeTimeout.signal };
+    const { method } = request;
+    const { isIdempotent = method === 'GET' } = request;
     return CallLimit.run(limits, async (limit) => {
       const retries = new Retries(limit, undefined, maxRetries);
       /** The first error after which a write may be stored. A later refusal does not tell. */
       let doubt: unknown;
       for (;;) {
-        const repetition = { mayHelp: false };
         try {
-          return await this.#attempt(limit, request, read, repetition);
+          return await this.#attempt(limit, request, read);
         } catch (failure) {
-          if (request.method !== 'GET' && isSessionError(failure, 'connection_lost'))
-            doubt ??= failure;
-          await retries.afterFailure(failure, repetition.mayHelp).catch((error: unknown) => {
+          if (method !== 'GET' && isSessionError(failure, 'connection_lost')) doubt ??= failure;
+          // Status 429 says that the request was not processed.
+          const isHarmless = isIdempotent || hasStatus(failure, 429);
+          const mayHelp = isHarmless && isTransient(failure);
+          await retries.afterFailure(failure, mayHelp).catch((error: unknown) => {
             throw doubt ?? error;
           });
         }
@@ -142,46 +169,26 @@ export class Connection {
     });
   }
 
-  /** @param repetition gets whether it may help to send the request again */
   async #attempt<T>(
     limit: CallLimit,
     request: RemoteRequest,
     read: ReadResponse<T>,
-    repetition: { mayHelp: boolean },
   ): Promise<T | undefined> {
-    const { timeoutMs, closeTimeout, fetch, getAccessToken } = this.options;
-    const { method, body, none } = request;
-    const { isIdempotent = method === 'GET' } = request;
-    const getCredentials = () => limit.wait(this.credentials());
-    let credentials = await getCredentials();
-    const send = () => {
-      const { headers } = credentials;
-      const http: HttpRequest = { method, url: this.urlOf(request), body, headers, fetch };
-      return exchange(SERVER, limit, timeoutMs, http).catch((error: unknown) => {
-        repetition.mayHelp = isIdempotent && isTransient(error);
-        throw error;
-      });
-    };
-    let response = await send();
-    if (response.status === 401 && getAccessToken !== undefined) {
-      const { token } = credentials;
-      credentials = await getCredentials();
-      if (credentials.token !== token) response = await send();
-    }
-    const { status, headers } = response;
-    // Long texts, and most are never shown.
-    const shownText = () => credentials.mask(response.text);
+    const { timeoutMs, closeTimeout, fetch } = this.options;
+    const parts = { server: SERVER, access: this, limit, timeoutMs, fetch };
+    const { status, headers, text, mask } = await exchange(parts, this.#httpOf(request));
     if (!(status >= 200 && status <= 299)) {
-      const refusal = refusalOf(status, headers, shownText());
-      if (refusal.error.code === none) return undefined;
-      // Status 429 says that the request was not processed.
-      repetition.mayHelp = refusal.isTransient && (isIdempotent || status === 429);
-      throw refusal.error;
+      const refusal = refusalOf(status, headers, mask(text));
+      if (refusal.code === request.none) return undefined;
+      throw refusal;
     }
     closeTimeout.restart();
-    const value = read(jsonIn(response.text), headers);
+    const value = read(jsonIn(text), headers);
     if (value !== undefined) return value;
-    repetition.mayHelp = isIdempotent;
-    throw malformedResponse(status, shownText(), method !== 'GET');
+    throw malformedResponse(status, mask(text), request.method !== 'GET');
+  }
+
+  #httpOf({ method, path, query, body }: RemoteRequest): HttpRequest {
+    return { method, url: `${this.options.url}${path}`, query, body };
   }
 }

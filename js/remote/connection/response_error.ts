@@ -1,7 +1,13 @@
 /** Makes the errors of responses. */
 import { SessionError, sessionErrorOf, type SessionErrorCode } from '../../errors/errors.js';
-import { type HttpServer, noteRetryAfter, TRANSIENT } from '../../http/http_errors.js';
-import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
+import {
+  type HttpServer,
+  jsonIn,
+  MAX_SHOWN_BODY,
+  noteRepetition,
+  remoteError,
+  TRANSIENT,
+} from '../../http/http_errors.js';
 import { isPlainObject } from '../../json/rules.js';
 
 /** The server, as errors name it. */
@@ -33,18 +39,12 @@ const CODES: ReadonlyMap<unknown, SessionErrorCode> = new Map([
   ['closed', 'storage_unavailable'],
 ]);
 
-/** The error of a response, and whether the same request may succeed later. */
-export interface Refusal {
-  readonly error: SessionError;
-  readonly isTransient: boolean;
-}
-
 /**
  * Makes the error for a response with an error status: with its `code` and fields if it has them.
  *
  * @param text the body without credentials
  */
-export function refusalOf(status: number, headers: Headers, text: string): Refusal {
+export function refusalOf(status: number, headers: Headers, text: string): SessionError {
   const json = jsonIn(text);
   const { detail, code, ...fields } = isPlainObject(json) ? json : {};
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
@@ -59,10 +59,10 @@ export function refusalOf(status: number, headers: Headers, text: string): Refus
     ...(translated === 'remote' && { status, body: text.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
-  noteRetryAfter(error, headers.get('retry-after'));
   // With a code, status 500 is a fault that does not pass.
   const isTransient = TRANSIENT.includes(status) && !(status === 500 && known !== undefined);
-  return { error, isTransient };
+  noteRepetition(error, headers.get('retry-after'), isTransient);
+  return error;
 }
 
 /** Returns the code of an error that `adk api_server` and the handler send without one. */
@@ -83,6 +83,7 @@ export function malformedResponse(status: number, text: string, isWrite: boolean
     const advice = 'The change may be stored; a stored event is not stored twice.';
     return new SessionError('connection_lost', `${message} ${advice}`, { storage: SERVER.storage });
   }
-  const body = text.slice(0, MAX_SHOWN_BODY);
-  return new SessionError('remote', message, { status, body, storage: SERVER.storage });
+  const error = remoteError(SERVER, message, status, text);
+  noteRepetition(error, null, true);
+  return error;
 }

@@ -1,8 +1,7 @@
 import { requireNotAborted } from '../../call/call.js';
 import { TimeLimit } from '../../call/time_limit.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
-import { innermostMessage, timeoutError } from '../../http/http_errors.js';
-import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
+import { innermostMessage, jsonIn, MAX_SHOWN_BODY, timeoutError } from '../../http/http_errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import { isTime } from '../../model/event/snapshot.js';
@@ -12,7 +11,7 @@ import type { Connection } from '../connection/connection.js';
 import { SERVER } from '../connection/response_error.js';
 import { HandleUpdates } from './handle_updates.js';
 import type { AgentRun } from './run_request.js';
-import { openStream, serverSentEvents } from '../connection/server_sent_events.js';
+import { serverSentEvents } from '../connection/server_sent_events.js';
 
 /** The server's half of a run. */
 export interface RunServer {
@@ -44,9 +43,8 @@ export async function* runAgent(
   const updates = handle && new HandleUpdates(handle, () => read(ended.signal));
   try {
     const request = { method: 'POST', path: '/run_sse', body } as const;
-    const { response, mask, refusal } = await openStream(connection, request, ended.signal);
+    const { response, mask } = await connection.open(request, ended.signal);
     ended.stopTimer();
-    if (refusal !== undefined) throw refusal.error;
     let failure: SessionError | undefined;
     for await (const data of serverSentEvents(response, ended.signal)) {
       if (data === undefined) continue;

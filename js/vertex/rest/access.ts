@@ -3,6 +3,7 @@ import { kindOf, messageOf } from '../../errors/describe.js';
 import { invalid } from '../../errors/invalid.js';
 import { SessionError } from '../../errors/errors.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
+import type { Access, Credentials } from '../../http/exchange.js';
 import { makeMask } from '../../http/mask.js';
 
 /**
@@ -19,7 +20,7 @@ import { makeMask } from '../../http/mask.js';
  */
 export type AccessToken = string | (() => string | Promise<string>);
 
-/** Options of an {@link Access}: one of the two, or neither. */
+/** Options of an {@link VertexAccess}: one of the two, or neither. */
 export interface AccessOptions {
   readonly accessToken?: AccessToken | undefined;
   readonly expressModeApiKey?: string | undefined;
@@ -35,16 +36,8 @@ interface AuthLibrary {
   };
 }
 
-/** The credentials of one request. */
-export interface Credentials {
-  readonly secret: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Masks these credentials in a text from the server. */
-  readonly mask: (text: string) => string;
-}
-
 /** Provides the credentials of each request. */
-export class Access {
+export class VertexAccess implements Access {
   readonly #options: AccessOptions;
   #auth: Promise<InstanceType<AuthLibrary['GoogleAuth']>> | undefined;
 
@@ -71,7 +64,6 @@ export class Access {
     return this.#toCredentials(expressModeApiKey ?? (await this.#getToken()));
   }
 
-  /** Returns other credentials after the server refused these; `undefined` if there are none. */
   async renew({ secret }: Credentials): Promise<Credentials | undefined> {
     const { accessToken, expressModeApiKey } = this.#options;
     if (expressModeApiKey !== undefined || typeof accessToken === 'string') return undefined;

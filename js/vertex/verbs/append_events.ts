@@ -16,14 +16,13 @@ import type { Decide } from '../../storage/adapter.js';
 import type { Changes, EventRow, Found } from '../../storage/rows.js';
 import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
 import { describeSession } from './describe_session.js';
-import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
 import { hasStatus } from '../../http/http_errors.js';
 import { mayHaveTakenEffect, withAdvice } from '../rest/rest_errors.js';
 import { latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
-import type { SessionAddress, Sessions } from './sessions.js';
+import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
 
 type AppendRequest = Pick<BuiltInWriteRequest, 'eventIds' | 'since' | 'sharesState'>;
 
