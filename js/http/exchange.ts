@@ -2,7 +2,7 @@
 import { ownMembers } from '../members/own.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { CallLimit } from './call_limit.js';
-import { connectionError, type HttpServer, timeoutError, timeoutReason } from './http_errors.js';
+import { connectionError, type HttpServer, timeoutReason } from './http_errors.js';
 
 /** The parameters of a URL's query. `undefined` ones are left out; a list is given once for each element. */
 export type Query = Readonly<
@@ -16,7 +16,6 @@ export interface HttpRequest {
   readonly query?: Query | undefined;
   /** JSON text. */
   readonly body?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A response that was read to its end. */
@@ -37,28 +36,24 @@ export interface Credentials {
   readonly mask: (text: string) => string;
 }
 
-/** Provides the credentials of requests. */
-export interface Access {
-  credentials(): Promise<Credentials>;
-  /** Returns other credentials after the server refused these; `undefined` if there are none. */
-  renew(refused: Credentials): Promise<Credentials | undefined>;
-}
+/**
+ * Provides the credentials of a request.
+ *
+ * @param wereRefused whether the server has refused the last ones
+ */
+export type Access = (wereRefused: boolean) => Promise<Credentials>;
 
 /** Sends a request, and returns when its response begins. */
 export async function send(
-  { method, url, query = {}, body, headers = {} }: HttpRequest,
-  credentials: Credentials,
+  { method, url, query = {}, body }: HttpRequest,
+  headers: Readonly<Record<string, string>>,
   signal: HostAbortSignal,
   fetchWith: typeof fetch = fetch,
 ): Promise<Response> {
   // `fetch` would read inherited members as well.
   const request = ownMembers({
     method,
-    headers: {
-      ...credentials.headers,
-      ...headers,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
+    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     signal,
     // No other server may receive the credentials.
     redirect: 'manual' as const,
@@ -96,43 +91,40 @@ export interface Exchange {
  * @throws SessionError `connection_lost` if there is no response, or not all of it; what getting the credentials throws
  */
 export async function exchange(parts: Exchange, request: HttpRequest): Promise<HttpResponse> {
-  const { access, limit } = parts;
-  const credentials = await inTime(parts, access.credentials());
+  const { access, limit, server } = parts;
+  const provider = { ...server, name: 'The function that returns the access token' };
+  const credentials = await inTime(parts, provider, () => access(false));
   const response = await exchangeOnce(parts, request, credentials);
   if (response.status !== 401) return response;
-  const fresh = await inTime(parts, access.renew(credentials));
-  if (fresh === undefined) return response;
+  const fresh = await inTime(parts, provider, () => access(true));
+  if (fresh.secret === credentials.secret) return response;
   limit.onRetry?.();
   return exchangeOnce(parts, request, fresh);
 }
 
-async function exchangeOnce(
-  { server, limit, timeoutMs, fetch }: Exchange,
+function exchangeOnce(
+  parts: Exchange,
   request: HttpRequest,
-  credentials: Credentials,
+  { headers: credentials, mask }: Credentials,
 ): Promise<HttpResponse> {
-  if (request.method !== 'GET') limit.beginWrite();
+  if (request.method !== 'GET') parts.limit.beginWrite();
+  return inTime(parts, parts.server, async (signal) => {
+    const response = await send(request, credentials, signal, parts.fetch);
+    // A user's own `fetch` may return something else than a response.
+    const text = String(await response.text());
+    return { status: response.status, text, headers: new Headers(response.headers), mask };
+  });
+}
+
+/** Waits with a timeout, also for a function of a user's own that never answers. */
+async function inTime<T>(
+  { limit, timeoutMs }: Exchange,
+  server: HttpServer,
+  work: (signal: HostAbortSignal) => Promise<T>,
+): Promise<T> {
   try {
-    return await limit.runPart(timeoutMs, timeoutReason, async (signal) => {
-      const response = await send(request, credentials, signal, fetch);
-      // A user's own `fetch` may return something else than a response.
-      return {
-        status: response.status,
-        text: String(await response.text()),
-        headers: new Headers(response.headers),
-        mask: credentials.mask,
-      };
-    });
+    return await limit.runPart(timeoutMs, timeoutReason, work);
   } catch (cause) {
     throw connectionError(server, cause, timeoutMs);
   }
-}
-
-/** Waits for credentials with a timeout: a function of a user's own may never answer. */
-function inTime<T>({ server, limit, timeoutMs }: Exchange, credentials: Promise<T>): Promise<T> {
-  const tooLate = (): unknown => {
-    const message = `The access token did not come within ${timeoutMs} ms`;
-    return timeoutError(server, `${message}. Check the function that provides it, or try again.`);
-  };
-  return limit.runPart(timeoutMs, tooLate, () => credentials);
 }

@@ -27,21 +27,6 @@ export class Retries {
   }
 
   /**
-   * Runs an attempt, and repeats it after failures.
-   *
-   * @throws the failure, see {@link afterFailure}
-   */
-  async run<T>(attempt: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await attempt();
-      } catch (failure) {
-        await this.afterFailure(failure);
-      }
-    }
-  }
-
-  /**
    * Waits before a failed request is repeated, at least as long as the server asked for.
    *
    * @throws the failure itself, if a repetition would not help or fit into the time
@@ -66,5 +51,20 @@ export class Retries {
     this.#count += 1;
     if (pause >= Math.min(this.#limit.remaining, this.#end - Date.now())) throw failure;
     await this.#limit.pause(pause);
+  }
+}
+
+/**
+ * Runs an attempt, and repeats it after failures.
+ *
+ * @throws the last failure, see {@link Retries.afterFailure}
+ */
+export async function repeat<T>(retries: Retries, attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (failure) {
+      await retries.afterFailure(failure);
+    }
   }
 }

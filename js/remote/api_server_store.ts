@@ -21,7 +21,7 @@ import { checkWindow, pageNumbers } from '../wasm/core.js';
 import type { Appended } from '../wasm/protocol.js';
 import { readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
-import { createAt, type ServerStore } from './server_store.js';
+import { bodyOf, createAt, type ServerStore } from './server_store.js';
 import { runAgent } from './run/run.js';
 import { type RunRequest, takeRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
@@ -101,7 +101,7 @@ export class ApiServerStore implements ServerStore {
     if (position.created !== -1 || compute !== undefined || event === undefined) {
       throw unsupported('has no route to append events; only its agents append');
     }
-    const body = `{"stateDelta":${event.deltaText}}`;
+    const body = bodyOf({ stateDelta: event.deltaText });
     const request = { method: 'PATCH', path: sessionPath(key), body } as const;
     const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
       pythonSession(json, key),

@@ -9,7 +9,7 @@ import { decodeNotice } from '../watch/tab_message.js';
 import type { Watcher } from '../watch/watcher.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { SERVER } from './connection/response_error.js';
-import { serverSentEvents } from './connection/server_sent_events.js';
+import { openStream, serverSentEvents } from './connection/server_sent_events.js';
 
 /** First and longest pause before a feed is opened again, in milliseconds. */
 const FIRST_PAUSE = 250;
@@ -116,7 +116,7 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
     const query = { userId, sessionId };
     const headers = { 'last-event-id': subscription.lastEventId };
     const feed = { method: 'GET', path, query } as const;
-    const { response } = await connection.open(feed, silence.signal, headers);
+    const { response } = await openStream(connection, feed, silence.signal, headers);
     let isFeed = false;
     const onId = (id: string): void => void (subscription.lastEventId = id);
     for await (const data of serverSentEvents(response, silence.signal, onId)) {

@@ -4,7 +4,7 @@ import { ServiceCore } from '../service/service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import { type AccessToken, VertexAccess } from './rest/access.js';
+import { Access, type AccessToken } from './rest/access.js';
 import { CloseTimeout } from '../http/close_timeout.js';
 import { requireWhole } from '../http/whole_number.js';
 import { EngineAddresses } from './rest/engine_address.js';
@@ -128,7 +128,7 @@ export function openAdapter(options: VertexAiOptions<object>): VertexAdapter {
   requireWhole('timeoutMs', timeoutMs);
   requireWhole('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
-  const access = new VertexAccess({ accessToken, expressModeApiKey: addresses.apiKey });
+  const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
   const connection = { access, timeoutMs, closeTimeout: new CloseTimeout(VERTEX_AI) };
   return new VertexAdapter(connection, addresses, callTimeoutMs);
 }

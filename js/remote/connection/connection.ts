@@ -1,23 +1,14 @@
 import type { MaybePromise } from '../../call/call.js';
-import { raceSignal } from '../../call/time_limit.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
-import {
-  type Access,
-  type Credentials,
-  exchange,
-  type HttpRequest,
-  type Query,
-  send,
-} from '../../http/exchange.js';
+import { type Credentials, exchange, type HttpRequest, type Query } from '../../http/exchange.js';
 import { hasStatus, isTransient, jsonIn } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../../http/protocol.js';
 import { Retries } from '../../http/retries.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import type { HostAbortSignal } from '../../model/host.js';
 import { malformedResponse, refusalOf, SERVER } from './response_error.js';
 
 /** Checked options of a connection. */
@@ -46,7 +37,7 @@ export interface RemoteRequest {
    */
   readonly isIdempotent?: boolean;
   /** The code of a refusal that is an answer: there is nothing. */
-  readonly none?: SessionErrorCode;
+  readonly none?: SessionErrorCode | undefined;
 }
 
 /**
@@ -55,83 +46,35 @@ export interface RemoteRequest {
  */
 export type ReadResponse<T> = (json: unknown, headers: Headers) => T | undefined;
 
-/** A response that has begun. */
-export interface OpenResponse {
-  readonly response: Response;
-  /** Removes the credentials of the request from a text. */
-  readonly mask: (text: string) => string;
-}
-
 /** Returns the path of names, of which each is encoded. */
 export function pathOf(...segments: readonly string[]): string {
   return segments.map((segment) => `/${encodeURIComponent(toPathName(segment))}`).join('');
 }
 
 /** Sends requests to one server. No error shows a token or the value of a header. */
-export class Connection implements Access {
+export class Connection {
   readonly options: ConnectionOptions;
-  readonly #maskHeaders: readonly ((text: string) => string)[];
+  /** The words in the values of the headers. */
+  readonly #secrets: readonly string[];
 
   constructor(options: ConnectionOptions) {
     this.options = options;
-    const secrets = Object.values(options.headers).flatMap((value) => value.split(' '));
+    const words = Object.values(options.headers).flatMap((value) => value.split(' '));
     // Shorter ones would be found in texts that hold no secret.
-    this.#maskHeaders = secrets.filter(({ length }) => length >= 6).map(makeMask);
+    this.#secrets = words.filter(({ length }) => length >= 6);
   }
 
   /** @throws SessionError `storage_unavailable` if there is no token */
   async credentials(): Promise<Credentials> {
     const { headers: given, getAccessToken } = this.options;
     const headers = { ...given, [PROTOCOL_HEADER]: PROTOCOL_VERSION };
-    const masks = [...this.#maskHeaders];
-    const mask = (text: string): string => masks.reduce((masked, one) => one(masked), text);
-    if (getAccessToken === undefined) return { headers, secret: undefined, mask };
-    const noToken = (problem: string, cause?: unknown): SessionError => {
-      const message = `getAccessToken ${problem}.`;
-      return new SessionError('storage_unavailable', message, { storage: SERVER.storage, cause });
-    };
-    let secret: unknown;
-    try {
-      secret = await getAccessToken();
-    } catch (cause) {
-      if (isSessionError(cause)) throw cause;
-      throw noToken(`threw: ${messageOf(cause)}`, cause);
+    if (getAccessToken === undefined) {
+      return { headers, secret: undefined, mask: makeMask(...this.#secrets) };
     }
-    // `fetch` would refuse other characters with an error that shows the token.
-    if (typeof secret !== 'string' || !/^[\x21-\x7e]+$/.test(secret)) {
-      throw noToken('must give printable ASCII text');
-    }
-    masks.push(makeMask(secret));
-    return { headers: { ...headers, authorization: `Bearer ${secret}` }, secret, mask };
-  }
-
-  async renew({ secret }: Credentials): Promise<Credentials | undefined> {
-    if (secret === undefined) return undefined;
-    const fresh = await this.credentials();
-    return fresh.secret === secret ? undefined : fresh;
-  }
-
-  /**
-   * Sends a request once, and returns when its response begins.
-   *
-   * @param signal ends the request
-   * @throws SessionError the refusal, if the status is not 200; and what `fetch` throws
-   */
-  open(
-    request: RemoteRequest,
-    signal: HostAbortSignal,
-    headers?: Readonly<Record<string, string>>,
-  ): Promise<OpenResponse> {
-    const open = async (): Promise<OpenResponse> => {
-      const credentials = await this.credentials();
-      signal.throwIfAborted();
-      const { mask } = credentials;
-      const http = { ...this.#httpOf(request), headers };
-      const response = await send(http, credentials, signal, this.options.fetch);
-      if (response.status === 200) return { response, mask };
-      throw refusalOf(response.status, response.headers, mask(await response.text()));
-    };
-    return raceSignal(signal, open());
+    const secret = await takeToken(getAccessToken);
+    const authorization = `Bearer ${secret}`;
+    const mask = makeMask(secret, ...this.#secrets);
+    return { headers: { ...headers, authorization }, secret, mask };
   }
 
   /**
@@ -175,8 +118,9 @@ export class Connection implements Access {
     read: ReadResponse<T>,
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, fetch } = this.options;
-    const parts = { server: SERVER, access: this, limit, timeoutMs, fetch };
-    const { status, headers, text, mask } = await exchange(parts, this.#httpOf(request));
+    const access = () => this.credentials();
+    const parts = { server: SERVER, access, limit, timeoutMs, fetch };
+    const { status, headers, text, mask } = await exchange(parts, this.httpOf(request));
     if (!(status >= 200 && status <= 299)) {
       const refusal = refusalOf(status, headers, mask(text));
       if (refusal.code === request.none) return undefined;
@@ -188,7 +132,26 @@ export class Connection implements Access {
     throw malformedResponse(status, mask(text), request.method !== 'GET');
   }
 
-  #httpOf({ method, path, query, body }: RemoteRequest): HttpRequest {
+  /** Returns the request with the URL of the server. */
+  httpOf({ method, path, query, body }: RemoteRequest): HttpRequest {
     return { method, url: `${this.options.url}${path}`, query, body };
   }
+}
+
+async function takeToken(getAccessToken: () => MaybePromise<string>): Promise<string> {
+  let token: unknown;
+  try {
+    token = await getAccessToken();
+  } catch (cause) {
+    if (isSessionError(cause)) throw cause;
+    throw noToken(`threw: ${messageOf(cause)}`, cause);
+  }
+  // `fetch` would refuse other characters with an error that shows the token.
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw noToken('must give printable ASCII text');
+}
+
+function noToken(problem: string, cause?: unknown): SessionError {
+  const message = `getAccessToken ${problem}.`;
+  return new SessionError('storage_unavailable', message, { storage: SERVER.storage, cause });
 }

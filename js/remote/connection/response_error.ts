@@ -13,31 +13,32 @@ import { isPlainObject } from '../../json/rules.js';
 /** The server, as errors name it. */
 export const SERVER: HttpServer = { name: 'The session server', storage: 'remote' };
 
-/** The codes of responses, and what they are on this side of the connection. Any other is `remote`. */
-const CODES: ReadonlyMap<unknown, SessionErrorCode> = new Map([
-  ...(
-    [
-      'invalid_argument',
-      'already_exists',
-      'not_found',
-      'stale_session',
-      'unserializable',
-      'schema_violation',
-      'ambiguous',
-      'unsupported',
-      'storage_failed',
-      'quota_exceeded',
-      'storage_blocked',
-      'storage_unavailable',
-      'storage_newer',
-      'corrupt_record',
-      'connection_lost',
-    ] as const
-  ).map((code) => [code, code] as const),
+/** The codes of responses that are the same on this side of the connection. */
+const KEPT_CODES: readonly unknown[] = [
+  'invalid_argument',
+  'already_exists',
+  'not_found',
+  'stale_session',
+  'unserializable',
+  'schema_violation',
+  'ambiguous',
+  'unsupported',
+  'storage_failed',
+  'quota_exceeded',
+  'storage_blocked',
+  'storage_unavailable',
+  'storage_newer',
+  'corrupt_record',
+  'connection_lost',
+] satisfies SessionErrorCode[];
+
+/** Returns what the code of a response is on this side of the connection. */
+function translate(code: unknown): SessionErrorCode {
   // Another signal than the caller's ended the request: the server's time limit.
-  ['aborted', 'connection_lost'],
-  ['closed', 'storage_unavailable'],
-]);
+  if (code === 'aborted') return 'connection_lost';
+  if (code === 'closed') return 'storage_unavailable';
+  return KEPT_CODES.includes(code) ? (code as SessionErrorCode) : 'remote';
+}
 
 /**
  * Makes the error for a response with an error status: with its `code` and fields if it has them.
@@ -49,7 +50,7 @@ export function refusalOf(status: number, headers: Headers, text: string): Sessi
   const { detail, code, ...fields } = isPlainObject(json) ? json : {};
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
   const known = code ?? codeOf(status, reason);
-  const translated = CODES.get(known) ?? 'remote';
+  const translated = translate(known);
   const message =
     reason && translated === known && status < 500
       ? reason

@@ -1,8 +1,43 @@
 import { onAbort } from '../../call/on_abort.js';
+import { raceSignal } from '../../call/time_limit.js';
+import { send } from '../../http/exchange.js';
 import type { HostAbortSignal } from '../../model/host.js';
+import type { Connection, RemoteRequest } from './connection.js';
+import { refusalOf } from './response_error.js';
 
 /** The most characters of an event that is not complete: a server that never ends one must not fill the memory. */
 const MAX_PENDING = 2 ** 26;
+
+/** A response that has begun. */
+export interface OpenStream {
+  readonly response: Response;
+  /** Removes the credentials of the request from a text. */
+  readonly mask: (text: string) => string;
+}
+
+/**
+ * Sends a request, once, and returns when its response begins.
+ *
+ * @param signal ends the request
+ * @throws SessionError the refusal, if the status is not 200; and what `fetch` throws
+ */
+export function openStream(
+  connection: Connection,
+  request: RemoteRequest,
+  signal: HostAbortSignal,
+  extraHeaders?: Readonly<Record<string, string>>,
+): Promise<OpenStream> {
+  const open = async (): Promise<OpenStream> => {
+    const { headers, mask } = await connection.credentials();
+    signal.throwIfAborted();
+    const http = connection.httpOf(request);
+    const { fetch } = connection.options;
+    const response = await send(http, { ...headers, ...extraHeaders }, signal, fetch);
+    if (response.status === 200) return { response, mask };
+    throw refusalOf(response.status, response.headers, mask(await response.text()));
+  };
+  return raceSignal(signal, open());
+}
 
 /**
  * Yields the data of the server-sent events in a response, and `undefined` for each comment, which shows that the

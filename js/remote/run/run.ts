@@ -11,7 +11,7 @@ import type { Connection } from '../connection/connection.js';
 import { SERVER } from '../connection/response_error.js';
 import { HandleUpdates } from './handle_updates.js';
 import type { AgentRun } from './run_request.js';
-import { serverSentEvents } from '../connection/server_sent_events.js';
+import { openStream, serverSentEvents } from '../connection/server_sent_events.js';
 
 /** The server's half of a run. */
 export interface RunServer {
@@ -43,7 +43,7 @@ export async function* runAgent(
   const updates = handle && new HandleUpdates(handle, () => read(ended.signal));
   try {
     const request = { method: 'POST', path: '/run_sse', body } as const;
-    const { response, mask } = await connection.open(request, ended.signal);
+    const { response, mask } = await openStream(connection, request, ended.signal);
     ended.stopTimer();
     let failure: SessionError | undefined;
     for await (const data of serverSentEvents(response, ended.signal)) {

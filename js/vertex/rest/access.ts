@@ -3,7 +3,7 @@ import { kindOf, messageOf } from '../../errors/describe.js';
 import { invalid } from '../../errors/invalid.js';
 import { SessionError } from '../../errors/errors.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
-import type { Access, Credentials } from '../../http/exchange.js';
+import type { Credentials } from '../../http/exchange.js';
 import { makeMask } from '../../http/mask.js';
 
 /**
@@ -20,7 +20,7 @@ import { makeMask } from '../../http/mask.js';
  */
 export type AccessToken = string | (() => string | Promise<string>);
 
-/** Options of an {@link VertexAccess}: one of the two, or neither. */
+/** Options of an {@link Access}: one of the two, or neither. */
 export interface AccessOptions {
   readonly accessToken?: AccessToken | undefined;
   readonly expressModeApiKey?: string | undefined;
@@ -37,7 +37,7 @@ interface AuthLibrary {
 }
 
 /** Provides the credentials of each request. */
-export class VertexAccess implements Access {
+export class Access {
   readonly #options: AccessOptions;
   #auth: Promise<InstanceType<AuthLibrary['GoogleAuth']>> | undefined;
 
@@ -58,19 +58,15 @@ export class VertexAccess implements Access {
     this.#options = options;
   }
 
-  /** @throws SessionError `storage_unavailable` if there are none */
-  async credentials(): Promise<Credentials> {
+  /**
+   * @param wereRefused whether the server has refused the last ones
+   * @throws SessionError `storage_unavailable` if there are none
+   */
+  async credentials(wereRefused: boolean): Promise<Credentials> {
+    // The library caches a token until it expires; a new instance asks for another one.
+    if (wereRefused) this.#auth = undefined;
     const { expressModeApiKey } = this.#options;
     return this.#toCredentials(expressModeApiKey ?? (await this.#getToken()));
-  }
-
-  async renew({ secret }: Credentials): Promise<Credentials | undefined> {
-    const { accessToken, expressModeApiKey } = this.#options;
-    if (expressModeApiKey !== undefined || typeof accessToken === 'string') return undefined;
-    // The library caches a token until it expires; a new instance asks for another one.
-    this.#auth = undefined;
-    const fresh = this.#toCredentials(await this.#getToken());
-    return fresh.secret === secret ? undefined : fresh;
   }
 
   #toCredentials(token: string): Credentials {

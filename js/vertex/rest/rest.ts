@@ -4,9 +4,10 @@ import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
-import { type Access, exchange, type Query } from '../../http/exchange.js';
+import { exchange, type Query } from '../../http/exchange.js';
+import type { Access } from './access.js';
 import { jsonIn } from '../../http/http_errors.js';
-import { Retries } from '../../http/retries.js';
+import { repeat, Retries } from '../../http/retries.js';
 import { malformedResponse, statusError, unconfirmedError, VERTEX_AI } from './rest_errors.js';
 
 /** The parts that the requests of all calls share. */
@@ -37,9 +38,14 @@ export class Rest {
     return new Retries(this.limit);
   }
 
+  /** Runs requests, and repeats them after failures that may pass. */
+  repeat<T>(attempt: () => Promise<T>): Promise<T> {
+    return repeat(this.retries(), attempt);
+  }
+
   /** Sends a GET request, with retries if they may help. */
   get(url: string, query: Query = {}): Promise<JsonObject> {
-    return this.retries().run(() => this.request('GET', url, query));
+    return this.repeat(() => this.request('GET', url, query));
   }
 
   /**
@@ -76,7 +82,8 @@ export class Rest {
     query: Query = {},
     body?: JsonObject,
   ): Promise<JsonObject> {
-    const { access, closeTimeout, timeoutMs } = this.#connection;
+    const { closeTimeout, timeoutMs } = this.#connection;
+    const access = (wereRefused: boolean) => this.#connection.access.credentials(wereRefused);
     const { limit } = this;
     const parts = { server: VERTEX_AI, access, limit, timeoutMs };
     const http = { method, url, query, body: body && JSON.stringify(body) };

@@ -43,8 +43,8 @@ export async function describeSession(
   const updateMask = Object.keys(fields).join(',');
   if (updateMask === '') return true;
   const { rest } = sessions;
-  const patched = await rest
-    .retries()
-    .run(() => sessions.unlessNotFound(rest.request('PATCH', address.url, { updateMask }, fields)));
+  const patched = await rest.repeat(() =>
+    sessions.unlessNotFound(rest.request('PATCH', address.url, { updateMask }, fields)),
+  );
   return patched !== undefined;
 }
