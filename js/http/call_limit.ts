@@ -65,13 +65,8 @@ export class CallLimit {
   }
 
   /** @throws SessionError the reason, if the call ends during the pause */
-  async pause(milliseconds: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    try {
-      await this.wait(new Promise<void>((done) => (timer = setTimeout(done, milliseconds))));
-    } finally {
-      clearTimeout(timer);
-    }
+  pause(milliseconds: number): Promise<void> {
+    return pause(milliseconds, this.#limit.signal);
   }
 
   /** Waits for work that may continue after the call has ended. */
@@ -98,6 +93,16 @@ export class CallLimit {
     } finally {
       part.end();
     }
+  }
+}
+
+/** Waits. Rejects with the signal's reason if it fires meanwhile. */
+export async function pause(milliseconds: number, signal: HostAbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    await raceSignal(signal, new Promise<void>((done) => (timer = setTimeout(done, milliseconds))));
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,16 +1,21 @@
+/** Sends requests, and reads their responses. */
 import { ownMembers } from '../members/own.js';
+import type { HostAbortSignal } from '../model/host.js';
 import type { CallLimit } from './call_limit.js';
 import { connectionError, type HttpServer, timeoutReason } from './http_errors.js';
+
+/** The parameters of a URL's query. `undefined` ones are left out; a list is given once for each element. */
+export type Query = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+>;
 
 /** A request of a call. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
+  readonly query?: Query | undefined;
   /** JSON text. */
-  readonly body: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the global one. */
-  readonly fetch?: typeof fetch | undefined;
+  readonly body?: string | undefined;
 }
 
 /** A response that was read to its end. */
@@ -18,39 +23,107 @@ export interface HttpResponse {
   readonly status: number;
   readonly text: string;
   readonly headers: Headers;
+  /** Masks the credentials of the request in a text. */
+  readonly mask: (text: string) => string;
+}
+
+/** The credentials of one request. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent: there is no token. */
+  readonly secret: string | undefined;
+  /** Masks these credentials in a text from the server. */
+  readonly mask: (text: string) => string;
 }
 
 /**
- * Sends one request and reads its response. A request that is not a GET ends the caller's right to abort.
+ * Provides the credentials of a request.
  *
- * @throws SessionError `connection_lost` if there is no response, or not all of it
+ * @param wereRefused whether the server has refused the last ones
  */
-export async function exchange(
-  server: HttpServer,
-  limit: CallLimit,
-  timeoutMs: number,
-  { method, url, body, headers = {}, fetch: send = fetch }: HttpRequest,
+export type Access = (wereRefused: boolean) => Promise<Credentials>;
+
+/** Sends a request, and returns when its response begins. */
+export async function send(
+  { method, url, query = {}, body }: HttpRequest,
+  headers: Readonly<Record<string, string>>,
+  signal: HostAbortSignal,
+  fetchWith: typeof fetch = fetch,
+): Promise<Response> {
+  // `fetch` would read inherited members as well.
+  const request = ownMembers({
+    method,
+    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+    signal,
+    // No other server may receive the credentials.
+    redirect: 'manual' as const,
+    ...(body !== undefined && { body }),
+  });
+  const search = queryText(query);
+  return fetchWith(search === '' ? url : `${url}?${search}`, request);
+}
+
+function queryText(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of Array.isArray(value) ? (value as readonly string[]) : [value]) {
+      if (item !== undefined) parameters.append(name, String(item));
+    }
+  }
+  return String(parameters);
+}
+
+/** The requests of one call. */
+export interface Exchange {
+  readonly server: HttpServer;
+  readonly access: Access;
+  readonly limit: CallLimit;
+  /** Timeout in milliseconds of a request, and of getting its credentials. */
+  readonly timeoutMs: number;
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/**
+ * Sends a request, and reads its response. Sends it once more with other credentials after status 401. A request
+ * that is not a GET ends the caller's right to abort.
+ *
+ * @throws SessionError `connection_lost` if there is no response, or not all of it; what getting the credentials throws
+ */
+export async function exchange(parts: Exchange, request: HttpRequest): Promise<HttpResponse> {
+  const { access, limit, server } = parts;
+  const provider = { ...server, name: 'The function that returns the access token' };
+  const credentials = await inTime(parts, provider, () => access(false));
+  const response = await exchangeOnce(parts, request, credentials);
+  if (response.status !== 401) return response;
+  const fresh = await inTime(parts, provider, () => access(true));
+  if (fresh.secret === credentials.secret) return response;
+  limit.onRetry?.();
+  return exchangeOnce(parts, request, fresh);
+}
+
+function exchangeOnce(
+  parts: Exchange,
+  request: HttpRequest,
+  { headers: credentials, mask }: Credentials,
 ): Promise<HttpResponse> {
-  if (method !== 'GET') limit.beginWrite();
+  if (request.method !== 'GET') parts.limit.beginWrite();
+  return inTime(parts, parts.server, async (signal) => {
+    const response = await send(request, credentials, signal, parts.fetch);
+    // A user's own `fetch` may return something else than a response.
+    const text = String(await response.text());
+    return { status: response.status, text, headers: new Headers(response.headers), mask };
+  });
+}
+
+/** Waits with a timeout, also for a function of a user's own that never answers. */
+async function inTime<T>(
+  { limit, timeoutMs }: Exchange,
+  server: HttpServer,
+  work: (signal: HostAbortSignal) => Promise<T>,
+): Promise<T> {
   try {
-    return await limit.runPart(timeoutMs, timeoutReason, async (signal) => {
-      // `fetch` would read inherited members as well.
-      const request = ownMembers({
-        method,
-        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-        signal,
-        // No other server may receive the credentials.
-        redirect: 'manual' as const,
-        ...(body !== undefined && { body }),
-      });
-      const response = await send(url, request);
-      // A user's own `fetch` may return something else than a response.
-      return {
-        status: response.status,
-        text: String(await response.text()),
-        headers: new Headers(response.headers),
-      };
-    });
+    return await limit.runPart(timeoutMs, timeoutReason, work);
   } catch (cause) {
     throw connectionError(server, cause, timeoutMs);
   }

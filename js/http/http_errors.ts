@@ -9,18 +9,62 @@ export interface HttpServer {
   readonly storage: string;
 }
 
-/** The delay that the server asked for, in milliseconds. */
-const RETRY_AFTER = new WeakMap<SessionError, number>();
+/** Maximum length of the response text that an error shows, in characters. */
+export const MAX_SHOWN_BODY = 500;
 
-/** Notes the delay that the `Retry-After` header of a response asks for. */
-export function noteRetryAfter(error: SessionError, header: string | null): void {
-  const delay = millisecondsUntil(header);
-  if (delay !== undefined) RETRY_AFTER.set(error, delay);
+/** Returns the value of a JSON text. Returns `undefined` for other texts, for example a proxy's error page. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Makes the error `remote` of a response.
+ *
+ * @param body the response text, without credentials
+ */
+export function remoteError(
+  { storage }: HttpServer,
+  message: string,
+  status: number,
+  body: string,
+): SessionError {
+  return new SessionError('remote', message, {
+    status,
+    body: body.slice(0, MAX_SHOWN_BODY),
+    storage,
+  });
+}
+
+/** What a response says about a repetition of its request. */
+interface RepetitionHint {
+  /** Whether the same request may succeed later. Absent: the error itself tells. */
+  readonly isTransient?: boolean | undefined;
+  /** The delay that the server asked for, in milliseconds. */
+  readonly delay?: number | undefined;
+}
+
+const HINTS = new WeakMap<SessionError, RepetitionHint>();
+
+/**
+ * Notes on an error what its response says about a repetition of the request.
+ *
+ * @param retryAfter the `Retry-After` header
+ */
+export function noteRepetition(
+  error: SessionError,
+  retryAfter: string | null,
+  isTransient?: boolean,
+): void {
+  HINTS.set(error, { isTransient, delay: millisecondsUntil(retryAfter) });
 }
 
 /** Returns the delay that the server asked for, in milliseconds; 0 if it did not. */
 export function retryAfterOf(error: unknown): number {
-  return RETRY_AFTER.get(error as SessionError) ?? 0;
+  return HINTS.get(error as SessionError)?.delay ?? 0;
 }
 
 /** A timer with more milliseconds fires at once. */
@@ -79,6 +123,8 @@ export const TRANSIENT: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 /** Returns whether a retry of the same request may succeed. A request that timed out is not retried. */
 export function isTransient(error: unknown): boolean {
+  const hint = HINTS.get(error as SessionError)?.isTransient;
+  if (hint !== undefined) return hint;
   if (isSessionError(error, 'connection_lost')) return !isTimeout(error.cause);
   return hasStatus(error, ...TRANSIENT);
 }

@@ -5,16 +5,18 @@ const MASK = '***';
 const MIN_BASE64_LENGTH = 8;
 
 /**
- * Returns a function that masks a secret in a text: as it is, with characters escaped as in JSON, URLs or
+ * Returns a function that masks secrets in a text: as they are, with characters escaped as in JSON, URLs or
  * HTML, and in base64.
  *
- * @param secret printable ASCII
+ * @param secrets printable ASCII
  */
-export function makeMask(secret: string): (text: string) => string {
+export function makeMask(...secrets: readonly string[]): (text: string) => string {
+  if (secrets.length === 0) return (text) => text;
   // Built on first use: most requests succeed, and their text is never shown.
   let pattern: RegExp | undefined;
   return (text) => {
-    pattern ??= new RegExp([secret, ...base64Forms(secret)].map(escapedPattern).join('|'), 'g');
+    const forms = () => secrets.flatMap((secret) => [secret, ...base64Forms(secret)]);
+    pattern ??= new RegExp(forms().map(escapedPattern).join('|'), 'g');
     return text.replace(pattern, MASK);
   };
 }

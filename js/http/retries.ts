@@ -53,3 +53,18 @@ export class Retries {
     await this.#limit.pause(pause);
   }
 }
+
+/**
+ * Runs an attempt, and repeats it after failures.
+ *
+ * @throws the last failure, see {@link Retries.afterFailure}
+ */
+export async function repeat<T>(retries: Retries, attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (failure) {
+      await retries.afterFailure(failure);
+    }
+  }
+}

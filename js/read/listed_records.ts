@@ -5,7 +5,7 @@
 import { SessionError } from '../errors/errors.js';
 import { pickMembers } from '../json/pick_members.js';
 import { defineMember } from '../members/member.js';
-import { APP_PREFIX, isShared, type SharedScope, USER_PREFIX } from '../state/scope.js';
+import { APP_PREFIX, type SharedScope, USER_PREFIX } from '../state/scope.js';
 import { setDescription } from '../model/description.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -39,12 +39,12 @@ export function makeHandles<S extends object>(
     const record = `state of user ${JSON.stringify(userId)} in ${app}`;
     userKeys.set(userId, prefixedState(USER_PREFIX, pairs[index + 1], record, stateKeys));
   }
-  const ownKeys = stateKeys && new Set([...stateKeys].filter((key) => !isShared(key)));
   const copy = makeCopier();
   return records.map((record) => {
     const { userId, sessionId, created, revision, lastUpdateTime, title, labels } = record;
     if (record.isDamaged) throw corruptSession(record, appName, 'it is damaged');
-    const state = parseState(record, appName, ownKeys);
+    // Vertex AI keeps the shared keys in the state of each session.
+    const state = parseState(record, appName, stateKeys);
     const shared: Record<SharedScope, StateShape | undefined> = {
       user: userKeys.get(userId),
       app: appKeys,
@@ -103,9 +103,9 @@ function makeCopier(): (value: unknown) => unknown {
 function parseState(
   record: ListedSession,
   appName: string,
-  ownKeys: ReadonlySet<string> | undefined,
+  stateKeys: ReadonlySet<string> | undefined,
 ): StateShape {
-  const state = parseObject(record.state, ownKeys);
+  const state = parseObject(record.state, stateKeys);
   if (!(state instanceof SyntaxError)) return state;
   throw corruptSession(record, appName, 'its state is not the JSON of an object', state);
 }

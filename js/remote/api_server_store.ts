@@ -21,7 +21,7 @@ import { checkWindow, pageNumbers } from '../wasm/core.js';
 import type { Appended } from '../wasm/protocol.js';
 import { readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
-import { createAt, type ServerStore } from './server_store.js';
+import { bodyOf, createAt, type ServerStore } from './server_store.js';
 import { runAgent } from './run/run.js';
 import { type RunRequest, takeRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
@@ -101,7 +101,7 @@ export class ApiServerStore implements ServerStore {
     if (position.created !== -1 || compute !== undefined || event === undefined) {
       throw unsupported('has no route to append events; only its agents append');
     }
-    const body = `{"stateDelta":${event.deltaText}}`;
+    const body = bodyOf({ stateDelta: event.deltaText });
     const request = { method: 'PATCH', path: sessionPath(key), body } as const;
     const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
       pythonSession(json, key),
@@ -128,29 +128,12 @@ export class ApiServerStore implements ServerStore {
     return runAgent({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
   }
 
-  describe(): Promise<never> {
-    return Promise.reject(unsupported('keeps no titles and no labels'));
-  }
-
-  page(): Promise<never> {
-    return Promise.reject(unsupported('has no pages of events; use getSession'));
-  }
-
-  readChanges(): Promise<never> {
-    return Promise.reject(unsupported('has no revisions'));
-  }
-
-  update(): Promise<never> {
-    return Promise.reject(unsupported('changes state only through a session; give a sessionId'));
-  }
-
-  sharedState(): Promise<never> {
-    return Promise.reject(unsupported('shows states only through a session'));
-  }
-
-  deleteUnchanged(): Promise<never> {
-    return Promise.reject(unsupported('has no revisions'));
-  }
+  readonly describe = refusal('keeps no titles and no labels');
+  readonly page = refusal('has no pages of events; use getSession');
+  readonly readChanges = refusal('has no revisions');
+  readonly update = refusal('changes state only through a session; give a sessionId');
+  readonly sharedState = refusal('shows states only through a session');
+  readonly deleteUnchanged = refusal('has no revisions');
 }
 
 function sessionsPath({ appName, userId }: { appName: string; userId: string }): string {
@@ -192,4 +175,9 @@ function unsupported(what: string): SessionError {
   return new SessionError('unsupported', `The server is adk api_server, which ${what}.`, {
     storage: 'remote',
   });
+}
+
+/** Returns a verb that the server lacks. */
+function refusal(what: string): () => Promise<never> {
+  return () => Promise.reject(unsupported(what));
 }

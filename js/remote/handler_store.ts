@@ -29,13 +29,14 @@ import {
   STALE_POLICIES,
 } from '../wasm/protocol.js';
 import { appendedIn, changesIn, readEventsIn, sessionIn, sessionReader } from './responses.js';
+import type { Query } from '../http/exchange.js';
 import {
   type Connection,
   pathOf,
   type ReadResponse,
   type RemoteRequest,
 } from './connection/connection.js';
-import { createAt, type ServerStore } from './server_store.js';
+import { absentIfEmpty, bodyOf, createAt, listText, type ServerStore } from './server_store.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
@@ -62,13 +63,10 @@ export class HandlerStore implements ServerStore {
 
   async describe({ key, title, labels, ...call }: DescribeRequest): Promise<boolean> {
     // An empty text removes.
-    const body = JSON.stringify({
-      title: title === '' ? null : title,
-      labels: labels === '' ? null : labels && (JSON.parse(labels) as unknown),
-    });
-    const path = pathTo(key, '/description');
-    const request = { method: 'PATCH', path, body, none: 'not_found' } as const;
-    return (await this.#connection.request(request, call, () => true)) ?? false;
+    const texts = { labels: labels === '' ? 'null' : labels };
+    const body = bodyOf(texts, { title: title === '' ? null : title });
+    const request = { method: 'PATCH', path: pathTo(key, '/description'), body } as const;
+    return (await this.#send({ ...request, none: 'not_found' }, call)) ?? false;
   }
 
   get(
@@ -149,18 +147,12 @@ export class HandlerStore implements ServerStore {
   async append(request: AppendRequest): Promise<Appended> {
     const { key, position, policy, expectedRevision, events, firstTitle } = request;
     if (request.compute !== undefined) throw noFunctions();
-    const { created, revision, lastEventId } = position;
-    const body = [
-      `{"events":[${events.map(({ text }) => text).join()}]`,
-      JSON.stringify({
-        created: Number.isNaN(created) ? null : created,
-        revision,
-        lastEventId,
-        stale: POLICIES[policy],
-        expectedRevision,
-        firstTitle,
-      }).slice(1),
-    ].join();
+    const stale = POLICIES[policy];
+    // A position that is not known is NaN, which becomes null.
+    const body = bodyOf(
+      { events: listText(events) },
+      { ...position, stale, expectedRevision, firstTitle },
+    );
     const path = pathTo(key, HANDLE_EVENTS);
     // The ids of the events tell the handler what is stored already.
     const post = { method: 'POST', path, body, isIdempotent: true } as const;
@@ -175,8 +167,7 @@ export class HandlerStore implements ServerStore {
   ): Promise<SharedRevisions> {
     if (typeof delta !== 'string') throw noFunctions();
     const path = pathTo({ appName, userId }, '/state');
-    const request = { method: 'PATCH', path, body: `{"stateDelta":${delta}}` } as const;
-    await this.#connection.request(request, call, () => true);
+    await this.#send({ method: 'PATCH', path, body: bodyOf({ stateDelta: delta }) }, call);
     return [0, 0];
   }
 
@@ -189,8 +180,7 @@ export class HandlerStore implements ServerStore {
 
   async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {
     const path = pathTo(key, what.endsWith('State') ? '/state' : '');
-    const request = { method: 'DELETE', path } as const;
-    await this.#connection.request(request, call, () => true);
+    await this.#send({ method: 'DELETE', path }, call);
   }
 
   async deleteUnchanged({
@@ -199,7 +189,7 @@ export class HandlerStore implements ServerStore {
     labels,
     ...call
   }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: undefined } | undefined> {
-    const body = `{"revision":${revision},"labels":${labels ?? '{}'}}`;
+    const body = bodyOf({ labels: labels ?? '{}' }, { revision });
     const path = pathTo(key, '/handle');
     const request = { method: 'DELETE', path, body, none: 'not_found' } as const;
     const isDeleted = await this.#connection.request(request, call, (json) =>
@@ -213,10 +203,15 @@ export class HandlerStore implements ServerStore {
     throw new SessionError('unsupported', message, { storage: 'remote' });
   }
 
+  /** Sends a request for its effect alone. Returns `undefined` for the refusal {@link RemoteRequest.none}. */
+  #send(request: RemoteRequest, call: StorageCall): Promise<true | undefined> {
+    return this.#connection.request(request, call, () => true as const);
+  }
+
   /** Returns `undefined` if there is no such session. */
   #get<T>(
     path: string,
-    query: NonNullable<RemoteRequest['query']>,
+    query: Query,
     call: StorageCall,
     read: ReadResponse<T>,
   ): Promise<T | undefined> {
@@ -274,11 +269,6 @@ function timeOf(cursor: string | undefined, list: readonly unknown[]): number | 
   } catch {
     return undefined;
   }
-}
-
-/** Returns the text; `undefined` if it is empty. */
-function absentIfEmpty(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text;
 }
 
 function noFunctions(): SessionError {

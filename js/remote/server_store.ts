@@ -42,28 +42,51 @@ export async function createAt(
 ): Promise<CreatedSession | undefined> {
   const body = createBody(request);
   // If the response is lost, the session is read instead.
-  const none = ifAbsent ? { none: 'already_exists' as const } : {};
-  const post = { method: 'POST', path, body, isIdempotent: ifAbsent, ...none } as const;
+  const none = ifAbsent ? 'already_exists' : undefined;
+  const post = { method: 'POST', path, body, isIdempotent: ifAbsent, none } as const;
   const created = await connection.request(post, request, read);
-  if (created === undefined) return undefined;
-  const [createdRevision, revision, time, state, fragments] = created;
-  return [createdRevision, revision, time, state, fragments, 0, 0];
+  return created && ([...created.slice(0, 5), 0, 0] as CreatedSession);
 }
 
-/** Returns the body of a request to create a session. The texts go into it as they are. */
+/** Returns the body of a request to create a session. */
 function createBody(request: CreateRequest): string {
   const { key, state, events, delta, description, lastUpdateTime, sharesState } = request;
-  const { title, labels } = description;
-  const members = {
-    sessionId: key.sessionId,
-    title: title === '' ? undefined : title,
-    lastUpdateTime,
-    sharedState: sharesState ? undefined : 'keep',
+  const title = absentIfEmpty(description.title);
+  const labels = absentIfEmpty(description.labels);
+  const stateDelta = delta === '{}' ? undefined : delta;
+  const texts = {
+    state,
+    events: events.length > 0 ? listText(events) : undefined,
+    stateDelta,
+    labels,
   };
-  const texts = [`{"state":${state}`];
-  if (events.length > 0) texts.push(`"events":[${events.map(({ text }) => text).join()}]`);
-  if (delta !== '{}') texts.push(`"stateDelta":${delta}`);
-  if (labels) texts.push(`"labels":${labels}`);
-  texts.push(JSON.stringify(members).slice(1));
-  return texts.join();
+  const sharedState = sharesState ? undefined : 'keep';
+  return bodyOf(texts, { sessionId: key.sessionId, title, lastUpdateTime, sharedState });
+}
+
+/**
+ * Returns the JSON of an object.
+ *
+ * @param texts members that are JSON already; they go into it as they are
+ * @param others further members
+ */
+export function bodyOf(
+  texts: Readonly<Record<string, string | undefined>>,
+  others: object = {},
+): string {
+  const members = Object.entries(texts).flatMap(([name, text]) =>
+    text === undefined ? [] : [`"${name}":${text}`],
+  );
+  const rest = JSON.stringify(others).slice(1, -1);
+  return `{${[...members, ...(rest === '' ? [] : [rest])].join()}}`;
+}
+
+/** Returns the JSON list of events. */
+export function listText(events: readonly { readonly text: string }[]): string {
+  return `[${events.map(({ text }) => text).join()}]`;
+}
+
+/** Returns the text; `undefined` if it is empty. */
+export function absentIfEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
 }

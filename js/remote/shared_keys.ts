@@ -1,5 +1,5 @@
 import { defineMember } from '../members/member.js';
-import { APP_PREFIX, USER_PREFIX } from '../state/scope.js';
+import { SHARED_PREFIXES, storedScopeOf } from '../state/scope.js';
 import type { ListedSession, SharedStates } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { RemoteSession } from './responses.js';
@@ -17,21 +17,16 @@ export class SharedKeys {
   readonly #app: StateShape = {};
 
   /** Returns the session as a storage lists it: without the shared keys. */
-  takeOut(session: ListedRemoteSession): ListedSession {
-    const { id: sessionId, userId, title, labels } = session;
-    const { created, revision, lastUpdateTime, createTime } = session;
-    const user = this.#users.get(userId) ?? {};
-    this.#users.set(userId, user);
-    const own: StateShape = {};
-    for (const [key, value] of Object.entries(session.state)) {
-      if (key.startsWith(APP_PREFIX)) defineMember(this.#app, key.slice(APP_PREFIX.length), value);
-      else if (key.startsWith(USER_PREFIX))
-        defineMember(user, key.slice(USER_PREFIX.length), value);
-      else defineMember(own, key, value);
+  takeOut({ id: sessionId, state: all, ...session }: ListedRemoteSession): ListedSession {
+    const user = this.#users.get(session.userId) ?? {};
+    this.#users.set(session.userId, user);
+    const states = { app: this.#app, user, session: {} };
+    for (const [key, value] of Object.entries(all)) {
+      const scope = storedScopeOf(key);
+      const name = scope === 'session' ? key : key.slice(SHARED_PREFIXES[scope].length);
+      defineMember(states[scope], name, value);
     }
-    const state = JSON.stringify(own);
-    const times = { created, revision, lastUpdateTime, createTime };
-    return { sessionId, userId, ...times, state, title, labels, isDamaged: false };
+    return { ...session, sessionId, state: JSON.stringify(states.session), isDamaged: false };
   }
 
   get states(): SharedStates {

@@ -1,14 +1,14 @@
 import { backoff } from '../call/backoff.js';
 import { onAbort } from '../call/on_abort.js';
-import { isSessionError, type SessionError } from '../errors/errors.js';
-import { connectionError, noteRetryAfter, retryAfterOf } from '../http/http_errors.js';
+import { pause } from '../http/call_limit.js';
+import { connectionError, isTransient, retryAfterOf } from '../http/http_errors.js';
 import { isPlainObject } from '../json/rules.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { decodeNotice } from '../watch/tab_message.js';
 import type { Watcher } from '../watch/watcher.js';
 import { type Connection, pathOf } from './connection/connection.js';
-import { type Refusal, SERVER } from './connection/response_error.js';
+import { SERVER } from './connection/response_error.js';
 import { openStream, serverSentEvents } from './connection/server_sent_events.js';
 
 /** First and longest pause before a feed is opened again, in milliseconds. */
@@ -82,7 +82,7 @@ async function runSubscription(subscription: Subscription): Promise<void> {
       await readFeed(subscription, () => (openedAt = performance.now()));
     } catch (error) {
       if (signal.aborted) return;
-      if (!isSessionError(error, 'connection_lost')) throw error;
+      if (!isTransient(error)) throw error;
       subscription.onError(error);
       atLeast = retryAfterOf(error);
     }
@@ -90,7 +90,7 @@ async function runSubscription(subscription: Subscription): Promise<void> {
     // A feed that breaks as soon as it is open is no success: each one may make the watchers read everything again.
     if (performance.now() - openedAt > lastPause) attempt = 0;
     lastPause = Math.max(backoff(attempt, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
-    await pause(lastPause, signal);
+    await pause(lastPause, signal).catch(() => undefined);
   }
 }
 
@@ -115,9 +115,8 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
     received();
     const query = { userId, sessionId };
     const headers = { 'last-event-id': subscription.lastEventId };
-    const feed = { method: 'GET', path, query, headers } as const;
-    const { response, refusal } = await openStream(connection, feed, silence.signal);
-    if (refusal !== undefined) throw feedRefusal(refusal, response.headers.get('retry-after'));
+    const feed = { method: 'GET', path, query } as const;
+    const { response } = await openStream(connection, feed, silence.signal, headers);
     let isFeed = false;
     const onId = (id: string): void => void (subscription.lastEventId = id);
     for await (const data of serverSentEvents(response, silence.signal, onId)) {
@@ -145,24 +144,4 @@ function deliver(watchers: ReadonlySet<Watcher>, data: string): void {
     if (isResync) watcher.resync();
     else if (notice !== undefined) watcher.push([notice]);
   }
-}
-
-/** A refusal that may pass is a lost connection. */
-function feedRefusal({ error, isTransient }: Refusal, retryAfter: string | null): SessionError {
-  if (!isTransient) return error;
-  const lost = connectionError(SERVER, new Error(error.message), SILENCE_MS);
-  noteRetryAfter(lost, retryAfter);
-  return lost;
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      ignoreSignal();
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    const ignoreSignal = onAbort(signal, end);
-  });
 }

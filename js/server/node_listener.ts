@@ -48,6 +48,8 @@ export interface NodeResponse {
   write(chunk: Uint8Array): boolean;
   /** Ends the response. */
   end(): unknown;
+  /** Cuts the connection: the response is not complete. */
+  destroy?(): unknown;
   /** Listens for an event. */
   once(event: 'close' | 'drain', listener: () => void): unknown;
 }
@@ -75,7 +77,13 @@ export function nodeListener(
     response.once('close', () => gone.abort());
     const webRequest = requestOf(request, gone.signal);
     const webResponse = webRequest instanceof Response ? webRequest : await handler(webRequest);
-    await send(webResponse, response, gone.signal);
+    try {
+      await send(webResponse, response, gone.signal);
+    } catch {
+      // Somebody else has responded, or the body failed. A rejection would end the process.
+      if (response.destroy) response.destroy();
+      else response.end();
+    }
   };
 }
 

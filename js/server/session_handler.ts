@@ -1,5 +1,6 @@
 import { requireService } from '../call/require_service.js';
-import { TimeLimit } from '../call/time_limit.js';
+import { raceSignal, TimeLimit } from '../call/time_limit.js';
+import { SessionError } from '../errors/errors.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
 import { requirePermission } from './routes/authorize.js';
 import type { WatchRequest } from '../watch/notice.js';
@@ -147,10 +148,20 @@ class Handler {
       sessionId: names.sessionId || textIn(query, 'sessionId'),
     };
     const access = { action, ...concerned };
-    const mayWriteAppState = await requirePermission(this.#settings.authorize, request, access);
-    if (run === undefined) return this.#watch(request, concerned);
-    const members = isOwnClient && body !== undefined ? 'any' : body;
-    return this.#run(request, run, members, { ...names, query, mayWriteAppState, isOwnClient });
+    const ended = (): SessionError =>
+      new SessionError('aborted', 'The client has gone, or the time limit has passed.');
+    const limit = new TimeLimit(this.#settings.timeoutMs, ended);
+    limit.follow(request.signal, ended);
+    try {
+      const asked = requirePermission(this.#settings.authorize, request, access);
+      const mayWriteAppState = await raceSignal(limit.signal, asked);
+      if (run === undefined) return this.#watch(request, concerned);
+      const members = isOwnClient && body !== undefined ? 'any' : body;
+      const parts = { ...names, query, mayWriteAppState, isOwnClient };
+      return await this.#run(request, run, members, parts, limit.signal);
+    } finally {
+      limit.end();
+    }
   }
 
   /** @param members the names of the members that the body may have; without them, the body is not read */
@@ -159,20 +170,14 @@ class Handler {
     run: NonNullable<Route['run']>,
     members: Route['body'],
     parts: PathNames & Pick<RouteCall, 'query' | 'mayWriteAppState' | 'isOwnClient'>,
+    signal: AbortSignal,
   ): Promise<Response> {
-    const { maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
-    const limit = new TimeLimit(timeoutMs);
-    limit.follow(request.signal);
-    try {
-      const { signal } = limit;
-      const body = members ? await readJsonObject(request, maxBodyBytes, members, signal) : {};
-      const service = this.#service;
-      const headers: Record<string, string> = {};
-      const call = { service, ...parts, body, maxEvents, signal, headers };
-      return await valueResponse(request, await run(call), headers);
-    } finally {
-      limit.end();
-    }
+    const { maxBodyBytes, maxEvents } = this.#settings;
+    const body = members ? await readJsonObject(request, maxBodyBytes, members, signal) : {};
+    const service = this.#service;
+    const headers: Record<string, string> = {};
+    const call = { service, ...parts, body, maxEvents, signal, headers };
+    return valueResponse(request, await run(call), headers);
   }
 
   #watch(request: Request, watched: WatchRequest): Response {

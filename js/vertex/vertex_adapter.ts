@@ -41,14 +41,13 @@ import {
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from '../http/call_limit.js';
 import { createInSteps } from './verbs/create_in_steps.js';
-import { createSession, requireSessionId } from './verbs/create_session.js';
+import { createSession, invalidSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delete_sessions.js';
 import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
-import { listSessions } from './verbs/list_sessions.js';
-import { NewestFirstSupport } from './events/newest_first.js';
+import { listSessions, readStates } from './verbs/list_sessions.js';
+import { NewestFirstSupport } from './events/event_list.js';
 import { readEventPage, readSession } from './verbs/read_session.js';
-import { readStates } from './verbs/read_states.js';
 import { VERTEX_AI } from './rest/rest_errors.js';
 import { type Connection, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
@@ -73,26 +72,19 @@ export class VertexAdapter implements BuiltInAdapter {
   }
 
   create(request: StorageWriteRequest, decide: Decide): Promise<void> {
-    return this.#call(request, async (sessions) => {
-      const session = requireSession(request.key);
-      requireSessionId(session);
-      const address = sessions.addressOf(session);
-      if (address === undefined) return;
-      await this.#enqueue(sessions, address, () => createSession(sessions, address, decide));
-    });
+    const refuse = (): never => {
+      throw invalidSessionId(request.key);
+    };
+    return this.#write(request, refuse, (sessions, address) =>
+      createSession(sessions, address, decide),
+    );
   }
 
   append(request: BuiltInWriteRequest, decide: Decide): Promise<void> {
-    return this.#call(request, async (sessions) => {
-      const address = sessions.addressOf(requireSession(request.key));
-      if (address === undefined) {
-        decide(NO_ROWS);
-        return;
-      }
-      await this.#enqueue(sessions, address, () =>
-        appendEvents(sessions, address, request, decide),
-      );
-    });
+    const notFound = (): void => void decide(NO_ROWS);
+    return this.#write(request, notFound, (sessions, address) =>
+      appendEvents(sessions, address, request, decide),
+    );
   }
 
   read(request: StorageReadRequest): Promise<Rows> {
@@ -123,43 +115,29 @@ export class VertexAdapter implements BuiltInAdapter {
   }
 
   describe(request: BuiltInDescribeRequest): Promise<boolean> {
-    const { key, title, labels, expiry } = request;
-    return this.#call(request, async (sessions) => {
-      const address = sessions.addressOf(key);
-      if (address === undefined) return false;
-      let isThere = false;
-      await this.#enqueue(sessions, address, async () => {
-        isThere = await describeSession(sessions, address, { title, labels, expiry });
-      });
-      return isThere;
-    });
+    return this.#write(request, isAbsent, (sessions, address) =>
+      describeSession(sessions, address, request),
+    );
   }
 
   list(request: BuiltInListRequest): Promise<Listing> {
     return this.#call(request, (sessions) => listSessions(sessions, request));
   }
 
-  delete(request: StorageDeleteRequest): Promise<void> {
+  async delete(request: StorageDeleteRequest): Promise<void> {
     const { what, key } = request;
-    return this.#call(request, async (sessions) => {
-      if (what === 'user') return deleteUser(sessions, key.appName, key.userId);
+    if (what === 'user') {
+      await this.#call(request, (sessions) => deleteUser(sessions, key.appName, key.userId));
+    } else {
       if (what !== 'session') throw unsupported(DELETE_ADVICE);
-      const address = sessions.addressOf(key);
-      if (address === undefined) return;
-      await this.#enqueue(sessions, address, () => deleteSession(sessions, address));
-    });
+      await this.#write(request, isAbsent, deleteSession);
+    }
   }
 
   deleteUnchanged(request: StorageDeleteUnchangedRequest): Promise<boolean> {
-    return this.#call(request, async (sessions) => {
-      const address = sessions.addressOf(request.key);
-      if (address === undefined) return false;
-      let isDeleted = false;
-      await this.#enqueue(sessions, address, async () => {
-        isDeleted = await deleteUnchangedSession(sessions, address, request);
-      });
-      return isDeleted;
-    });
+    return this.#write(request, isAbsent, (sessions, address) =>
+      deleteUnchangedSession(sessions, address, request),
+    );
   }
 
   /** Asks the server for a page of one session. Without the option `agentEngineId` there is no engine to ask. */
@@ -189,10 +167,26 @@ export class VertexAdapter implements BuiltInAdapter {
     );
   }
 
-  #enqueue({ rest }: Sessions, address: SessionAddress, work: () => Promise<void>): Promise<void> {
-    return this.#queue.run(address.url, rest.limit, work);
+  /**
+   * Runs a write to a session after the earlier ones.
+   *
+   * @param onInvalidId runs instead if Vertex AI does not allow the session id, so that there is no such session
+   */
+  #write<T>(
+    request: StorageCall & { readonly key: StorageKey },
+    onInvalidId: () => T,
+    work: (sessions: Sessions, address: SessionAddress) => Promise<T>,
+  ): Promise<T> {
+    return this.#call(request, async (sessions) => {
+      const address = sessions.addressOf(requireSession(request.key));
+      if (address === undefined) return onInvalidId();
+      const { limit } = sessions.rest;
+      return this.#queue.run(address.url, limit, () => work(sessions, address));
+    });
   }
 }
+
+const isAbsent = (): false => false;
 
 /** Stands for all apps: an engine that is given as an option holds the sessions of each. */
 const ANY_APP = 'app';

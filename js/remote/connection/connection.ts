@@ -3,11 +3,10 @@ import { isSessionError, SessionError, type SessionErrorCode } from '../../error
 import { messageOf } from '../../errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
-import { exchange, type HttpRequest } from '../../http/exchange.js';
-import { isTransient } from '../../http/http_errors.js';
+import { type Credentials, exchange, type HttpRequest, type Query } from '../../http/exchange.js';
+import { hasStatus, isTransient, jsonIn } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../../http/protocol.js';
-import { jsonIn } from '../../http/response_text.js';
 import { Retries } from '../../http/retries.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { malformedResponse, refusalOf, SERVER } from './response_error.js';
@@ -29,10 +28,7 @@ export interface RemoteRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** The segments of the path, as {@link pathOf} makes them. */
   readonly path: string;
-  /** A parameter of a list is given once for each element. */
-  readonly query?: Readonly<
-    Record<string, string | number | boolean | readonly string[] | undefined>
-  >;
+  readonly query?: Query;
   /** JSON text. */
   readonly body?: string | undefined;
   /**
@@ -41,7 +37,7 @@ export interface RemoteRequest {
    */
   readonly isIdempotent?: boolean;
   /** The code of a refusal that is an answer: there is nothing. */
-  readonly none?: SessionErrorCode;
+  readonly none?: SessionErrorCode | undefined;
 }
 
 /**
@@ -49,13 +45,6 @@ export interface RemoteRequest {
  * the protocol.
  */
 export type ReadResponse<T> = (json: unknown, headers: Headers) => T | undefined;
-
-/** The headers of one request, and the function that removes their secrets from a text. */
-export interface Credentials {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly token: string | undefined;
-  readonly mask: (text: string) => string;
-}
 
 /** Returns the path of names, of which each is encoded. */
 export function pathOf(...segments: readonly string[]): string {
@@ -65,49 +54,27 @@ export function pathOf(...segments: readonly string[]): string {
 /** Sends requests to one server. No error shows a token or the value of a header. */
 export class Connection {
   readonly options: ConnectionOptions;
-  readonly #maskHeaders: readonly ((text: string) => string)[];
+  /** The words in the values of the headers. */
+  readonly #secrets: readonly string[];
 
   constructor(options: ConnectionOptions) {
     this.options = options;
-    const secrets = Object.values(options.headers).flatMap((value) => value.split(' '));
+    const words = Object.values(options.headers).flatMap((value) => value.split(' '));
     // Shorter ones would be found in texts that hold no secret.
-    this.#maskHeaders = secrets.filter(({ length }) => length >= 6).map(makeMask);
-  }
-
-  urlOf({ path, query = {} }: Pick<RemoteRequest, 'path' | 'query'>): string {
-    const parameters = Object.entries(query).flatMap(([name, value]) =>
-      (Array.isArray(value) ? (value as readonly string[]) : [value])
-        .filter((text) => text !== undefined)
-        .map((text) => [name, String(text)]),
-    );
-    const search = new URLSearchParams(parameters);
-    return `${this.options.url}${path}${parameters.length > 0 ? `?${search}` : ''}`;
+    this.#secrets = words.filter(({ length }) => length >= 6);
   }
 
   /** @throws SessionError `storage_unavailable` if there is no token */
   async credentials(): Promise<Credentials> {
     const { headers: given, getAccessToken } = this.options;
     const headers = { ...given, [PROTOCOL_HEADER]: PROTOCOL_VERSION };
-    const masks = [...this.#maskHeaders];
-    const mask = (text: string): string => masks.reduce((masked, one) => one(masked), text);
-    if (getAccessToken === undefined) return { headers, token: undefined, mask };
-    const noToken = (problem: string, cause?: unknown): SessionError => {
-      const message = `getAccessToken ${problem}.`;
-      return new SessionError('storage_unavailable', message, { storage: SERVER.storage, cause });
-    };
-    let token: unknown;
-    try {
-      token = await getAccessToken();
-    } catch (cause) {
-      if (isSessionError(cause)) throw cause;
-      throw noToken(`threw: ${messageOf(cause)}`, cause);
+    if (getAccessToken === undefined) {
+      return { headers, secret: undefined, mask: makeMask(...this.#secrets) };
     }
-    // `fetch` would refuse other characters with an error that shows the token.
-    if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-      throw noToken('must give printable ASCII text');
-    }
-    masks.push(makeMask(token));
-    return { headers: { ...headers, authorization: `Bearer ${token}` }, token, mask };
+    const secret = await takeToken(getAccessToken);
+    const authorization = `Bearer ${secret}`;
+    const mask = makeMask(secret, ...this.#secrets);
+    return { headers: { ...headers, authorization }, secret, mask };
   }
 
   /**
@@ -123,18 +90,21 @@ export class Connection {
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, retries: maxRetries } = this.options;
     const limits = { server: SERVER, timeoutMs, signal, onRetry, closed: closeTimeout.signal };
+    const { method } = request;
+    const { isIdempotent = method === 'GET' } = request;
     return CallLimit.run(limits, async (limit) => {
       const retries = new Retries(limit, undefined, maxRetries);
       /** The first error after which a write may be stored. A later refusal does not tell. */
       let doubt: unknown;
       for (;;) {
-        const repetition = { mayHelp: false };
         try {
-          return await this.#attempt(limit, request, read, repetition);
+          return await this.#attempt(limit, request, read);
         } catch (failure) {
-          if (request.method !== 'GET' && isSessionError(failure, 'connection_lost'))
-            doubt ??= failure;
-          await retries.afterFailure(failure, repetition.mayHelp).catch((error: unknown) => {
+          if (method !== 'GET' && isSessionError(failure, 'connection_lost')) doubt ??= failure;
+          // Status 429 says that the request was not processed.
+          const isHarmless = isIdempotent || hasStatus(failure, 429);
+          const mayHelp = isHarmless && isTransient(failure);
+          await retries.afterFailure(failure, mayHelp).catch((error: unknown) => {
             throw doubt ?? error;
           });
         }
@@ -142,46 +112,46 @@ export class Connection {
     });
   }
 
-  /** @param repetition gets whether it may help to send the request again */
   async #attempt<T>(
     limit: CallLimit,
     request: RemoteRequest,
     read: ReadResponse<T>,
-    repetition: { mayHelp: boolean },
   ): Promise<T | undefined> {
-    const { timeoutMs, closeTimeout, fetch, getAccessToken } = this.options;
-    const { method, body, none } = request;
-    const { isIdempotent = method === 'GET' } = request;
-    const getCredentials = () => limit.wait(this.credentials());
-    let credentials = await getCredentials();
-    const send = () => {
-      const { headers } = credentials;
-      const http: HttpRequest = { method, url: this.urlOf(request), body, headers, fetch };
-      return exchange(SERVER, limit, timeoutMs, http).catch((error: unknown) => {
-        repetition.mayHelp = isIdempotent && isTransient(error);
-        throw error;
-      });
-    };
-    let response = await send();
-    if (response.status === 401 && getAccessToken !== undefined) {
-      const { token } = credentials;
-      credentials = await getCredentials();
-      if (credentials.token !== token) response = await send();
-    }
-    const { status, headers } = response;
-    // Long texts, and most are never shown.
-    const shownText = () => credentials.mask(response.text);
+    const { timeoutMs, closeTimeout, fetch } = this.options;
+    const access = () => this.credentials();
+    const parts = { server: SERVER, access, limit, timeoutMs, fetch };
+    const { status, headers, text, mask } = await exchange(parts, this.httpOf(request));
     if (!(status >= 200 && status <= 299)) {
-      const refusal = refusalOf(status, headers, shownText());
-      if (refusal.error.code === none) return undefined;
-      // Status 429 says that the request was not processed.
-      repetition.mayHelp = refusal.isTransient && (isIdempotent || status === 429);
-      throw refusal.error;
+      const refusal = refusalOf(status, headers, mask(text));
+      if (refusal.code === request.none) return undefined;
+      throw refusal;
     }
     closeTimeout.restart();
-    const value = read(jsonIn(response.text), headers);
+    const value = read(jsonIn(text), headers);
     if (value !== undefined) return value;
-    repetition.mayHelp = isIdempotent;
-    throw malformedResponse(status, shownText(), method !== 'GET');
+    throw malformedResponse(status, mask(text), request.method !== 'GET');
   }
+
+  /** Returns the request with the URL of the server. */
+  httpOf({ method, path, query, body }: RemoteRequest): HttpRequest {
+    return { method, url: `${this.options.url}${path}`, query, body };
+  }
+}
+
+async function takeToken(getAccessToken: () => MaybePromise<string>): Promise<string> {
+  let token: unknown;
+  try {
+    token = await getAccessToken();
+  } catch (cause) {
+    if (isSessionError(cause)) throw cause;
+    throw noToken(`threw: ${messageOf(cause)}`, cause);
+  }
+  // `fetch` would refuse other characters with an error that shows the token.
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw noToken('must give printable ASCII text');
+}
+
+function noToken(problem: string, cause?: unknown): SessionError {
+  const message = `getAccessToken ${problem}.`;
+  return new SessionError('storage_unavailable', message, { storage: SERVER.storage, cause });
 }

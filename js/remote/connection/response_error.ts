@@ -1,42 +1,43 @@
 /** Makes the errors of responses. */
 import { SessionError, sessionErrorOf, type SessionErrorCode } from '../../errors/errors.js';
-import { type HttpServer, noteRetryAfter, TRANSIENT } from '../../http/http_errors.js';
-import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
+import {
+  type HttpServer,
+  jsonIn,
+  MAX_SHOWN_BODY,
+  noteRepetition,
+  remoteError,
+  TRANSIENT,
+} from '../../http/http_errors.js';
 import { isPlainObject } from '../../json/rules.js';
 
 /** The server, as errors name it. */
 export const SERVER: HttpServer = { name: 'The session server', storage: 'remote' };
 
-/** The codes of responses, and what they are on this side of the connection. Any other is `remote`. */
-const CODES: ReadonlyMap<unknown, SessionErrorCode> = new Map([
-  ...(
-    [
-      'invalid_argument',
-      'already_exists',
-      'not_found',
-      'stale_session',
-      'unserializable',
-      'schema_violation',
-      'ambiguous',
-      'unsupported',
-      'storage_failed',
-      'quota_exceeded',
-      'storage_blocked',
-      'storage_unavailable',
-      'storage_newer',
-      'corrupt_record',
-      'connection_lost',
-    ] as const
-  ).map((code) => [code, code] as const),
-  // Another signal than the caller's ended the request: the server's time limit.
-  ['aborted', 'connection_lost'],
-  ['closed', 'storage_unavailable'],
-]);
+/** The codes of responses that are the same on this side of the connection. */
+const KEPT_CODES: readonly unknown[] = [
+  'invalid_argument',
+  'already_exists',
+  'not_found',
+  'stale_session',
+  'unserializable',
+  'schema_violation',
+  'ambiguous',
+  'unsupported',
+  'storage_failed',
+  'quota_exceeded',
+  'storage_blocked',
+  'storage_unavailable',
+  'storage_newer',
+  'corrupt_record',
+  'connection_lost',
+] satisfies SessionErrorCode[];
 
-/** The error of a response, and whether the same request may succeed later. */
-export interface Refusal {
-  readonly error: SessionError;
-  readonly isTransient: boolean;
+/** Returns what the code of a response is on this side of the connection. */
+function translate(code: unknown): SessionErrorCode {
+  // Another signal than the caller's ended the request: the server's time limit.
+  if (code === 'aborted') return 'connection_lost';
+  if (code === 'closed') return 'storage_unavailable';
+  return KEPT_CODES.includes(code) ? (code as SessionErrorCode) : 'remote';
 }
 
 /**
@@ -44,12 +45,12 @@ export interface Refusal {
  *
  * @param text the body without credentials
  */
-export function refusalOf(status: number, headers: Headers, text: string): Refusal {
+export function refusalOf(status: number, headers: Headers, text: string): SessionError {
   const json = jsonIn(text);
   const { detail, code, ...fields } = isPlainObject(json) ? json : {};
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
   const known = code ?? codeOf(status, reason);
-  const translated = CODES.get(known) ?? 'remote';
+  const translated = translate(known);
   const message =
     reason && translated === known && status < 500
       ? reason
@@ -59,10 +60,10 @@ export function refusalOf(status: number, headers: Headers, text: string): Refus
     ...(translated === 'remote' && { status, body: text.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
-  noteRetryAfter(error, headers.get('retry-after'));
   // With a code, status 500 is a fault that does not pass.
   const isTransient = TRANSIENT.includes(status) && !(status === 500 && known !== undefined);
-  return { error, isTransient };
+  noteRepetition(error, headers.get('retry-after'), isTransient);
+  return error;
 }
 
 /** Returns the code of an error that `adk api_server` and the handler send without one. */
@@ -83,6 +84,7 @@ export function malformedResponse(status: number, text: string, isWrite: boolean
     const advice = 'The change may be stored; a stored event is not stored twice.';
     return new SessionError('connection_lost', `${message} ${advice}`, { storage: SERVER.storage });
   }
-  const body = text.slice(0, MAX_SHOWN_BODY);
-  return new SessionError('remote', message, { status, body, storage: SERVER.storage });
+  const error = remoteError(SERVER, message, status, text);
+  noteRepetition(error, null, true);
+  return error;
 }

@@ -1,54 +1,40 @@
 import { onAbort } from '../../call/on_abort.js';
 import { raceSignal } from '../../call/time_limit.js';
-import { ownMembers } from '../../members/own.js';
+import { send } from '../../http/exchange.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { Connection, RemoteRequest } from './connection.js';
-import { type Refusal, refusalOf } from './response_error.js';
+import { refusalOf } from './response_error.js';
 
 /** The most characters of an event that is not complete: a server that never ends one must not fill the memory. */
 const MAX_PENDING = 2 ** 26;
 
-/** The beginning of a response. */
+/** A response that has begun. */
 export interface OpenStream {
   readonly response: Response;
   /** Removes the credentials of the request from a text. */
   readonly mask: (text: string) => string;
-  /** Given if the status is not 200. */
-  readonly refusal: Refusal | undefined;
 }
 
 /**
  * Sends a request, once, and returns when its response begins.
  *
  * @param signal ends the request
+ * @throws SessionError the refusal, if the status is not 200; and what `fetch` throws
  */
 export function openStream(
   connection: Connection,
-  request: RemoteRequest & { readonly headers?: Readonly<Record<string, string>> },
+  request: RemoteRequest,
   signal: HostAbortSignal,
+  extraHeaders?: Readonly<Record<string, string>>,
 ): Promise<OpenStream> {
   const open = async (): Promise<OpenStream> => {
     const { headers, mask } = await connection.credentials();
     signal.throwIfAborted();
-    const { method, body } = request;
-    const { fetch: send = fetch } = connection.options;
-    // `fetch` would read inherited members as well.
-    const options = ownMembers({
-      method,
-      headers: {
-        ...headers,
-        ...request.headers,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      signal,
-      // No other server may receive the credentials.
-      redirect: 'manual' as const,
-      ...(body !== undefined && { body }),
-    });
-    const response = await send(connection.urlOf(request), options);
-    if (response.status === 200) return { response, mask, refusal: undefined };
-    const text = mask(await response.text());
-    return { response, mask, refusal: refusalOf(response.status, response.headers, text) };
+    const http = connection.httpOf(request);
+    const { fetch } = connection.options;
+    const response = await send(http, { ...headers, ...extraHeaders }, signal, fetch);
+    if (response.status === 200) return { response, mask };
+    throw refusalOf(response.status, response.headers, mask(await response.text()));
   };
   return raceSignal(signal, open());
 }

@@ -1,8 +1,7 @@
 import { requireNotAborted } from '../../call/call.js';
 import { TimeLimit } from '../../call/time_limit.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
-import { innermostMessage, timeoutError } from '../../http/http_errors.js';
-import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
+import { innermostMessage, jsonIn, MAX_SHOWN_BODY, timeoutError } from '../../http/http_errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import { isTime } from '../../model/event/snapshot.js';
@@ -44,9 +43,8 @@ export async function* runAgent(
   const updates = handle && new HandleUpdates(handle, () => read(ended.signal));
   try {
     const request = { method: 'POST', path: '/run_sse', body } as const;
-    const { response, mask, refusal } = await openStream(connection, request, ended.signal);
+    const { response, mask } = await openStream(connection, request, ended.signal);
     ended.stopTimer();
-    if (refusal !== undefined) throw refusal.error;
     let failure: SessionError | undefined;
     for await (const data of serverSentEvents(response, ended.signal)) {
       if (data === undefined) continue;

@@ -47,7 +47,13 @@ function parse(text: string): unknown {
 
 async function readText(request: Request, maxBytes: number, signal: AbortSignal): Promise<string> {
   const tooLarge = (): HttpRefusal =>
-    new HttpRefusal(413, `The body has more than ${maxBytes} bytes.`);
+    new HttpRefusal(
+      413,
+      `The body has more than ${maxBytes} bytes: send fewer events at once, or raise maxBodyBytes at the server.`,
+    );
+  const cutOff = (): never => {
+    throw new HttpRefusal(400, 'The body was cut off.');
+  };
   if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge();
   if (request.body === null) return '';
   const reader = request.body.getReader();
@@ -58,7 +64,7 @@ async function readText(request: Request, maxBytes: number, signal: AbortSignal)
   let size = 0;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(cutOff);
       if (signal.aborted) throw new HttpRefusal(408, 'The body did not arrive in time.');
       if (done) return text + decoder.decode();
       size += value.byteLength;

@@ -37,7 +37,10 @@ export function eventsIn(call: RouteCall): NewEvent[] {
   const { events } = call.body;
   if (!Array.isArray(events)) throw invalidValue('events', 'must be a list', events);
   if (events.length > call.maxEvents) {
-    throw invalid('events', `has ${events.length} events; at most ${call.maxEvents} are allowed`);
+    throw invalid(
+      'events',
+      `has ${events.length} events; send at most ${call.maxEvents} at once, or raise maxEvents at the server`,
+    );
   }
   return events.map((json: unknown, at) => {
     const path = `events[${at}]`;

@@ -1,9 +1,37 @@
 /** Reads a session's events, page by page. */
 import { hasStatus } from '../../http/http_errors.js';
 import { apiTime, fromEventResource, type PostedEvent } from './event_resource.js';
-import { listPages } from '../rest/list_pages.js';
-import type { NewestFirstSupport } from './newest_first.js';
-import type { Query, Rest } from '../rest/rest.js';
+import type { Query } from '../../http/exchange.js';
+import type { Rest } from '../rest/rest.js';
+
+/** Maximum number of reads without the order before it is tried again. */
+const MAX_SKIPPED_READS = 64;
+
+/**
+ * Decides whether to ask the server for the newest events first. A refusal may have had another cause, so the
+ * order is tried again. After refusals in a row it is skipped for 0, 1, 2, 4, 8, … reads.
+ */
+export class NewestFirstSupport {
+  #refusals = 0;
+  #readsToSkip = 0;
+
+  /** Returns whether this read asks for the order, and counts a skipped one. */
+  shouldTry(): boolean {
+    if (this.#readsToSkip === 0) return true;
+    this.#readsToSkip -= 1;
+    return false;
+  }
+
+  recordSuccess(): void {
+    this.#refusals = 0;
+  }
+
+  /** Records a refusal. Call it only if the same list without the order succeeded. */
+  recordRefusal(): void {
+    this.#readsToSkip = Math.min(MAX_SKIPPED_READS, Math.floor(2 ** (this.#refusals - 1)));
+    this.#refusals += 1;
+  }
+}
 
 export class EventList {
   readonly #rest: Rest;
@@ -44,7 +72,7 @@ export class EventList {
       const query = {
         filter,
         orderBy: 'timestamp desc',
-        pageSize: pageSize === undefined ? undefined : String(pageSize),
+        pageSize,
       };
       let isFirst = true;
       try {
@@ -65,7 +93,7 @@ export class EventList {
   }
 
   async *#pages(url: string, query: Query): AsyncGenerator<PostedEvent[]> {
-    for await (const page of listPages(this.#rest, `${url}/events`, query, 'sessionEvents')) {
+    for await (const page of this.#rest.pages(`${url}/events`, query, 'sessionEvents')) {
       yield page.map(fromEventResource);
     }
   }

@@ -3,6 +3,7 @@ import { kindOf, messageOf } from '../../errors/describe.js';
 import { invalid } from '../../errors/invalid.js';
 import { SessionError } from '../../errors/errors.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
+import type { Credentials } from '../../http/exchange.js';
 import { makeMask } from '../../http/mask.js';
 
 /**
@@ -35,14 +36,6 @@ interface AuthLibrary {
   };
 }
 
-/** The credentials of one request. */
-export interface Credentials {
-  readonly secret: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Masks these credentials in a text from the server. */
-  readonly mask: (text: string) => string;
-}
-
 /** Provides the credentials of each request. */
 export class Access {
   readonly #options: AccessOptions;
@@ -65,20 +58,15 @@ export class Access {
     this.#options = options;
   }
 
-  /** @throws SessionError `storage_unavailable` if there are none */
-  async credentials(): Promise<Credentials> {
+  /**
+   * @param wereRefused whether the server has refused the last ones
+   * @throws SessionError `storage_unavailable` if there are none
+   */
+  async credentials(wereRefused: boolean): Promise<Credentials> {
+    // The library caches a token until it expires; a new instance asks for another one.
+    if (wereRefused) this.#auth = undefined;
     const { expressModeApiKey } = this.#options;
     return this.#toCredentials(expressModeApiKey ?? (await this.#getToken()));
-  }
-
-  /** Returns other credentials after the server refused these; `undefined` if there are none. */
-  async renew({ secret }: Credentials): Promise<Credentials | undefined> {
-    const { accessToken, expressModeApiKey } = this.#options;
-    if (expressModeApiKey !== undefined || typeof accessToken === 'string') return undefined;
-    // The library caches a token until it expires; a new instance asks for another one.
-    this.#auth = undefined;
-    const fresh = this.#toCredentials(await this.#getToken());
-    return fresh.secret === secret ? undefined : fresh;
   }
 
   #toCredentials(token: string): Credentials {

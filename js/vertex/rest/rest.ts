@@ -2,17 +2,13 @@
 import type { SessionError } from '../../errors/errors.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import type { Access, Credentials } from './access.js';
 import type { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
-import { exchange, type HttpRequest, type HttpResponse } from '../../http/exchange.js';
-import { timeoutError } from '../../http/http_errors.js';
-import { jsonIn } from '../../http/response_text.js';
-import { Retries } from '../../http/retries.js';
+import { exchange, type Query } from '../../http/exchange.js';
+import type { Access } from './access.js';
+import { jsonIn } from '../../http/http_errors.js';
+import { repeat, Retries } from '../../http/retries.js';
 import { malformedResponse, statusError, unconfirmedError, VERTEX_AI } from './rest_errors.js';
-
-/** The parameters of a URL's query; `undefined` ones are left out. */
-export type Query = Readonly<Record<string, string | undefined>>;
 
 /** The parts that the requests of all calls share. */
 export interface Connection {
@@ -42,16 +38,36 @@ export class Rest {
     return new Retries(this.limit);
   }
 
+  /** Runs requests, and repeats them after failures that may pass. */
+  repeat<T>(attempt: () => Promise<T>): Promise<T> {
+    return repeat(this.retries(), attempt);
+  }
+
   /** Sends a GET request, with retries if they may help. */
-  async get(url: string, query: Query = {}): Promise<JsonObject> {
-    const retries = this.retries();
-    for (;;) {
-      try {
-        return await this.request('GET', url, query);
-      } catch (error) {
-        await retries.afterFailure(error);
-      }
-    }
+  get(url: string, query: Query = {}): Promise<JsonObject> {
+    return this.repeat(() => this.request('GET', url, query));
+  }
+
+  /**
+   * Reads a list page by page, and yields the items of each page.
+   *
+   * @param field the member of a page that holds its items
+   * @throws SessionError `remote` if a page is malformed, or if a page token repeats
+   */
+  async *pages(url: string, query: Query, field: string): AsyncGenerator<JsonObject[]> {
+    const tokens = new Set<string>();
+    let pageToken: string | undefined;
+    do {
+      const page = await this.get(url, { ...query, pageToken });
+      const { [field]: items = [], nextPageToken = '' } = page;
+      const isPage = Array.isArray(items) && items.every(isPlainObject);
+      if (!isPage || typeof nextPageToken !== 'string') throw this.malformed(page);
+      // A repeated token would make the loop endless.
+      if (tokens.has(nextPageToken)) throw this.malformed({ nextPageToken });
+      yield items.map(ownMembers);
+      pageToken = nextPageToken === '' ? undefined : nextPageToken;
+      if (pageToken !== undefined) tokens.add(pageToken);
+    } while (pageToken !== undefined);
   }
 
   /**
@@ -66,23 +82,16 @@ export class Rest {
     query: Query = {},
     body?: JsonObject,
   ): Promise<JsonObject> {
-    const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-    const search = String(new URLSearchParams(parameters as [string, string][]));
-    const request = {
-      method,
-      url: search === '' ? url : `${url}?${search}`,
-      body: body && JSON.stringify(body),
-    };
-    const { access, closeTimeout } = this.#connection;
-    const credentials = await this.#withTokenTimeout(access.credentials());
-    let response = await this.#fetch(request, credentials);
-    if (response.status === 401) {
-      const fresh = await this.#withTokenTimeout(access.renew(credentials));
-      if (fresh !== undefined) {
-        this.limit.onRetry?.();
-        response = await this.#fetch(request, fresh);
-      }
-    }
+    const { closeTimeout, timeoutMs } = this.#connection;
+    const access = (wereRefused: boolean) => this.#connection.access.credentials(wereRefused);
+    const { limit } = this;
+    const parts = { server: VERTEX_AI, access, limit, timeoutMs };
+    const http = { method, url, query, body: body && JSON.stringify(body) };
+    const response = await exchange(parts, http).catch((error: unknown) => {
+      // `storage_unavailable` would say that nothing was written.
+      throw limit.hasBegunWrite ? unconfirmedError(error) : error;
+    });
+    this.mask = response.mask;
     const { status, text, headers } = response;
     if (status < 200 || status > 299) {
       throw statusError(status, this.mask(text), headers.get('retry-after'));
@@ -97,31 +106,5 @@ export class Rest {
   /** Makes the error for a response that does not have the API's form. */
   malformed(response: JsonObject): SessionError {
     return malformedResponse(200, this.mask(JSON.stringify(response)));
-  }
-
-  #fetch(request: HttpRequest, { headers, mask }: Credentials): Promise<HttpResponse> {
-    this.mask = mask;
-    return exchange(VERTEX_AI, this.limit, this.timeoutMs, { ...request, headers });
-  }
-
-  /**
-   * Waits for an access token with a timeout. The caller's function may never answer, and must not block the
-   * calls that wait for their turn.
-   */
-  async #withTokenTimeout<T>(token: Promise<T>): Promise<T> {
-    const { timeoutMs } = this;
-    const tokenTimeoutError = (): unknown => {
-      const message = `The access token did not come within ${timeoutMs} ms`;
-      return timeoutError(
-        VERTEX_AI,
-        `${message}. Check the function that provides it, or try again.`,
-      );
-    };
-    try {
-      return await this.limit.runPart(timeoutMs, tokenTimeoutError, () => token);
-    } catch (error) {
-      // `storage_unavailable` would say that nothing was written.
-      throw this.limit.hasBegunWrite ? unconfirmedError(error) : error;
-    }
   }
 }

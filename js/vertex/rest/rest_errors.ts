@@ -4,10 +4,12 @@ import {
   hasStatus,
   type HttpServer,
   isTransient,
+  jsonIn,
+  MAX_SHOWN_BODY,
   millisecondsUntil,
-  noteRetryAfter,
+  noteRepetition,
+  remoteError,
 } from '../../http/http_errors.js';
-import { jsonIn, MAX_SHOWN_BODY } from '../../http/response_text.js';
 
 /** The server, as errors name it. */
 export const VERTEX_AI: HttpServer = { name: 'Vertex AI', storage: 'vertexai' };
@@ -35,12 +37,8 @@ export function statusError(
   const delay = millisecondsUntil(retryAfter);
   const hint = delay === undefined ? '' : ` The server asks to wait ${Math.ceil(delay / 1000)} s.`;
   const message = `Vertex AI refused with status ${status}: ${serverMessage(body)}. ${advice}${hint}`;
-  const error = new SessionError('remote', message, {
-    status,
-    body: body.slice(0, MAX_SHOWN_BODY),
-    storage: 'vertexai',
-  });
-  noteRetryAfter(error, retryAfter);
+  const error = remoteError(VERTEX_AI, message, status, body);
+  noteRepetition(error, retryAfter);
   return error;
 }
 
@@ -48,11 +46,7 @@ export function statusError(
 export function malformedResponse(status: number, body: string): SessionError {
   const message =
     'Vertex AI responded with something other than the JSON of its API; check baseUrl and proxies.';
-  return new SessionError('remote', message, {
-    status,
-    body: body.slice(0, MAX_SHOWN_BODY),
-    storage: 'vertexai',
-  });
+  return remoteError(VERTEX_AI, message, status, body);
 }
 
 /** Makes the error for a write that the server may have done, if its outcome cannot be asked for. */
@@ -86,4 +80,16 @@ export function isSessionIdTaken(error: unknown): boolean {
  */
 export function mayHaveTakenEffect(error: unknown): boolean {
   return isSessionError(error, 'connection_lost') || isTransient(error) || hasStatus(error, 200);
+}
+
+/** An error that begins with what is stored. Its cause is the error without that. */
+class AdvisedError extends SessionError {}
+
+/** Returns the error with advice before its message. Advice that the error has already is replaced. */
+export function withAdvice(error: unknown, advice: string): unknown {
+  const bare = error instanceof AdvisedError ? error.cause : error;
+  if (!isSessionError(bare)) return bare;
+  const { code, message, key, status, body, storage } = bare;
+  const fields = { key, status, body, storage, cause: bare };
+  return new AdvisedError(code, `${advice} ${message}`, fields);
 }

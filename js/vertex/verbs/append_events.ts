@@ -11,20 +11,18 @@
  * retry needs a handle that was read again: the old handle lacks the stored events.
  */
 import { isSameJson } from '../../wasm/core.js';
-import { SessionError } from '../../errors/errors.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 import type { Decide } from '../../storage/adapter.js';
 import type { Changes, EventRow, Found } from '../../storage/rows.js';
 import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
 import { describeSession } from './describe_session.js';
-import { settleBoth } from './settle_both.js';
 import { toEventResource } from '../events/event_resource.js';
 import { hasStatus } from '../../http/http_errors.js';
-import { mayHaveTakenEffect } from '../rest/rest_errors.js';
+import { mayHaveTakenEffect, withAdvice } from '../rest/rest_errors.js';
 import { latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
-import type { SessionAddress, Sessions } from './sessions.js';
+import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
 
 type AppendRequest = Pick<BuiltInWriteRequest, 'eventIds' | 'since' | 'sharesState'>;
 
@@ -180,15 +178,8 @@ async function post(
 }
 
 function partialAppendError(error: unknown, stored: number, total: number): unknown {
-  if (!(error instanceof SessionError)) return error;
-  const { code, message, status, body, storage } = error;
   const advice =
     `${stored} of ${total} events are stored. Append all of them again: none is stored twice. ` +
     "With stale: 'reject', read the handle again first.";
-  return new SessionError(code, `${advice} ${message}`, {
-    status,
-    body,
-    storage,
-    cause: error,
-  });
+  return withAdvice(error, advice);
 }

@@ -7,6 +7,7 @@
  * changes as its delta, and then again as it is.
  */
 import { SessionError } from '../../errors/errors.js';
+import { withAdvice } from '../rest/rest_errors.js';
 import type { JsonObject } from '../../json/rules.js';
 import { isShared } from '../../state/scope.js';
 import type { Event } from '../../model/event/event.js';
@@ -45,11 +46,26 @@ export async function createInSteps(
       await append([carrier], sharesState);
     }
   } catch (error) {
-    await store.delete({ what: 'session', key }, { onRetry });
-    throw error;
+    throw withAdvice(error, await undo(store, request));
   }
-  const read = await store.get(key, 0, undefined, { signal, onRetry });
-  return [...(read ?? created.slice(0, 5)), user, app] as CreatedSession;
+  try {
+    // Without the signal: the session is created.
+    const read = await store.get(key, 0, undefined, { onRetry });
+    return [...(read ?? created.slice(0, 5)), user, app] as CreatedSession;
+  } catch (error) {
+    throw withAdvice(error, 'The session is created with its events; read it with getSession.');
+  }
+}
+
+/** Deletes the session. Returns a sentence that says whether it is gone. */
+async function undo(store: SessionStore, { key, onRetry }: CreateRequest): Promise<string> {
+  try {
+    await store.delete({ what: 'session', key }, { onRetry });
+    return 'The session was deleted again, because not all of its events could be stored.';
+  } catch {
+    const id = JSON.stringify(key.sessionId);
+    return `Session ${id} may remain with a part of its events; delete it before you create it again.`;
+  }
 }
 
 /** Returns the changes that follow the events' deltas, without those that the deltas already make. */

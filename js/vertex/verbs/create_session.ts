@@ -12,13 +12,12 @@ import { NO_ROWS } from '../../storage/built_in_adapter.js';
 import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { unfinishedError, waitForOperation } from '../rest/operation.js';
 import { Retries } from '../../http/retries.js';
-import { isSameValue } from '../events/same_value.js';
 import { NO_DESCRIPTION } from '../../model/description.js';
 import { descriptionFields } from './describe_session.js';
-import { isSessionId } from './session_ids.js';
 import {
   createdAt,
   isOwnedBy,
+  isSameValue,
   newState,
   sharedRow,
   sessionRow,
@@ -26,10 +25,9 @@ import {
 } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
-/** @throws SessionError `invalid_argument` if Vertex AI does not allow the session id */
-export function requireSessionId({ sessionId }: Required<StorageKey>): void {
-  if (isSessionId(sessionId)) return;
-  throw invalidValue(
+/** Makes the error for a session id that Vertex AI does not allow. */
+export function invalidSessionId({ sessionId }: StorageKey): SessionError {
+  return invalidValue(
     'sessionId',
     'must have 1 to 63 lower-case letters, digits and -, without - at either end, on Vertex AI',
     sessionId,

@@ -2,7 +2,6 @@ import type { JsonObject } from '../../json/rules.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { Description, Expiry } from '../../model/description.js';
 import { ownMembers } from '../../members/own.js';
-import { hasStatus } from '../../http/http_errors.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
@@ -44,14 +43,8 @@ export async function describeSession(
   const updateMask = Object.keys(fields).join(',');
   if (updateMask === '') return true;
   const { rest } = sessions;
-  const retries = rest.retries();
-  for (;;) {
-    try {
-      await rest.request('PATCH', address.url, { updateMask }, fields);
-      return true;
-    } catch (error) {
-      if (hasStatus(error, 404)) return false;
-      await retries.afterFailure(error);
-    }
-  }
+  const patched = await rest.repeat(() =>
+    sessions.unlessNotFound(rest.request('PATCH', address.url, { updateMask }, fields)),
+  );
+  return patched !== undefined;
 }

@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../json/rules.js';
 import { sortList } from '../../storage/list_place.js';
-import type { BuiltInListRequest } from '../../storage/built_in_adapter.js';
-import type { Listing, SessionRow } from '../../storage/rows.js';
-import { listPages } from '../rest/list_pages.js';
-import { isOwnedBy, listedRow } from './session_resource.js';
+import { type BuiltInListRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
+import type { Listing, Rows, SessionRow, StorageKey } from '../../storage/rows.js';
+import { isOwnedBy, listedRow, sharedRow } from './session_resource.js';
 import type { Sessions } from './sessions.js';
 
 /**
@@ -46,6 +45,27 @@ export function sessionPages(
 ): AsyncGenerator<JsonObject[]> {
   const filter =
     userId === undefined ? undefined : `user_id="${userId.replace(/["\\]/g, String.raw`\$&`)}"`;
-  const size = pageSize === undefined ? undefined : String(pageSize);
-  return listPages(rest, listUrl, { filter, pageSize: size }, 'sessions');
+  return rest.pages(listUrl, { filter, pageSize }, 'sessions');
+}
+
+/**
+ * Reads the states of a user and an app from one of their sessions: the server stores them nowhere else. It
+ * shows the same keys in all their sessions, so any one will do. Without a session, the states are empty.
+ */
+export async function readStates(
+  sessions: Sessions,
+  { appName, userId }: StorageKey,
+): Promise<Rows> {
+  const { listUrl } = sessions.engineUrls(appName);
+  // A page may be empty without being the last.
+  for await (const page of sessionPages(sessions, listUrl, userId, 1)) {
+    const resource = page.find((candidate) => userId === undefined || isOwnedBy(candidate, userId));
+    if (resource === undefined) continue;
+    return {
+      app: sharedRow(resource, 'app'),
+      user: userId === undefined ? undefined : sharedRow(resource, 'user'),
+      events: [],
+    };
+  }
+  return NO_ROWS;
 }

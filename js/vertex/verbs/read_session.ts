@@ -5,12 +5,10 @@ import { isShared, isTemp, REMOVED } from '../../state/scope.js';
 import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
 import type { EventRow, PageRows, SessionRow } from '../../storage/rows.js';
 import { cutPage } from '../../storage/cut_page.js';
-import { settleBoth } from './settle_both.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
 import type { PostedEvent } from '../events/event_resource.js';
-import { isSameValue } from '../events/same_value.js';
-import { isOwnedBy, sessionRow, stateOf } from './session_resource.js';
-import type { SessionAddress, Sessions } from './sessions.js';
+import { isOwnedBy, isSameValue, sessionRow, stateOf } from './session_resource.js';
+import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
 
 /** Maximum page size of a request for the newest events. */
 const MAX_PAGE_SIZE = 100;

@@ -1,6 +1,7 @@
 /** Converts sessions from and to the API's resources. */
 import { parseTime } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
+import { isSameJson } from '../../wasm/core.js';
 import { defineMember } from '../../members/member.js';
 import { memberOf } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
@@ -103,4 +104,9 @@ export function sharedRow(resource: JsonObject, scope: SharedScope): SharedRow |
   const state: Record<string, unknown> = {};
   for (const [key, value] of entries) defineMember(state, key.slice(prefix.length), value);
   return { revision: createdAt(resource), state: JSON.stringify(state) };
+}
+
+/** Returns whether two JSON values are equal, whatever the order of their keys: the server keeps no key order. */
+export function isSameValue(one: unknown, other: unknown): boolean {
+  return isSameJson(JSON.stringify(one), JSON.stringify(other));
 }

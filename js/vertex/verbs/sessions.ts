@@ -2,9 +2,8 @@
 import type { JsonObject } from '../../json/rules.js';
 import type { StorageKey } from '../../storage/rows.js';
 import type { EngineAddresses } from '../rest/engine_address.js';
-import { EventList } from '../events/event_list.js';
+import { EventList, type NewestFirstSupport } from '../events/event_list.js';
 import { hasStatus } from '../../http/http_errors.js';
-import type { NewestFirstSupport } from '../events/newest_first.js';
 import type { Rest } from '../rest/rest.js';
 import type { SeenEvents } from '../events/seen_events.js';
 import { isSessionId } from './session_ids.js';
@@ -75,4 +74,13 @@ export class Sessions {
       throw error;
     }
   }
+}
+
+/** Waits for both promises, even if one of them fails. Work left running would outlive the call and its turn. */
+export async function settleBoth<First, Second>(
+  first: Promise<First>,
+  second: Promise<Second>,
+): Promise<[First, Second]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
 }

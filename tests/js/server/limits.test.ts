@@ -57,6 +57,42 @@ describe('Limits of requests', () => {
     assert.equal((await handler(post(open([part, part])))).status, 413);
   });
 
+  it('a body over the limit is refused with what to do about it', async () => {
+    const { ask } = serve({ maxBodyBytes: 100 });
+    const { body } = await ask(SESSIONS, { body: { sessionId: 'x'.repeat(100) } });
+    const detail =
+      'The body has more than 100 bytes: send fewer events at once, or raise maxBodyBytes at the server.';
+    assert.deepEqual(body, { detail });
+  });
+
+  it('a body that is cut off is refused with 400, and is no fault of the server', async () => {
+    const faults: unknown[] = [];
+    const { handler } = serve({ onError: (error) => faults.push(error) });
+    for (const failure of [new Error('aborted'), new TypeError('network error'), undefined]) {
+      const parts = [new TextEncoder().encode('{"sessionId":')];
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          const part = parts.shift();
+          if (part === undefined) controller.error(failure);
+          else controller.enqueue(part);
+        },
+      });
+      const { status, body: answer } = await answerOf(await handler(post(body)));
+      assert.deepEqual([status, answer], [400, { detail: 'The body was cut off.' }]);
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  it('an authorize that never answers ends with 504 at the time limit, and onError gets it', async () => {
+    const faults: unknown[] = [];
+    const authorize = () => new Promise<boolean>(() => undefined);
+    const { ask } = serve({ authorize, timeoutMs: 20, onError: (error) => faults.push(error) });
+    for (const path of [SESSION, `/apps/shop/changes`]) {
+      assert.equal((await ask(path)).status, 504);
+    }
+    assert.equal(faults.length, 2);
+  });
+
   it('a body that does not arrive in time is refused with 408', async () => {
     const { handler } = serve({ timeoutMs: 50 });
     assert.equal((await handler(post(open([new Uint8Array([123])])))).status, 408);

@@ -111,4 +111,36 @@ describe('nodeListener', () => {
     if (!given.aborted) await once(given, 'abort');
     slow.close();
   });
+
+  it('cuts a response whose body fails, and the process goes on', async (t) => {
+    const failing = nodeListener(() => {
+      let count = 0;
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        count += 1;
+        if (count > 1) controller.error(new Error('no more'));
+        else controller.enqueue(new TextEncoder().encode('{'));
+      };
+      return Promise.resolve(new Response(new ReadableStream({ pull })));
+    });
+    const other = createServer((request, response) => void failing(request, response));
+    t.after(() => other.close().closeAllConnections());
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+    await assert.rejects(fetch(url).then((response) => response.text()));
+    await assert.rejects(fetch(url).then((response) => response.text()));
+  });
+
+  it('leaves a response alone that somebody else has begun', async (t) => {
+    const both = createServer((request, response) => {
+      response.writeHead(503).end('too late');
+      void listener(request, response);
+    });
+    t.after(() => both.close().closeAllConnections());
+    await once(both.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(both.address() as AddressInfo).port}${SESSIONS}`;
+    for (let count = 0; count < 2; count += 1) {
+      const response = await fetch(url).catch(() => undefined);
+      if (response !== undefined) assert.equal(response.status, 503);
+    }
+  });
 });

@@ -205,7 +205,7 @@ describe('The server', () => {
     };
     const service = serviceOn(server, { accessToken, timeoutMs: 50 });
     await assert.rejects(service.listSessions({ appName: KEY.appName }), (error) =>
-      isError(error, 'connection_lost', /access token did not come within 50 ms/),
+      isError(error, 'connection_lost', /access token did not answer within 50 ms/),
     );
     assert.equal(asked, 1);
     assert.equal(server.requests.length, 0);

@@ -47,6 +47,13 @@ describe('Sessions at Vertex AI', () => {
     assert.equal((await service.getSession(KEY))?.title, 'Tea');
   });
 
+  it('show the wanted keys of all scopes in a list', async () => {
+    await service.createSession({ ...KEY, state: { own: 1, 'user:u': 2, 'app:a': 3, other: 4 } });
+    const stateKeys = ['own', 'user:u', 'app:a'];
+    const { sessions } = await service.listSessions({ appName, userId, stateKeys });
+    assert.deepEqual(sessions[0]?.state, { own: 1, 'user:u': 2, 'app:a': 3 });
+  });
+
   const badExpiries = [
     { ttl: '86399s' },
     { ttl: '86400' },
