@@ -39,7 +39,8 @@ export abstract class ReadingStore<
   #wasAborted = false;
   /** The call of `load` under way. */
   #loading: Promise<void> | undefined;
-  #isAwaited = false;
+  /** Whether `load` was called since the last subscription: its caller may be about to subscribe. */
+  isAwaited = false;
   /** The last read's error. */
   protected error: unknown;
 
@@ -62,11 +63,6 @@ export abstract class ReadingStore<
   /** Forgets what serves only a watched session. */
   protected release?(): void;
 
-  /** Whether `load` was called since the last subscription: its caller may be about to subscribe. */
-  get isAwaited(): boolean {
-    return this.#isAwaited;
-  }
-
   /** Whether anyone subscribes. */
   get isActive(): boolean {
     return this.#watching !== undefined;
@@ -76,7 +72,7 @@ export abstract class ReadingStore<
     // The same function may subscribe twice.
     const subscription: Subscription<Snapshot> = { listener };
     this.#subscriptions.add(subscription);
-    this.#isAwaited = false;
+    this.isAwaited = false;
     if (this.#watching === undefined) this.#start();
     this.#tell(subscription);
     return () => {
@@ -94,7 +90,7 @@ export abstract class ReadingStore<
   };
 
   readonly load = (): Promise<void> => {
-    this.#isAwaited = true;
+    this.isAwaited = true;
     return (this.#loading ??= this.#load().finally(() => (this.#loading = undefined)));
   };
 

@@ -234,6 +234,21 @@ for (const name of BROWSERS) {
       await other.leave();
     });
 
+    it('shows why an address names no session, and goes on with a new one', async () => {
+      const other = await browser.openTab(`${site.origin}/#100%`);
+      await ready(other);
+      await say(other, 'I would like something mild');
+      await shows(other, '#messages li', TURN);
+      await other.evaluate(`location.hash = 'a'.repeat(600)`);
+      await until(other, `document.querySelector('#problem').textContent.includes('sessionId')`);
+      await shows(other, '#messages li', []);
+      await other.evaluate(`document.querySelector('#new').click()`);
+      await until(other, `document.querySelector('#problem').textContent === ''`);
+      await say(other, 'I would like something mild');
+      await shows(other, '#messages li', TURN);
+      await other.leave();
+    });
+
     it('works without its server', async () => {
       await until(page, `navigator.serviceWorker.controller !== null`);
       await site.close();
