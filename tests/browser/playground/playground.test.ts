@@ -214,6 +214,8 @@ for (const name of BROWSERS) {
       const visited = await serve({ '/': await builtPlayground() });
       const other = await browser.openTab(`${visited.origin}/#visit`);
       try {
+        // Before that, the form would be submitted by the browser.
+        await ready(other);
         await say(other, 'I would like something mild');
         await shows(other, '#messages li', TURN);
         await until(other, `navigator.serviceWorker.controller !== null`);
