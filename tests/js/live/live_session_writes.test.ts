@@ -265,7 +265,7 @@ it('A live session reads no event through the proxies of Vue, which take longer 
   for (const { content } of events) assert.ok(!isProxy(content));
   // A member of the same name that is stored is a member as any other.
   const odd = { ...message('e4'), __v_raw: { author: 'nobody' } };
-  assert.deepEqual((await store.send(odd)), { ...odd, ...(await stored('e4')) });
+  assert.deepEqual(await store.send(odd), { ...odd, ...(await stored('e4')) });
   async function stored(id: string) {
     return (await service.getSession(KEY))!.events.find((event) => event.id === id);
   }
