@@ -63,6 +63,8 @@ export class SessionInspectorElement extends Base implements InspectorProperties
   static readonly observedAttributes: readonly string[] = Object.keys(ATTRIBUTES);
 
   #service: InspectorProperties['service'];
+  /** Counts the services: another one begins with a new view. */
+  #serviceNumber = 0;
   #appName: InspectorProperties['appName'];
   #userId: InspectorProperties['userId'];
   #sessionId: InspectorProperties['sessionId'];
@@ -74,6 +76,7 @@ export class SessionInspectorElement extends Base implements InspectorProperties
     return this.#service;
   }
   set service(service: InspectorProperties['service']) {
+    if (service !== this.#service) this.#serviceNumber += 1;
     this.#service = service;
     this.#render();
   }
@@ -154,11 +157,15 @@ export class SessionInspectorElement extends Base implements InspectorProperties
     const session = isWhole ? { appName, userId, sessionId } : undefined;
     const given = (this.#given ??= { appName, userId, session });
     const service = this.#service;
-    const onSelection = (selection: Selection): void => this.#note(selection);
+    const number = this.#serviceNumber;
+    // An import may end when the element shows another service already.
+    const onSelection = (selection: Selection): void => {
+      if (number === this.#serviceNumber) this.#note(selection);
+    };
     const view =
       service === undefined || service === null
         ? h('p', { class: 'inspector' }, 'Set the property “service” of this element.')
-        : h(Inspector, { key: keyOf(service), service, given, onSelection });
+        : h(Inspector, { key: number, service, given, onSelection });
     render(view, this.shadowRoot);
   }
 
@@ -174,16 +181,6 @@ export class SessionInspectorElement extends Base implements InspectorProperties
     const detail: CompositeSessionKey = session;
     this.dispatchEvent(new CustomEvent('sessionselect', { detail, bubbles: true, composed: true }));
   }
-}
-
-const keys = new WeakMap<object, number>();
-let nextKey = 1;
-
-/** Another service begins with a new view. */
-function keyOf(service: object): number {
-  const key = keys.get(service) ?? nextKey++;
-  keys.set(service, key);
-  return key;
 }
 
 if (globalThis.customElements !== undefined && customElements.get(NAME) === undefined) {

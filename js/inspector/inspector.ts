@@ -11,6 +11,7 @@ import { TemplateEditor } from './template/template_editor.js';
 import { EventDetail } from './timeline/event_detail.js';
 import { EventWindow } from './timeline/event_window.js';
 import { Timeline } from './timeline/timeline.js';
+import { useMeasured } from './view/hooks.js';
 import { ErrorNote } from './view/parts.js';
 import { h, useCallback, useEffect, useMemo, useRef, useState, type VNode } from './view/preact.js';
 import { panelOf, type Tab, TabList } from './view/tabs.js';
@@ -55,7 +56,7 @@ export function Inspector({ service, given, onSelection }: InspectorProps): VNod
   const [pane, setPane] = useState<ViewId>('event');
   const [template, setTemplate] = useState('');
   const root = useRef<HTMLDivElement>(null);
-  const isNarrow = useNarrow(root);
+  const isNarrow = useMeasured(root, false, ({ clientWidth }) => clientWidth < NARROW);
   useEffect(() => setSelection(given), [given]);
 
   const select = (changed: Selection): void => {
@@ -215,16 +216,4 @@ function openStores(
   } catch (error) {
     return { error };
   }
-}
-
-function useNarrow(root: { readonly current: HTMLElement | null }): boolean {
-  const [isNarrow, setNarrow] = useState(false);
-  useEffect(() => {
-    const element = root.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setNarrow(element.clientWidth < NARROW));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return isNarrow;
 }

@@ -1,7 +1,7 @@
 import { requireService } from '../call/require_service.js';
 import { isThenable } from '../call/thenable.js';
 import { reportUncaught } from '../call/uncaught.js';
-import type { ListenOptions, Notice, WatchRequest } from '../watch/notice.js';
+import type { ListenOptions, Notice } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type { LiveStore } from './live_store.js';
@@ -28,6 +28,8 @@ export abstract class ReadingStore<
   #cancelFrame: (() => void) | undefined;
   /** Present while there are subscribers. Ends the watch and the reads. */
   #watching: AbortController | undefined;
+  /** The signal of the last watch that has begun. */
+  #watched: AbortSignal | undefined;
   /** The read under way. */
   protected reading: Promise<void> | undefined;
   /** Whether anything is to be read. */
@@ -37,7 +39,8 @@ export abstract class ReadingStore<
   #wasAborted = false;
   /** The call of `load` under way. */
   #loading: Promise<void> | undefined;
-  #isAwaited = false;
+  /** Whether `load` was called since the last subscription: its caller may be about to subscribe. */
+  isAwaited = false;
   /** The last read's error. */
   protected error: unknown;
 
@@ -46,9 +49,9 @@ export abstract class ReadingStore<
     this.#service = service;
   }
 
-  /** What the store watches. */
-  protected abstract readonly watched: WatchRequest;
   protected abstract makeSnapshot(): Snapshot;
+  /** Watches what the snapshot shows. */
+  protected abstract watch(service: LiveService<S>, options: ListenOptions): void;
   /** Notes what a notice asks to read. Returns `false` if it is no news. */
   protected abstract note(notice: Notice): boolean;
   /** Notes that everything is to be read. Absent if each read reads everything. */
@@ -57,15 +60,8 @@ export abstract class ReadingStore<
   protected noteMissed?(): void;
   /** Reads what was noted. */
   protected abstract read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void>;
-  /** Watches what the service tells beside its notices, until the signal fires. */
-  protected watchMore?(service: LiveService<S>, signal: AbortSignal): void;
   /** Forgets what serves only a watched session. */
   protected release?(): void;
-
-  /** Whether `load` was called since the last subscription: its caller may be about to subscribe. */
-  get isAwaited(): boolean {
-    return this.#isAwaited;
-  }
 
   /** Whether anyone subscribes. */
   get isActive(): boolean {
@@ -76,7 +72,7 @@ export abstract class ReadingStore<
     // The same function may subscribe twice.
     const subscription: Subscription<Snapshot> = { listener };
     this.#subscriptions.add(subscription);
-    this.#isAwaited = false;
+    this.isAwaited = false;
     if (this.#watching === undefined) this.#start();
     this.#tell(subscription);
     return () => {
@@ -94,7 +90,7 @@ export abstract class ReadingStore<
   };
 
   readonly load = (): Promise<void> => {
-    this.#isAwaited = true;
+    this.isAwaited = true;
     return (this.#loading ??= this.#load().finally(() => (this.#loading = undefined)));
   };
 
@@ -147,27 +143,21 @@ export abstract class ReadingStore<
   }
 
   #start(): void {
-    const watching = new AbortController();
-    this.#watching = watching;
+    this.#watching = new AbortController();
     if (this.#hasLoaded || this.reading !== undefined) this.noteMissed?.();
-    void this.#watch(watching.signal);
+    void this.refresh();
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
+    if (this.#watched === signal) return;
+    // Without a promise to wait for, it watches at once.
+    const service = 'then' in this.#service ? await this.#service : this.#service;
+    if (signal.aborted) return;
     const onNotice: ListenOptions['onNotice'] = (notice) => {
       if (!signal.aborted && this.note(notice)) void this.refresh();
     };
-    try {
-      const service = 'then' in this.#service ? await this.#service : this.#service;
-      // Before the read, so that no change is missed.
-      if (!signal.aborted) {
-        service.watch(this.watched, { signal, onNotice });
-        this.watchMore?.(service, signal);
-      }
-    } catch {
-      // The read reports the same error: the service is closed, or could not be opened.
-    }
-    if (!signal.aborted) void this.refresh();
+    this.watch(service, { signal, onNotice });
+    this.#watched = signal;
   }
 
   #stop(): void {
@@ -191,6 +181,8 @@ export abstract class ReadingStore<
       this.#wasAborted = false;
       const signal = this.#watching?.signal;
       try {
+        // Before the read, so that no change is missed.
+        if (signal !== undefined) await this.#watch(signal);
         await this.read(await this.service(), signal);
         this.#hasLoaded = true;
         if (this.error !== undefined) this.#setError(undefined);

@@ -74,10 +74,21 @@ export class UnsentEvents {
   }
 }
 
+/**
+ * Returns the object that a proxy of Vue stands for, as Vue's `toRaw` does. To read an event through Vue's deep proxies
+ * takes longer than to append it.
+ */
+function rawOf<T extends object & { readonly __v_raw?: T }>(given: T): T {
+  // A stored event may have a member of this name.
+  const raw = Object.hasOwn(given, '__v_raw') ? undefined : given.__v_raw;
+  return raw === undefined ? given : rawOf(raw);
+}
+
 /** Copies an event as far as an append changes it, and fills in its missing members. */
-export function copyEvent(given: SentEvent): Event {
+export function copyEvent(proxied: SentEvent): Event {
   try {
-    requireEvent(given);
+    requireEvent(proxied);
+    const given = rawOf<SentEvent>(proxied);
     const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
     // The event is shown, and can be given up, by its id.
     if (typeof (id as unknown) !== 'string') throw invalidValue('event.id', 'must be a string', id);

@@ -3,9 +3,9 @@ import { invalidValue } from '../errors/invalid.js';
 import { isSessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
 import { requireId, requireUser } from '../model/ids.js';
-import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { CompositeSessionKey } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
-import type { Notice } from '../watch/notice.js';
+import type { ListenOptions, Notice } from '../watch/notice.js';
 import { AppendHandle } from './append_handle.js';
 import { isNoAnswer, ofInvocation, withoutReplaced, withPiece } from './snapshot/drafts.js';
 import { EventList } from './snapshot/event_list.js';
@@ -18,7 +18,7 @@ import type {
   SentEvent,
 } from './live_session.js';
 import { ReadingStore } from './reading_store.js';
-import { type ScopedState, splitState } from './snapshot/scoped_state.js';
+import { splitState } from './snapshot/scoped_state.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, copyEvent, type Send, UnsentEvents } from './unsent_events.js';
 
@@ -33,7 +33,10 @@ const OPTIONS: KnownOptions<LiveSessionOptions> = { window: true };
 const LARGEST_WINDOW = 1000;
 
 /** What a session has beside its events. */
-type Head<S extends object> = Pick<Session<S>, 'state' | 'lastUpdateTime' | 'title' | 'labels'>;
+type Head<S extends object> = Pick<
+  LiveSessionSnapshot<S>,
+  'state' | 'scopes' | 'lastUpdateTime' | 'title' | 'labels'
+>;
 
 /** What is to be read again, beside the changes. */
 interface Stale {
@@ -57,8 +60,7 @@ export class WatchedSession<S extends object>
   #drafts = NO_DRAFTS;
   readonly #unsent = new UnsentEvents();
   #shown = new ShownEvents();
-  #head: Head<S> = NO_HEAD;
-  #scopes: ScopedState<S> = splitState<S>({}, undefined);
+  #head = NO_HEAD as Head<S>;
   /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
   #revision: number | undefined;
   #stale: Stale = { outbox: true };
@@ -76,10 +78,6 @@ export class WatchedSession<S extends object>
     this.key = { appName, userId, sessionId };
     this.#window = window;
     this.#handle = new AppendHandle(this.key);
-  }
-
-  protected get watched(): CompositeSessionKey {
-    return this.key;
   }
 
   async send(given: SentEvent): Promise<Event> {
@@ -177,7 +175,8 @@ export class WatchedSession<S extends object>
     this.#noteStale({ state: true, outbox: true });
   }
 
-  protected override watchMore(service: LiveService<S>, signal: AbortSignal): void {
+  protected watch(service: LiveService<S>, options: ListenOptions): void {
+    service.watch(this.key, options);
     let known: unknown;
     const stop = cachingOf(service)?.watchStatus(({ pending }) => {
       if (pending === known) return;
@@ -185,7 +184,7 @@ export class WatchedSession<S extends object>
       this.#noteStale({ outbox: true });
       void this.refresh();
     });
-    if (stop !== undefined) signal.addEventListener('abort', stop);
+    if (stop !== undefined) options.signal?.addEventListener('abort', stop);
   }
 
   protected override release(): void {
@@ -274,18 +273,19 @@ export class WatchedSession<S extends object>
 
   #setHead(
     revision: number | undefined,
-    { lastUpdateTime, title, labels }: Omit<Head<S>, 'state'>,
-    state: Partial<S>,
+    { lastUpdateTime, title, labels }: Pick<Head<S>, 'lastUpdateTime' | 'title' | 'labels'>,
+    given: Head<S>['state'],
   ): void {
     this.#revision = revision;
     this.#status = 'ready';
+    const state = keepEqual(this.#head.state, given);
     this.#head = keepEqual(this.#head, {
       state,
+      scopes: splitState<S>(state),
       lastUpdateTime,
       ...(title !== undefined && { title }),
       ...(labels !== undefined && { labels }),
     });
-    this.#scopes = splitState<S>(this.#head.state, this.#scopes);
     this.changed();
   }
 
@@ -296,8 +296,7 @@ export class WatchedSession<S extends object>
     this.#hasOlder = false;
     // An answer may be streamed before the session exists.
     if (status === 'deleted') this.#drafts = NO_DRAFTS;
-    this.#head = NO_HEAD;
-    this.#scopes = splitState<S>({}, this.#scopes);
+    this.#head = NO_HEAD as Head<S>;
     this.changed();
   }
 
@@ -382,7 +381,6 @@ export class WatchedSession<S extends object>
       drafts: this.#drafts,
       unsent: this.#unsent.states,
       ...this.#head,
-      scopes: this.#scopes,
     };
     // Each object with a getter of its own costs JavaScript engines a shape, and more for each member after it.
     return shown.areFew
@@ -403,4 +401,4 @@ function noneIfUnsupported(error: unknown): undefined {
 
 const NO_DRAFTS: readonly Event[] = [];
 
-const NO_HEAD = { state: {}, lastUpdateTime: 0 };
+const NO_HEAD = { state: {}, scopes: splitState<object>({}), lastUpdateTime: 0 };

@@ -2,7 +2,7 @@ import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { invalidValue } from '../errors/invalid.js';
 import { requireId, requireOwner } from '../model/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
-import type { WatchRequest } from '../watch/notice.js';
+import type { ListenOptions } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
 import { keepElements } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
@@ -46,9 +46,9 @@ export class WatchedSessions<S extends object>
     this.#count = limit;
   }
 
-  protected get watched(): WatchRequest {
+  protected watch(service: LiveService<S>, options: ListenOptions): void {
     const { appName, userId } = this.#request;
-    return { appName, userId };
+    service.watch({ appName, userId }, options);
   }
 
   loadMore(): Promise<void> {

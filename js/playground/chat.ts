@@ -3,7 +3,7 @@
 import type { Event, Part } from 'adk-session-wasm';
 import { type LiveSession, liveSession, type LiveSessionSnapshot } from 'adk-session-wasm/live';
 import { take } from './agents/take.js';
-import { element, pageElement } from './page/element.js';
+import { element, pageElement, report } from './page/element.js';
 import { sessions, USER } from './page/sessions.js';
 import { currentSettings } from './page/settings.js';
 
@@ -26,9 +26,15 @@ const form = pageElement('form', 'chat');
 let chat: LiveSession | undefined;
 let stop = (): void => undefined;
 
-/** Shows a conversation instead of the one before. */
+/**
+ * Shows a conversation instead of the one before.
+ *
+ * @throws SessionError `invalid_argument` if no session can have the id
+ */
 export function showChat(sessionId: string): void {
   stop();
+  chat = undefined;
+  messages.replaceChildren();
   chat = liveSession(sessions, { ...USER, sessionId }, { window: 50 });
   stop = chat.subscribe(show);
 }
@@ -66,10 +72,6 @@ function send(text: string): void {
       asked.discardDrafts();
       form.ariaBusy = 'false';
     });
-}
-
-function report(error: unknown): void {
-  problem.textContent = error instanceof Error ? error.message : String(error);
 }
 
 let lastEventId: string | undefined;

@@ -3,7 +3,7 @@
 import { importSession } from 'adk-session-wasm/files';
 import { liveSessions } from 'adk-session-wasm/live';
 import { showChat } from './chat.js';
-import { element, pageElement } from './page/element.js';
+import { element, pageElement, report } from './page/element.js';
 import { inspect } from './inspector.js';
 import { sessions, USER } from './page/sessions.js';
 
@@ -13,7 +13,13 @@ const problem = pageElement('p', 'problem');
 /** The session that the address names; a new one if it names none. */
 export function currentSession(): string {
   if (location.hash.length < 2) history.replaceState(null, '', `#${crypto.randomUUID()}`);
-  return decodeURIComponent(location.hash.slice(1));
+  const encoded = location.hash.slice(1);
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    // Others may write a link with a bare `%`.
+    return encoded;
+  }
 }
 
 /** Lists the conversations, opens them, and lets the user begin, delete and import some. */
@@ -33,8 +39,13 @@ export function startConversations(): void {
   };
   const open = (): void => {
     problem.textContent = '';
-    showChat(currentSession());
-    inspect(currentSession());
+    try {
+      showChat(currentSession());
+      inspect(currentSession());
+    } catch (error) {
+      // An address may name a session with an id that no service takes.
+      report(error);
+    }
     show();
   };
   list.subscribe(show);
@@ -56,8 +67,4 @@ export function startConversations(): void {
 async function importFile(file: File): Promise<void> {
   const { id } = await importSession(await sessions, await file.text(), USER);
   location.hash = encodeURIComponent(id);
-}
-
-function report(error: unknown): void {
-  problem.textContent = error instanceof Error ? error.message : String(error);
 }

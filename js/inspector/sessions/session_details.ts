@@ -2,9 +2,9 @@ import { exportSession } from '../../files/index.js';
 import type { GivenService, LiveSession } from '../../live/index.js';
 import type { SessionInfo } from '../../model/session_info.js';
 import { useAction, useStore } from '../view/hooks.js';
-import { ConfirmButton, ErrorNote, Field, JsonText } from '../view/parts.js';
+import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText } from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
-import { bytesText, timeText, visibleText } from '../view/text.js';
+import { bytesText, timeText } from '../view/text.js';
 import { download, safeName } from './download.js';
 import { labelsText, parseLabels } from './session_filter.js';
 
@@ -45,10 +45,7 @@ export function SessionDetails(props: { service: GivenService; live: LiveSession
   const count = (): void => void run(async () => setInfo(await (await service).sessionInfo(key)));
   const isReady = status === 'ready' && !isBusy;
   return h('div', null, [
-    h('dl', { class: 'facts' }, [
-      Object.entries(key).map(([name, id]) => h('div', { key: name }, [h('dt', null, name), h('dd', null, h('bdi', null, visibleText(String(id))))])), // prettier-ignore
-      h('div', null, [h('dt', null, 'Updated'), h('dd', null, timeText(lastUpdateTime))]),
-    ]),
+    h(Facts, { facts: { ...key, Updated: timeText(lastUpdateTime) } }),
     h('form', { onSubmit: save, 'aria-label': 'Title and labels' }, [
       h(Field, { label: 'Title of the session', value: newTitle, onValue: setTitle }),
       h(Field, {
@@ -57,18 +54,17 @@ export function SessionDetails(props: { service: GivenService; live: LiveSession
         onValue: setLabels,
         hint: 'key=value',
       }),
-      h('button', { type: 'submit', disabled: !isReady }, 'Save'),
+      h(Button, { label: 'Save', isDisabled: !isReady }),
     ]),
     h('div', { class: 'row' }, [
-      Object.keys(DIALECTS).map(
-        (name) =>
-        h('button', { key: name, type: 'button', disabled: !isReady, onClick: () => exportAs(name as keyof typeof DIALECTS) }, `Export for ${name}`), // prettier-ignore
+      (['JavaScript', 'Python'] as const).map((name) =>
+        h(Button, {
+          label: `Export for ${name}`,
+          isDisabled: !isReady,
+          onClick: () => exportAs(name),
+        }),
       ),
-      h(
-        'button',
-        { type: 'button', disabled: !isReady, onClick: count },
-        'Count events and tokens',
-      ),
+      h(Button, { label: 'Count events and tokens', isDisabled: !isReady, onClick: count }),
       h(ConfirmButton, {
         label: 'Delete session',
         question: 'Delete this session?',

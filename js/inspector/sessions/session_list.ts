@@ -2,7 +2,7 @@ import { type GivenService, type LiveSessions, liveSessions } from '../../live/i
 import type { CompositeSessionKey, Session } from '../../model/session.js';
 import { useSettled, useStore } from '../view/hooks.js';
 import { nextPosition } from '../view/list_keys.js';
-import { ErrorNote, Field } from '../view/parts.js';
+import { Button, ErrorNote, Field } from '../view/parts.js';
 import {
   type ComponentChildren,
   h,
@@ -105,7 +105,7 @@ function StoredSessions(
     shown.length > 0 && h(SessionOptions, { sessions: shown, selected, onSelect }),
     part === '' &&
       hasMore &&
-      h('button', { type: 'button', onClick: () => void store.loadMore() }, 'Load more'),
+      h(Button, { label: 'Load more', onClick: () => void store.loadMore() }),
   ]);
 }
 

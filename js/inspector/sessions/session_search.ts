@@ -1,6 +1,6 @@
 import type { GivenService, LiveService, LiveSessionsRequest } from '../../live/index.js';
 import type { Session } from '../../model/session.js';
-import { useEffect, useState } from '../view/preact.js';
+import { useReading } from '../view/hooks.js';
 import { SESSION_PAGE } from './session_filter.js';
 
 export interface Search {
@@ -66,35 +66,18 @@ export function useSearch(
   users: readonly string[],
   status: string,
 ): { found: readonly Session[]; isSearching: boolean; error: unknown } {
-  const [exact, setExact] = useState<readonly Session[]>([]);
-  const [walked, setWalked] = useState({ part: '', sessions: [] as readonly Session[] });
-  const [error, setError] = useState<unknown>(undefined);
-  useEffect(() => {
-    setError(undefined);
-    if (part === '' || status !== 'ready') return;
-    const search = new AbortController();
-    const { signal } = search;
-    const run = async (
-      find: (service: LiveService) => Promise<Session[]>,
-      take: (sessions: Session[]) => void,
-    ): Promise<void> => {
-      try {
-        const sessions = await find(await service);
-        if (!signal.aborted) take(sessions);
-      } catch (reason) {
-        if (!signal.aborted) setError(reason);
-      }
-    };
-    void run((service) => getSessions(service, request, users, part, signal), setExact);
-    void run(
-      (service) => searchIds(service, request, part, signal),
-      (sessions) => setWalked({ part, sessions }),
-    );
-    return () => search.abort();
-  }, [service, request, part, users, status]);
-  const isSearching = part !== '' && part !== walked.part && error === undefined;
+  const isWanted = part !== '' && status === 'ready';
+  const inputs = [service, request, part, users, isWanted];
+  const exact = useReading(async (signal) => {
+    return isWanted ? getSessions(await service, request, users, part, signal) : [];
+  }, inputs);
+  const searched = useReading(async (signal) => {
+    return isWanted ? searchIds(await service, request, part, signal) : [];
+  }, inputs);
+  const isSearching = part !== '' && searched.isBusy;
   // Until the search ends, the results of the search before it stay, as far as they match.
-  const matching = [...exact, ...walked.sessions].filter(({ id }) => id.includes(part));
+  const all = [...(exact.value ?? []), ...(searched.value ?? [])];
+  const matching = all.filter(({ id }) => id.includes(part));
   const byKey = new Map(matching.map((session) => [`${session.userId}/${session.id}`, session]));
-  return { found: [...byKey.values()], isSearching, error };
+  return { found: [...byKey.values()], isSearching, error: exact.error ?? searched.error };
 }

@@ -1,8 +1,9 @@
 import type { GivenService } from '../../live/index.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
-import { ErrorNote, JsonText } from '../view/parts.js';
-import { h, useEffect, useRef, useState, type VNode } from '../view/preact.js';
+import { useReading } from '../view/hooks.js';
+import { Button, ErrorNote, JsonText } from '../view/parts.js';
+import { h, useState, type VNode } from '../view/preact.js';
 import { clip, timeText } from '../view/text.js';
 import { type KeyChange, type KeyHistory, readHistory } from './state_history.js';
 
@@ -19,31 +20,17 @@ interface HistoryViewProps {
 export function HistoryView(props: HistoryViewProps): VNode {
   const { service, sessionKey, stateKey, value, onShowEvent } = props;
   const { appName, userId, sessionId } = sessionKey;
-  const [history, setHistory] = useState<KeyHistory | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  const [isBusy, setBusy] = useState(false);
-  /** Counts the reads. The last one is shown, whichever ends last. */
-  const reads = useRef(0);
-  const read = async (earlier?: KeyHistory): Promise<void> => {
-    const number = (reads.current += 1);
-    const show = (run: () => void): void => {
-      if (reads.current === number) run();
-    };
-    setBusy(true);
-    setError(undefined);
-    try {
-      const next = await readHistory(await service, sessionKey, stateKey, earlier);
-      show(() => setHistory(next));
-    } catch (reason) {
-      show(() => setError(reason));
-    }
-    show(() => setBusy(false));
-  };
-  useEffect(() => {
-    void read();
-    return () => void (reads.current += 1);
-  }, [service, appName, userId, sessionId, stateKey, value]);
-  const readMore = (): void => void read(history);
+  /** The history that is continued. Another value begins a new one. */
+  const [shown, setShown] = useState<{ value: unknown; history: KeyHistory } | undefined>(
+    undefined,
+  );
+  const earlier = shown !== undefined && Object.is(shown.value, value) ? shown.history : undefined;
+  const inputs = [service, appName, userId, sessionId, stateKey, value, earlier];
+  const {
+    value: history,
+    error,
+    isBusy,
+  } = useReading(async () => readHistory(await service, sessionKey, stateKey, earlier), inputs);
   return h('div', { class: 'history' }, [
     h('h3', null, 'History'),
     h(ErrorNote, { error }),
@@ -55,7 +42,11 @@ export function HistoryView(props: HistoryViewProps): VNode {
     history !== undefined &&
       h('p', { class: 'muted', role: 'status' }, countText(history, stateKey)),
     history?.before !== undefined &&
-      h('button', { type: 'button', disabled: isBusy, onClick: readMore }, 'Read older events'),
+      h(Button, {
+        label: 'Read older events',
+        isDisabled: isBusy,
+        onClick: () => setShown({ value, history }),
+      }),
   ]);
 }
 
@@ -65,7 +56,7 @@ function Change(props: { change: KeyChange; onShowEvent: (eventId: string) => vo
     h('div', { class: 'row' }, [
       h('bdi', { class: 'author' }, clip(event.author ?? 'unknown', 60)),
       h('time', null, timeText(event.timestamp)),
-      h('button', { type: 'button', onClick: () => props.onShowEvent(event.id) }, 'Show event'),
+      h(Button, { label: 'Show event', onClick: () => props.onShowEvent(event.id) }),
     ]),
     h('h4', null, 'Before'),
     isBeforeKnown

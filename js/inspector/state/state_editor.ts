@@ -1,6 +1,6 @@
 import { STORED_PREFIXES } from '../../state/scope.js';
 import { useAction } from '../view/hooks.js';
-import { ErrorNote, focus } from '../view/parts.js';
+import { Button, ErrorNote, focus } from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
 import { clip, jsonText } from '../view/text.js';
 
@@ -39,8 +39,8 @@ export function ValueEditor(props: {
     }),
     h(ErrorNote, { error }),
     h('div', { class: 'row' }, [
-      h('button', { type: 'submit', disabled: isBusy }, 'Save'),
-      h('button', { type: 'button', onClick: onCancel }, 'Cancel'),
+      h(Button, { label: 'Save', isDisabled: isBusy }),
+      h(Button, { label: 'Cancel', onClick: onCancel }),
     ]),
   ]);
 }
@@ -72,7 +72,7 @@ export function NewKey({
         [...PREFIXES.keys()].map((id) => h('option', { key: id, value: id }, id))), // prettier-ignore
       h('input', { type: 'text', 'aria-label': 'Name of the new key', placeholder: 'key', value: name, onInput: (event) => setName(event.currentTarget.value) }), // prettier-ignore
       h('input', { type: 'text', 'aria-label': 'Value of the new key as JSON', value: text, onInput: (event) => setText(event.currentTarget.value) }), // prettier-ignore
-      h('button', { type: 'submit', disabled: isBusy }, 'Add'),
+      h(Button, { label: 'Add', isDisabled: isBusy }),
     ]),
     h(ErrorNote, { error }),
   ]);

@@ -1,7 +1,7 @@
 import type { GivenService, LiveSession } from '../../live/index.js';
 import { REMOVED } from '../../state/scope.js';
 import { useAction, useStore } from '../view/hooks.js';
-import { ConfirmButton, ErrorNote, Field, Items, JsonText } from '../view/parts.js';
+import { Button, ConfirmButton, ErrorNote, Field, Items, JsonText, Name } from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
 import { clip } from '../view/text.js';
 import { HistoryView } from './history_view.js';
@@ -22,6 +22,7 @@ export function StateView(props: StateViewProps): VNode {
   const { scopes, status } = useStore(live);
   const [filter, setFilter] = useState('');
   const change = (key: string, value: unknown): Promise<void> =>
+    // A literal with the key `__proto__` would set the prototype.
     live.updateState(Object.fromEntries([[key, value]]));
   const named = Object.entries({
     Session: scopes.session,
@@ -44,7 +45,7 @@ export function StateView(props: StateViewProps): VNode {
     h(Field, { label: 'Filter keys', value: filter, onValue: setFilter }),
     shownKey !== undefined &&
       !isKnown && [
-        h('h2', null, [h('code', null, h('bdi', null, clip(shownKey, 200))), ' is not set']),
+        h('h2', null, [h(Name, { name: shownKey }), ' is not set']),
         history(shownKey, undefined),
       ],
     named.map(([scope, state]) => {
@@ -90,9 +91,9 @@ function StateKey(props: {
   };
   return h('li', { class: 'state-key' }, [
     h('div', { class: 'row' }, [
-      h('code', null, h('bdi', null, clip(stateKey, 200))),
-      h('button', { type: 'button', 'aria-label': `Edit ${name}`, onClick: () => setEditing(!isEditing) }, 'Edit'), // prettier-ignore
-      h('button', { type: 'button', 'aria-label': `History of ${name}`, 'aria-expanded': isShown, onClick: () => onShow(!isShown) }, 'History'), // prettier-ignore
+      h(Name, { name: stateKey }),
+      h(Button, { label: 'Edit', spoken: `Edit ${name}`, onClick: () => setEditing(!isEditing) }),
+      h(Button, { label: 'History', spoken: `History of ${name}`, isExpanded: isShown, onClick: () => onShow(!isShown) }), // prettier-ignore
       h(ConfirmButton, {
         label: 'Remove',
         question: `Remove ${name}?`,

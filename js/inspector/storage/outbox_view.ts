@@ -1,6 +1,6 @@
 import type { CachedSessionService, OutboxEntry } from '../../cache/index.js';
-import { useAction } from '../view/hooks.js';
-import { ConfirmButton, ErrorNote, Items } from '../view/parts.js';
+import { useAction, useReading } from '../view/hooks.js';
+import { Button, ConfirmButton, ErrorNote, Items } from '../view/parts.js';
 import { h, useEffect, useState, type VNode } from '../view/preact.js';
 import { clip, timeText, visibleText } from '../view/text.js';
 
@@ -10,24 +10,14 @@ export function OutboxView(props: {
 }): VNode {
   const { service } = props;
   const [status, setStatus] = useState(service.status);
-  const [entries, setEntries] = useState<readonly OutboxEntry[]>([]);
   const { run, isBusy, error } = useAction();
   useEffect(() => {
     setStatus(service.status);
     return service.watchStatus((status) => setStatus(status));
   }, [service]);
   const { online, isSending, lastSuccess, lastError, pending } = status;
-  useEffect(() => {
-    let isCurrent = true;
-    service.outbox.list().then(
-      (listed) => {
-        if (isCurrent) setEntries(listed);
-      },
-      // The next change lists it again. The calls of a closed service report that it is closed.
-      () => undefined,
-    );
-    return () => (isCurrent = false);
-  }, [service, pending]);
+  const listing = useReading(() => service.outbox.list(), [service, pending]);
+  const entries = listing.value ?? [];
   return h('section', { 'aria-label': 'Outbox' }, [
     h('h2', null, 'Outbox'),
     h('p', { role: 'status' }, [
@@ -37,7 +27,7 @@ export function OutboxView(props: {
       lastSuccess === undefined ? '' : `, last reached ${timeText(lastSuccess)}`,
     ]),
     lastError !== undefined && h('p', { class: 'error' }, visibleText(lastError.message)),
-    h(ErrorNote, { error }),
+    h(ErrorNote, { error: error ?? listing.error }),
     h(Items<OutboxEntry>, {
       items: entries,
       children: ({ key, events, error }) =>
@@ -51,7 +41,11 @@ export function OutboxView(props: {
           error !== undefined && h('p', { class: 'error' }, visibleText(error.message)),
           h('div', { class: 'row' }, [
             error !== undefined &&
-              h('button', { type: 'button', disabled: isBusy, onClick: () => void run(() => service.outbox.retry(key)) }, 'Send again'), // prettier-ignore
+              h(Button, {
+                label: 'Send again',
+                isDisabled: isBusy,
+                onClick: () => void run(() => service.outbox.retry(key)),
+              }),
             h(ConfirmButton, {
               label: 'Give up',
               question: 'Give up what was not sent?',

@@ -1,69 +1,51 @@
 import type { CachedSessionService } from '../../cache/index.js';
-import type { GivenService, LiveService } from '../../live/index.js';
+import type { GivenService } from '../../live/index.js';
 import type { StorageInfo } from '../../model/session_service.js';
 import { requestPersistence, storageUsage, type StorageUsage } from '../../storage/persistence.js';
-import { useAction } from '../view/hooks.js';
-import { ErrorNote } from '../view/parts.js';
-import { h, useEffect, useState, type VNode } from '../view/preact.js';
-import { bytesText, timeText, visibleText } from '../view/text.js';
+import { useAction, useReading } from '../view/hooks.js';
+import { Button, ErrorNote, Facts } from '../view/parts.js';
+import { h, useState, type VNode } from '../view/preact.js';
+import { bytesText, timeText } from '../view/text.js';
 import { OutboxView } from './outbox_view.js';
 
-interface StorageFacts {
-  readonly service: LiveService;
-  readonly usage: StorageUsage | undefined;
-  readonly isPersisted: boolean | undefined;
-}
-
 /** Where the data is, whether it lasts, how much room it takes, and what waits to be sent. */
-export function StorageView({ service }: { service: GivenService }): VNode {
-  const [facts, setFacts] = useState<StorageFacts | undefined>(undefined);
-  const { run, isBusy, error } = useAction();
-  const read = async (): Promise<void> => {
-    const [opened, usage, isPersisted] = await Promise.all([service, storageUsage(), persisted()]);
-    setFacts({ service: opened, usage, isPersisted });
-  };
-  useEffect(() => void run(read), [service]);
-  const persist = (): void =>
-    void run(async () => {
-      await requestPersistence();
-      await read();
-    });
+export function StorageView({ service: given }: { service: GivenService }): VNode {
+  const [turn, setTurn] = useState(0);
+  const reading = useReading(
+    () => Promise.all([Promise.resolve(given), storageUsage(), persisted()]),
+    [given, turn],
+  );
+  const persisting = useAction();
+  const isDisabled = reading.isBusy || persisting.isBusy;
+  const refresh = (): void => setTurn(turn + 1);
+  const persist = (): void => void persisting.run(requestPersistence).then(refresh);
+  const [service, usage, isPersisted] = reading.value ?? [];
   return h('div', null, [
-    h(ErrorNote, { error }),
-    facts !== undefined && h(FactList, { storage: facts.service.storage, ...facts }),
+    h(ErrorNote, { error: reading.error ?? persisting.error }),
+    service !== undefined && h(Facts, { facts: factsOf(service.storage, usage, isPersisted) }),
     h('div', { class: 'row' }, [
-      h('button', { type: 'button', disabled: isBusy, onClick: () => void run(read) }, 'Refresh'),
-      facts?.isPersisted === false &&
-        h(
-          'button',
-          { type: 'button', disabled: isBusy, onClick: persist },
-          'Ask the browser to keep the data',
-        ),
+      h(Button, { label: 'Refresh', isDisabled, onClick: refresh }),
+      isPersisted === false &&
+        h(Button, { label: 'Ask the browser to keep the data', isDisabled, onClick: persist }),
     ]),
-    facts !== undefined && isCache(facts.service) && h(OutboxView, { service: facts.service }),
+    service !== undefined && isCache(service) && h(OutboxView, { service }),
   ]);
 }
 
-function FactList({ storage, usage, isPersisted }: StorageFacts & { storage: StorageInfo }): VNode {
-  const rows: [string, string][] = [
-    ['Storage', storage.kind],
-    ['Outlives the page', storage.durable ? 'yes' : 'no'],
-  ];
-  if (storage.reason !== undefined) rows.push(['Why', storage.reason]);
-  if (storage.lost !== undefined) {
-    rows.push(['Lost', `${timeText(storage.lost.when)}: ${storage.lost.message}`]);
-  }
-  if (usage !== undefined) rows.push(['Used by this site', bytesText(usage.usage)]);
-  if (isPersisted !== undefined) {
-    rows.push(['Kept when the disk runs full', isPersisted ? 'yes' : 'not promised']);
-  }
-  return h(
-    'dl',
-    { class: 'facts' },
-    rows.map(([name, value]) =>
-      h('div', { key: name }, [h('dt', null, name), h('dd', null, visibleText(value))]),
-    ),
-  );
+function factsOf(
+  { kind, durable, reason, lost }: StorageInfo,
+  usage: StorageUsage | undefined,
+  isPersisted: boolean | undefined,
+): Record<string, string | undefined> {
+  return {
+    Storage: kind,
+    'Outlives the page': durable ? 'yes' : 'no',
+    Why: reason,
+    Lost: lost && `${timeText(lost.when)}: ${lost.message}`,
+    'Used by this site': usage && bytesText(usage.usage),
+    'Kept when the disk runs full':
+      isPersisted === undefined ? undefined : isPersisted ? 'yes' : 'not promised',
+  };
 }
 
 async function persisted(): Promise<boolean | undefined> {

@@ -1,10 +1,9 @@
 import { isSessionError } from '../../errors/errors.js';
 import type { LiveSession } from '../../live/index.js';
-import type { Template } from '../../template/template.js';
-import { useSettled, useStore } from '../view/hooks.js';
-import { ErrorNote, Items, LongText } from '../view/parts.js';
-import { h, useEffect, useMemo, useRef, useState, type VNode } from '../view/preact.js';
-import { clip, visibleText } from '../view/text.js';
+import { useReading, useSettled, useStore } from '../view/hooks.js';
+import { ErrorNote, Items, LongText, Name } from '../view/parts.js';
+import { h, useMemo, useRef, type VNode } from '../view/preact.js';
+import { errorText, visibleText } from '../view/text.js';
 import { kindOf, piecesOf, type PlaceholderKind } from './highlight.js';
 
 const MEANINGS: Readonly<Record<PlaceholderKind, string>> = {
@@ -22,38 +21,45 @@ export function TemplateEditor(props: {
 }): VNode {
   const { live, text, onText } = props;
   const { state } = useStore(live);
-  const [make, setMake] = useState<((text: string) => Template) | undefined>(undefined);
-  const [loadError, setLoadError] = useState<unknown>(undefined);
-  useEffect(() => {
-    // Loaded when it is needed, because a template needs the wasm, and a page over a server may have none.
-    import('../../template/template.js').then(
-      ({ Template }) => setMake(() => (text: string) => new Template(text)),
-      setLoadError,
-    );
-  }, []);
-  const found = useMemo(() => placeholdersIn(make, text), [make, text]);
-  const rendered = useRendered(make, useSettled(text, 100), state);
+  // Loaded when it is needed, because a template needs the wasm, and a page over a server may have none.
+  const library = useReading(() => import('../../template/template.js'), []);
+  const Template = library.value?.Template;
+  const found = useMemo(
+    () => (Template === undefined ? [] : new Template(text).placeholders),
+    [Template, text],
+  );
+  const settled = useSettled(text, 100);
+  const { value: rendered = '', error } = useReading(
+    async () => (Template === undefined ? '' : new Template(settled).render({ state })),
+    [Template, settled, state],
+  );
+  const missing = isSessionError(error, 'missing_variable') ? (error.missing ?? []) : [];
+  const missingNames = [...new Set(missing.map(({ name }) => name))];
   const names = new Map(found.map((placeholder) => [placeholder.name, placeholder]));
   return h('div', null, [
     h(HighlightedText, { text, onText, pieces: piecesOf(text, found), state }),
-    h(ErrorNote, { error: loadError }),
+    h(ErrorNote, { error: library.error }),
     h('h2', null, 'Placeholders'),
     h(Items<[string, (typeof found)[number]]>, {
       items: [...names],
       children: ([name, placeholder]) => {
         const kind = kindOf(placeholder, state);
         return h('li', { key: name, class: `placeholder ${kind}` }, [
-          h('code', null, h('bdi', null, clip(name, 200))),
+          h(Name, { name }),
           ` ${MEANINGS[kind]}`,
         ]);
       },
     }),
     h('h2', null, 'Rendered instruction'),
-    rendered.text !== undefined && h(LongText, { text: rendered.text }),
-    rendered.error !== undefined &&
-      h('p', { class: 'error', role: 'status' }, visibleText(rendered.error)),
-    rendered.missing.length > 0 && h('ul', { 'aria-label': 'Missing names' }, rendered.missing.map((name) =>
-      h('li', { key: name }, h('code', null, h('bdi', null, clip(name, 200)))))), // prettier-ignore
+    error === undefined
+      ? h(LongText, { text: rendered })
+      : h('p', { class: 'error', role: 'status' }, visibleText(errorText(error))),
+    missing.length > 0 &&
+      h(
+        'ul',
+        { 'aria-label': 'Missing names' },
+        missingNames.map((name) => h('li', { key: name }, h(Name, { name }))),
+      ),
   ]);
 }
 
@@ -86,41 +92,4 @@ function HighlightedText(props: {
       },
     }),
   ]);
-}
-
-function placeholdersIn(make: ((text: string) => Template) | undefined, text: string) {
-  return make?.(text).placeholders ?? [];
-}
-
-interface Rendered {
-  readonly text: string | undefined;
-  readonly error: string | undefined;
-  readonly missing: readonly string[];
-}
-
-function useRendered(
-  make: ((text: string) => Template) | undefined,
-  text: string,
-  state: Readonly<Record<string, unknown>>,
-): Rendered {
-  const [rendered, setRendered] = useState<Rendered>({ text: '', error: undefined, missing: [] });
-  useEffect(() => {
-    let isCurrent = true;
-    const show = (next: Rendered): void => {
-      if (isCurrent) setRendered(next);
-    };
-    make?.(text)
-      .render({ state })
-      .then(
-        (text) => show({ text, error: undefined, missing: [] }),
-        (reason: unknown) => {
-          const missing = isSessionError(reason, 'missing_variable') ? (reason.missing ?? []) : [];
-          const names = new Set(missing.map(({ name }) => name));
-          const error = reason instanceof Error ? reason.message : String(reason);
-          show({ text: undefined, error, missing: [...names] });
-        },
-      );
-    return () => (isCurrent = false);
-  }, [make, text, state]);
-  return rendered;
 }

@@ -22,10 +22,10 @@ export interface WindowSnapshot {
   /** Counts the jumps. A view scrolls to the target after each. */
   readonly jump: number;
   readonly target: JumpTarget;
-  /** The place of the first event among all since the jump: one less for each event that came before it. */
-  readonly origin: number;
-  /** The number of the first event in the session, from 1, if it is known. */
-  readonly firstNumber: number | undefined;
+  /** The number of the first event: it is less by one for each event that came before it since the jump. */
+  readonly firstNumber: number;
+  /** Whether `firstNumber` counts the events of the session from 1. */
+  readonly isCounted: boolean;
   /** The number of all events of the session, if the storage counts them. */
   readonly eventCount: number | undefined;
 }
@@ -38,8 +38,8 @@ const EMPTY: WindowSnapshot = {
   hasNewer: false,
   jump: 0,
   target: 'newest',
-  origin: 0,
-  firstNumber: undefined,
+  firstNumber: 1,
+  isCounted: false,
   eventCount: undefined,
 };
 
@@ -76,7 +76,7 @@ export class EventWindow {
       const read = await this.#readTarget(target);
       // A later jump has its own events.
       if (this.#snapshot.jump !== jump) return;
-      this.#set({ ...read, status: 'ready', error: undefined, jump: jump + 1, target, origin: 0 });
+      this.#set({ ...read, status: 'ready', error: undefined, jump: jump + 1, target });
     } catch (error) {
       if (this.#snapshot.jump === jump) this.#set({ status: 'failed', error });
     }
@@ -85,18 +85,16 @@ export class EventWindow {
   /** Puts older events before the first, and drops the newest of too many. */
   loadOlder(): Promise<void> {
     return this.#extend('hasOlder', async (events) => {
-      const before = this.#cursorAt(events[0]);
-      const page = await this.#list({ before, withCount: false });
+      const page = await this.#list({ before: this.#cursorAt(events[0]) });
       const known = new Set(events.map(({ id }) => id));
       const older = page.events.filter(({ id }) => !known.has(id));
-      const { origin, firstNumber, hasNewer } = this.#snapshot;
+      const { firstNumber, hasNewer } = this.#snapshot;
       const all = [...older, ...this.#snapshot.events];
       return {
         events: all.slice(0, MOST),
         hasOlder: page.before !== undefined,
         hasNewer: hasNewer || all.length > MOST,
-        origin: origin - older.length,
-        firstNumber: firstNumber === undefined ? undefined : firstNumber - older.length,
+        firstNumber: firstNumber - older.length,
       };
     });
   }
@@ -104,8 +102,7 @@ export class EventWindow {
   /** Puts newer events after the last, and drops the oldest of too many. */
   loadNewer(): Promise<void> {
     return this.#extend('hasNewer', async (events) => {
-      const after = this.#cursorAt(events.at(-1));
-      const page = await this.#list({ after, withCount: false });
+      const page = await this.#list({ after: this.#cursorAt(events.at(-1)) });
       return { ...this.#withNewer(page.events), hasNewer: page.events.length === PAGE };
     });
   }
@@ -146,7 +143,7 @@ export class EventWindow {
   async #leaveDeleted(): Promise<void> {
     const { jump } = this.#snapshot;
     try {
-      await this.#list({ after: this.#cursor, limit: 1, withCount: false });
+      await this.#list({ after: this.#cursor, limit: 1 });
     } catch {
       // A cursor of a deleted session is refused. If there is another reason, `open` shows it.
       if (this.#snapshot.jump === jump) await this.open('newest');
@@ -160,9 +157,10 @@ export class EventWindow {
     this.#newestId = newest.events.at(-1)?.id ?? '';
     if (target === 'newest' || newest.events.length === 0) {
       const { events } = newest;
-      const firstNumber = eventCount === undefined ? undefined : eventCount - events.length + 1;
+      const isCounted = eventCount !== undefined;
+      const firstNumber = isCounted ? eventCount - events.length + 1 : 1;
       const hasOlder = newest.before !== undefined;
-      return { events, hasOlder, hasNewer: false, firstNumber, eventCount };
+      return { events, hasOlder, hasNewer: false, firstNumber, isCounted, eventCount };
     }
     if (target === 'oldest') {
       const events: Event[] = [];
@@ -171,35 +169,34 @@ export class EventWindow {
         if (events.push(event) === PAGE) break;
       }
       const hasNewer = events.length === PAGE;
-      return { events, hasOlder: false, hasNewer, firstNumber: 1, eventCount };
+      return { events, hasOlder: false, hasNewer, firstNumber: 1, isCounted: true, eventCount };
     }
-    const cursor = cursorAt(this.#key, this.#cursor, target.eventId);
     const limit = PAGE / 2;
-    const newer = await this.#list({ after: cursor, limit, withCount: false });
-    const first = newer.events[0]?.id;
+    const newer = await this.#list({ after: this.#cursorAt({ id: target.eventId }), limit });
+    const [next] = newer.events;
     // The page before the first newer event has the event itself.
-    const before = first === undefined ? undefined : cursorAt(this.#key, this.#cursor, first);
-    const older = await this.#list({ before, limit, withCount: false });
+    const before = next === undefined ? undefined : this.#cursorAt(next);
+    const older = await this.#list({ before, limit });
     return {
       events: [...older.events, ...newer.events],
       hasOlder: older.before !== undefined,
       hasNewer: newer.events.length === limit,
-      firstNumber: undefined,
+      firstNumber: 1,
+      isCounted: false,
       eventCount,
     };
   }
 
   /** Adds newer events and drops the oldest of too many. */
   #withNewer(given: readonly Event[]): Partial<WindowSnapshot> {
-    const { events, origin, firstNumber, hasOlder } = this.#snapshot;
+    const { events, firstNumber, hasOlder } = this.#snapshot;
     const known = new Set(events.map(({ id }) => id));
     const all = [...events, ...given.filter(({ id }) => !known.has(id))];
     const dropped = Math.max(0, all.length - MOST);
     return {
       events: all.slice(dropped),
       hasOlder: hasOlder || dropped > 0,
-      origin: origin + dropped,
-      firstNumber: firstNumber === undefined ? undefined : firstNumber + dropped,
+      firstNumber: firstNumber + dropped,
     };
   }
 
@@ -220,16 +217,11 @@ export class EventWindow {
     }
   }
 
-  #cursorAt(event: Event | undefined): string {
+  #cursorAt(event: Pick<Event, 'id'> | undefined): string {
     return cursorAt(this.#key, this.#cursor, event?.id ?? '');
   }
 
-  async #list(page: {
-    before?: string | undefined;
-    after?: string | undefined;
-    limit?: number;
-    withCount?: boolean;
-  }) {
+  async #list(page: { before?: string | undefined; after?: string | undefined; limit?: number }) {
     const service = await this.#service;
     return service.listEvents({ ...this.#key, limit: PAGE, ...page });
   }

@@ -1,8 +1,8 @@
 import type { LiveSession, LiveSessionSnapshot } from '../../live/index.js';
 import type { Event } from '../../model/event/event.js';
-import { useStore } from '../view/hooks.js';
+import { useMeasured, useStore } from '../view/hooks.js';
 import { nextPosition } from '../view/list_keys.js';
-import { ErrorNote } from '../view/parts.js';
+import { Button, ErrorNote } from '../view/parts.js';
 import {
   h,
   useEffect,
@@ -36,7 +36,7 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
   const shown = useStore(window);
   const box = useRef<HTMLDivElement>(null);
   const [first, setFirst] = useState(0);
-  const [height, setHeight] = useState(600);
+  const height = useMeasured(box, 600, ({ clientHeight }) => clientHeight);
   /** The row that a key press waits for, because its end of the session is read first. */
   const awaited = useRef<JumpTarget | undefined>(undefined);
   const rows = useMemo(() => rowsOf(shown, session), [shown, session.unsent, session.status]);
@@ -55,13 +55,6 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
     if (top + inSight > rows.length - AHEAD) void window.loadNewer();
   };
   useScroll(box, shown, rows.length, look);
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
 
   useEffect(() => {
     const current = rows.find(({ event }) => event.id === selected?.id);
@@ -98,16 +91,8 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
   const isRendered = selectedAt >= from && selectedAt < from + rendered.length;
   return h('div', { class: 'timeline' }, [
     h('div', { class: 'row toolbar' }, [
-      h(
-        'button',
-        { type: 'button', disabled: !shown.hasOlder, onClick: () => jump('oldest') },
-        'Oldest',
-      ),
-      h(
-        'button',
-        { type: 'button', disabled: !shown.hasNewer, onClick: () => jump('newest') },
-        'Newest',
-      ),
+      h(Button, { label: 'Oldest', isDisabled: !shown.hasOlder, onClick: () => jump('oldest') }),
+      h(Button, { label: 'Newest', isDisabled: !shown.hasNewer, onClick: () => jump('newest') }),
       h('span', { class: 'muted', role: 'status' }, statusText(shown, session)),
     ]),
     h(ErrorNote, { error: isGone(session) ? undefined : (shown.error ?? session.error) }),
@@ -119,7 +104,7 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
         tabIndex: 0,
         'aria-label': 'Events',
         'aria-busy': shown.status === 'loading',
-        'aria-activedescendant': isRendered ? `event-${selectedAt + shown.origin}` : undefined,
+        'aria-activedescendant': isRendered ? `event-${selectedAt + shown.firstNumber}` : undefined,
         ref: box,
         onKeyDown,
         onScroll: look,
@@ -133,15 +118,14 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
         },
         rendered.map(({ event, mark }, offset) => {
           const position = from + offset;
-          const { firstNumber } = shown;
           return h(EventRow, {
             key: event.id,
             event,
             mark,
-            id: `event-${position + shown.origin}`,
+            id: `event-${position + shown.firstNumber}`,
             top: position * ROW_HEIGHT,
             isSelected: event.id === selected?.id,
-            number: firstNumber === undefined ? undefined : firstNumber + position,
+            number: shown.isCounted ? shown.firstNumber + position : undefined,
             onSelect,
           });
         }),
@@ -153,31 +137,31 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
 /** Keeps what is in sight where it is while events come before it, and follows the end. */
 function useScroll(
   box: { readonly current: HTMLDivElement | null },
-  { jump, status, target, events, origin }: WindowSnapshot,
+  { jump, status, target, events, firstNumber }: WindowSnapshot,
   length: number,
   look: () => void,
 ): void {
-  const last = useRef({ jump: -1, origin: 0, length: 0 });
+  const last = useRef({ jump: -1, firstNumber: 0, length: 0 });
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || status !== 'ready') return;
     const before = last.current;
-    last.current = { jump, origin, length };
+    last.current = { jump, firstNumber, length };
     const end = Math.max(0, before.length * ROW_HEIGHT - element.clientHeight);
     if (before.jump !== jump) {
       const at =
         typeof target === 'object' ? events.findIndex(({ id }) => id === target.eventId) : 0;
       element.scrollTop =
         target === 'newest' ? length * ROW_HEIGHT : Math.max(0, at - 1) * ROW_HEIGHT;
-    } else if (before.origin !== origin) {
-      element.scrollTop += (before.origin - origin) * ROW_HEIGHT;
+    } else if (before.firstNumber !== firstNumber) {
+      element.scrollTop += (before.firstNumber - firstNumber) * ROW_HEIGHT;
     } else if (length > before.length && element.scrollTop >= end - ROW_HEIGHT) {
       element.scrollTop = length * ROW_HEIGHT;
     } else if (length === before.length) {
       return;
     }
     look();
-  }, [jump, status, origin, length]);
+  }, [jump, status, firstNumber, length]);
 }
 
 /** Scrolls a row into sight, no further than necessary. */
@@ -208,15 +192,14 @@ function rowsOf({ events }: WindowSnapshot, session: LiveSessionSnapshot): Row[]
 }
 
 function statusText(
-  { status, events, firstNumber, eventCount }: WindowSnapshot,
+  { status, events, firstNumber, isCounted, eventCount }: WindowSnapshot,
   session: LiveSessionSnapshot,
 ): string {
   if (session.status === 'missing') return 'There is no such session yet.';
   if (session.status === 'deleted') return 'The session was deleted.';
   if (status === 'loading') return 'Reading…';
   const count = eventCount === undefined ? '' : ` of ${NUMBERS.format(eventCount)}`;
-  if (firstNumber === undefined || events.length === 0)
-    return `${events.length} events held${count}`;
+  if (!isCounted || events.length === 0) return `${events.length} events held${count}`;
   const last = firstNumber + events.length - 1;
   return `Events ${NUMBERS.format(firstNumber)} to ${NUMBERS.format(last)}${count}`;
 }

@@ -48,3 +48,51 @@ export function useSettled<Value>(value: Value, milliseconds = 200): Value {
   }, [value, milliseconds]);
   return settled;
 }
+
+/** What a component reads. */
+interface Reading<Value> {
+  /** The last value, which stays until there is another one. */
+  readonly value: Value | undefined;
+  /** Why the last read failed. */
+  readonly error: unknown;
+  readonly isBusy: boolean;
+}
+
+/** Reads again when one of the inputs changes. The read before is then aborted, and what it returns is not shown. */
+export function useReading<Value>(
+  read: (signal: AbortSignal) => Promise<Value>,
+  inputs: readonly unknown[],
+): Reading<Value> {
+  const [last, setLast] = useState<Reading<Value>>({ value: undefined, error: undefined, isBusy: true }); // prettier-ignore
+  useEffect(() => {
+    const reading = new AbortController();
+    const { signal } = reading;
+    const note = (changes: Partial<Reading<Value>>): void => {
+      if (!signal.aborted) setLast((last) => ({ ...last, isBusy: false, ...changes }));
+    };
+    note({ isBusy: true });
+    read(signal).then(
+      (value) => note({ value, error: undefined }),
+      (error: unknown) => note({ error }),
+    );
+    return () => reading.abort();
+  }, inputs);
+  return last;
+}
+
+/** Returns what is measured of an element, now and whenever its size has changed. */
+export function useMeasured<Value>(
+  box: { readonly current: HTMLElement | null },
+  first: Value,
+  measure: (element: HTMLElement) => Value,
+): Value {
+  const [measured, setMeasured] = useState(first);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setMeasured(() => measure(element)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return measured;
+}

@@ -1,5 +1,5 @@
 import { type ComponentChildren, h, useState, type VNode } from './preact.js';
-import { errorText, jsonText, visibleText } from './text.js';
+import { clip, errorText, jsonText, visibleText } from './text.js';
 
 /** The characters of a long text that are shown at first, and the factor by which each step shows more. */
 const FIRST_LENGTH = 2000;
@@ -12,17 +12,61 @@ export function LongText({ text }: { text: string }): VNode {
   return h('div', null, [
     h('pre', { class: 'text', dir: 'auto' }, visibleText(isCut ? text.slice(0, length) : text)),
     isCut &&
-      h(
-        'button',
-        { type: 'button', onClick: () => setLength(length * MORE) },
-        `Show more of ${text.length.toLocaleString('en')} characters`,
-      ),
+      h(Button, {
+        label: `Show more of ${text.length.toLocaleString('en')} characters`,
+        onClick: () => setLength(length * MORE),
+      }),
   ]);
 }
 
 /** A stored value as JSON. */
 export function JsonText({ value }: { value: unknown }): VNode {
   return h(LongText, { text: jsonText(value, 2) });
+}
+
+/** The name of a key of the state, or of a placeholder. */
+export function Name({ name }: { name: string }): VNode {
+  return h('code', null, h('bdi', null, clip(name, 200)));
+}
+
+/** A list of names with their values; what is absent is left out. */
+export function Facts({ facts }: { facts: Readonly<Record<string, unknown>> }): VNode {
+  return h(
+    'dl',
+    { class: 'facts' },
+    Object.entries(facts).map(
+      ([name, value]) =>
+        value !== undefined &&
+        h('div', { key: name }, [h('dt', null, name), h('dd', null, h('bdi', null, visibleText(value)))]), // prettier-ignore
+    ),
+  );
+}
+
+/** A button. Without `onClick` it submits its form. */
+export function Button(props: {
+  label: string;
+  onClick?: () => void;
+  /** What screen readers say in place of the label. */
+  spoken?: string;
+  isDisabled?: boolean;
+  isExpanded?: boolean;
+  isDanger?: boolean;
+  takesFocus?: boolean;
+}): VNode {
+  const { label, onClick, spoken, isDisabled, isExpanded, isDanger, takesFocus } = props;
+  return h(
+    'button',
+    {
+      type: onClick === undefined ? 'submit' : 'button',
+      class: isDanger === true ? 'danger' : undefined,
+      disabled: isDisabled,
+      'aria-label': spoken,
+      'aria-expanded': isExpanded,
+      ref: takesFocus === true ? focus : null,
+      onClick,
+    },
+    label,
+  );
 }
 
 /** An error, told to screen readers at once; nothing without one. */
@@ -67,13 +111,12 @@ export function ConfirmButton(props: {
   const { label, question, isDisabled = false, onConfirm } = props;
   const [isAsking, setAsking] = useState(false);
   if (!isAsking) {
-    const onClick = (): void => setAsking(true);
-    return h('button', { type: 'button', class: 'danger', disabled: isDisabled, onClick }, label);
+    return h(Button, { label, isDisabled, isDanger: true, onClick: () => setAsking(true) });
   }
   return h('span', { role: 'group', 'aria-label': question, class: 'row' }, [
     h('span', null, question),
-    h('button', { type: 'button', class: 'danger', ref: focus, onClick: onConfirm }, label),
-    h('button', { type: 'button', onClick: () => setAsking(false) }, 'Cancel'),
+    h(Button, { label, isDanger: true, takesFocus: true, onClick: onConfirm }),
+    h(Button, { label: 'Cancel', onClick: () => setAsking(false) }),
   ]);
 }
 
@@ -93,10 +136,6 @@ export function Items<Item>(props: {
   return h('div', null, [
     h('ul', { class: 'items' }, items.slice(0, count).map(children)),
     items.length > count &&
-      h(
-        'button',
-        { type: 'button', onClick: () => setCount(count * 2) },
-        `Show more of ${items.length}`,
-      ),
+      h(Button, { label: `Show more of ${items.length}`, onClick: () => setCount(count * 2) }),
   ]);
 }

@@ -1,7 +1,6 @@
 import { defineMember } from '../../members/member.js';
 import { type SharedScope, storedScopeOf } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { keepEqual } from './keep_equal.js';
 
 /**
  * A state by scope. The keys have their prefixes.
@@ -26,14 +25,11 @@ export interface ScopedState<S extends object = StateShape> {
   readonly app: Readonly<Partial<Pick<S, keyof S & `app:${string}`>>>;
 }
 
-/** Splits a state by scope. What equals the last state stays the same object. */
-export function splitState<S extends object>(
-  state: Partial<S>,
-  last: ScopedState<S> | undefined,
-): ScopedState<S> {
+/** Splits a state by scope. */
+export function splitState<S extends object>(state: Partial<S>): ScopedState<S> {
   const split = { session: {}, user: {}, app: {} };
   for (const key of Object.keys(state)) {
     defineMember(split[storedScopeOf(key)], key, state[key as keyof S]);
   }
-  return keepEqual(last, split as ScopedState<S>);
+  return split as ScopedState<S>;
 }

@@ -9,6 +9,11 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** Shows the page's user what was thrown. */
+export function report(error: unknown): void {
+  pageElement('p', 'problem').textContent = error instanceof Error ? error.message : String(error);
+}
+
 /** Returns an element of the page. */
 export function pageElement<Name extends keyof HTMLElementTagNameMap>(
   name: Name,

@@ -95,6 +95,43 @@ export function importsIn(name: BrowserName): void {
         await page.call('see', '1 session imported');
       }));
 
+    it('an import that ends after the service has changed selects nothing in the new one', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        const file = JSON.parse(await page.call('exported', 'tea-talk')) as object;
+        await page.call('holdCreations');
+        await page.call('drop', 'late.json', JSON.stringify({ ...file, id: 'late' }));
+        await page.call('changeService');
+        await page.call('releaseCreations');
+        await page.call('seeStored', 'late');
+        assert.deepEqual(await page.call('properties'), ['shop', 'ada', 'tea-talk']);
+        await page.call('see', 'Thank you!');
+      }));
+
+    it('hostile files are refused with their reasons, and nothing of them is run', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        const id = '<img src=x onerror="pwned=1">\u202ejson';
+        for (const [text, problem] of [
+          ['', 'is not JSON'],
+          ['['.repeat(100_000), 'is not JSON'],
+          [
+            '{"__proto__":{"polluted":1},"id":"p","appName":"shop","userId":"ada"}',
+            '__proto__ is not',
+          ],
+          ['{"id":7,"appName":"shop","userId":"ada","events":[null]}', 'must be'],
+        ] as const) {
+          await page.call('drop', `${id}.json`, text);
+          await page.call('see', problem);
+          await page.call('see', '<img src=x onerror="pwned=1">\\u202ejson');
+        }
+        await page.call('drop', 'many.jsonl', '{"id":7\n'.repeat(1000));
+        await page.call('see', 'many.jsonl, line 20:');
+        await page.call('see', '980 more problems');
+        const { isRun, isPolluted, violations, scripts } = await page.call('security');
+        assert.deepEqual([isRun, isPolluted, violations, scripts], [false, false, [], 0]);
+      }));
+
     it('a text may be dropped into a field', () =>
       inPage(async (page) => {
         await page.call('openShop', true);

@@ -57,6 +57,13 @@ export function inspectorIn(name: BrowserName): void {
         assert.equal((await page.call('options', 'Sessions')).length, 1);
       }));
 
+    it('shows a service that is set while another one opens', () =>
+      inPage(async (page) => {
+        await page.call('openTwo');
+        assert.equal((await page.call('options', 'Events')).length, 5);
+        await page.call('seeNot', 'message 3');
+      }));
+
     it('filters sessions by title, label and id', () =>
       inPage(async (page) => {
         await page.call('openShop', false);

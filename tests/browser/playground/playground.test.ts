@@ -214,6 +214,8 @@ for (const name of BROWSERS) {
       const visited = await serve({ '/': await builtPlayground() });
       const other = await browser.openTab(`${visited.origin}/#visit`);
       try {
+        // Before that, the form would be submitted by the browser.
+        await ready(other);
         await say(other, 'I would like something mild');
         await shows(other, '#messages li', TURN);
         await until(other, `navigator.serviceWorker.controller !== null`);
@@ -231,6 +233,21 @@ for (const name of BROWSERS) {
         field.dispatchEvent(new Event('input', { bubbles: true }));
       })()`);
       await until(other, `${INSPECTOR}.shadowRoot.textContent.includes('A guest who likes it mild.')`); // prettier-ignore
+      await other.leave();
+    });
+
+    it('shows why an address names no session, and goes on with a new one', async () => {
+      const other = await browser.openTab(`${site.origin}/#100%`);
+      await ready(other);
+      await say(other, 'I would like something mild');
+      await shows(other, '#messages li', TURN);
+      await other.evaluate(`location.hash = 'a'.repeat(600)`);
+      await until(other, `document.querySelector('#problem').textContent.includes('sessionId')`);
+      await shows(other, '#messages li', []);
+      await other.evaluate(`document.querySelector('#new').click()`);
+      await until(other, `document.querySelector('#problem').textContent === ''`);
+      await say(other, 'I would like something mild');
+      await shows(other, '#messages li', TURN);
       await other.leave();
     });
 

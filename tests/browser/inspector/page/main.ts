@@ -88,6 +88,22 @@ const scenarios = {
     show(long, KEY);
     await until('the last event', () => shownText().includes(`message ${count}`));
   },
+  /** Sets a service that opens late, then the tea shop, and opens the first one. */
+  async openTwo() {
+    const late = await longTalk(3);
+    service = await teaShop();
+    let open: () => void = () => undefined;
+    const opening = new Promise<LiveService>((resolve) => (open = () => resolve(late)));
+    show(opening, KEY);
+    await pause(50);
+    inspector.service = service;
+    open();
+    await until('the last event', () => shownText().includes('Thank you!'));
+  },
+  /** Shows another service in the same element. */
+  async changeService() {
+    inspector.service = await teaShop();
+  },
   /** From now on, a walk through the list of sessions does not end. */
   stopWalks() {
     const list = service.listSessions.bind(service);
@@ -239,6 +255,11 @@ const scenarios = {
     service.createSession = (request) => isReleased.then(() => create(request));
   },
   releaseCreations: () => releaseCreations(),
+  /** Waits until the service has the session. */
+  async seeStored(sessionId: string) {
+    while ((await service.getSession({ ...KEY, sessionId })) === undefined) await pause(20);
+    await pause(100);
+  },
   async pick(name: string, text: string) {
     const data = new DataTransfer();
     data.items.add(new File([text], name));
