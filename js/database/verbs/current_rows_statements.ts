@@ -43,52 +43,6 @@ export interface CurrentColumns extends StandingColumns {
   user_time: StoredTime | null;
 }
 
-type CurrentColumn<Name extends keyof CurrentColumns> = CurrentColumns[Name];
-
-/** The columns of {@link CurrentColumns}, in the order of the query. */
-type CurrentTuple = readonly [
-  floor: CurrentColumn<'floor'>,
-  id: CurrentColumn<'id'>,
-  invocationId: CurrentColumn<'invocation_id'>,
-  state: CurrentColumn<'state'>,
-  createTime: CurrentColumn<'create_time'>,
-  updateTime: CurrentColumn<'update_time'>,
-  sideTime: CurrentColumn<'side_time'>,
-  lastUpdateTime: CurrentColumn<'last_update_time'>,
-  replacedAt: CurrentColumn<'replaced_at'>,
-  eventData: CurrentColumn<'event_data'>,
-  timestamp: CurrentColumn<'timestamp'>,
-  newest: CurrentColumn<'newest'>,
-  later: CurrentColumn<'later'>,
-  appState: CurrentColumn<'app_state'>,
-  appTime: CurrentColumn<'app_time'>,
-  userState: CurrentColumn<'user_state'>,
-  userTime: CurrentColumn<'user_time'>,
-];
-
-/** Reads by index, since destructuring an array runs its iterator. */
-function currentColumns(columns: CurrentTuple): CurrentColumns {
-  return {
-    floor: columns[0],
-    id: columns[1],
-    invocation_id: columns[2],
-    state: columns[3],
-    create_time: columns[4],
-    update_time: columns[5],
-    side_time: columns[6],
-    last_update_time: columns[7],
-    replaced_at: columns[8],
-    event_data: columns[9],
-    timestamp: columns[10],
-    newest: columns[11],
-    later: columns[12],
-    app_state: columns[13],
-    app_time: columns[14],
-    user_state: columns[15],
-    user_time: columns[16],
-  };
-}
-
 /** The key of a session, and the id of one of its events. */
 type EventKey = Key & { event: string };
 
@@ -125,7 +79,6 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
         engine,
         ['app', 'user', 'session', 'event'],
         (value) => selectCurrent(database, engine, layout, scopes, value),
-        currentColumns,
       ),
     ),
     /** Lock, on servers, a row that the write may change. Each returns one row if the row exists. */
