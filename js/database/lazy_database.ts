@@ -7,25 +7,20 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { ConnectedDatabase } from './connections/connect.js';
 import { addTerms } from './verbs/describe.js';
 import { termStatements } from './verbs/terms.js';
-import type { Engine } from './engines/engine.js';
 import { databaseError, OwnFailure } from './engines/failure.js';
-import type { OpenedTables } from './tables/opening.js';
+import { type OpenedTables, openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
 import { plainQuery, together } from './transactions/prepared.js';
 import type { Waits } from './transactions/waits.js';
 import type { Key } from './verbs/session_statements.js';
-import type { Database } from './tables/tables.js';
 import type { Runner } from './transactions/transaction.js';
 import { statementsOver, type VerbContext } from './verbs/verb_context.js';
 
 /** The parts that a database is opened with. */
-export interface DatabaseParts {
-  readonly engine: Engine;
+export interface DatabaseParts extends TablesToOpen {
   readonly durable: boolean;
   /** Connects, or makes the pool that will connect. Called again after a failure. */
   readonly connect: (onLost: (error: unknown) => void) => Promise<ConnectedDatabase>;
-  /** Checks and creates the tables of the connected database. */
-  readonly openTables: (run: Runner, database: Database) => Promise<OpenedTables>;
   readonly clock: () => number;
   readonly waits: Waits;
 }
@@ -131,13 +126,13 @@ export class LazyDatabase {
       this.#connected = undefined;
       throw error;
     });
-    const { database, run, useWriteAheadLog } = ownMembers(await this.#connected);
-    const tables = await this.#parts.openTables(run, database);
-    const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
+    const { database: unnamed, run, useWriteAheadLog } = ownMembers(await this.#connected);
+    const tables = await openTables(run, unnamed, this.#parts);
+    const { database, layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
-    const statements = statementsOver(tables.database, engine, layout);
+    const statements = statementsOver(database, engine, layout);
     const { revisions } = this;
-    this.#opened = { engine, clock, layout, revisions, statements, hasTerms };
+    this.#opened = { engine, clock, layout, database, revisions, statements, hasTerms };
     this.#refusal = refusal;
     this.run =
       refusal === undefined

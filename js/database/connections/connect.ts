@@ -1,15 +1,13 @@
 import { type Address, IN_MEMORY } from '../engines/address.js';
-import { loadDriver } from '../engines/load_driver.js';
 import type { Begin, Engine } from '../engines/engine.js';
-import { ENGINES } from '../engines/engines.js';
+import { ENGINES, loadDriver } from '../engines/engines.js';
 import { databaseError, failureKind } from '../engines/failure.js';
 import { sqliteRunner } from '../transactions/sqlite_runner.js';
 import { kyselyPool } from './kysely_pool.js';
 import type { ServerPool } from '../transactions/lease.js';
 import type { MysqlPromisePool } from './mysql_types.js';
 import { mysqlPool } from './mysql_pool.js';
-import type { PgPool, PgRowsClass } from './postgres_types.js';
-import { postgresPool } from './postgres_pool.js';
+import { type PgPool, type PgRowsClass, postgresPool } from './postgres_pool.js';
 import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';

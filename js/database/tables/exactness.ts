@@ -4,9 +4,9 @@
  */
 import { sql } from 'kysely';
 import type { EngineKind } from '../engines/engine.js';
+import { refused } from '../engines/failure.js';
 import { MYSQL_COLLATIONS } from '../engines/mysql.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
-import { refused } from './refused.js';
 import { fullName } from './table_names.js';
 import type { NamedTables } from './tables.js';
 

@@ -7,6 +7,8 @@ import type { Database } from '../tables/tables.js';
 export interface VerbContext {
   readonly engine: Engine;
   readonly layout: Layout;
+  /** Puts the tables' full names into every query that is built with it. */
+  readonly database: Database;
   /** Returns statements, which are made at their first use. */
   readonly statements: <Statements>(make: MakeStatements<Statements>) => Statements;
   readonly revisions: Revisions;
