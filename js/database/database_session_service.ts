@@ -267,10 +267,11 @@ function isKysely(value: unknown): value is Database {
   return typeof (Object(value) as Partial<Database>).withoutPlugins === 'function';
 }
 
-function requireDriverOptions(options: object, { acceptsSslText }: Engine): void {
+function requireDriverOptions(options: object, { kind }: Engine): void {
   requireOptions(options);
   const { ssl } = options as { ssl?: unknown };
-  if (typeof ssl === 'string' && !acceptsSslText) {
+  // Given a string, `pg` fails outside of any call, and the program ends.
+  if (typeof ssl === 'string' && kind === 'postgresql') {
     throw invalid(
       'driverOptions.ssl',
       'must be true, false or an object of options for TLS; it is a string',
@@ -278,9 +279,10 @@ function requireDriverOptions(options: object, { acceptsSslText }: Engine): void
   }
 }
 
-function requireDurability(durability: unknown, { name, durabilitySetting }: Engine): void {
+function requireDurability(durability: unknown, { kind, name }: Engine): void {
   requireOneOf('durability', durability, ['strict', 'relaxed']);
-  if (durability === 'relaxed' && durabilitySetting !== undefined) {
-    throw invalid('durability', `is the server's on ${name}: set ${durabilitySetting} there`);
+  if (durability === 'relaxed' && kind === 'mysql') {
+    const what = `is the server's on ${name}: set innodb_flush_log_at_trx_commit there`;
+    throw invalid('durability', what);
   }
 }

@@ -90,15 +90,17 @@ export class LazyDatabase {
   }
 
   /**
-   * Waits until the database is opened. Opening continues if this call is aborted, since others may wait for
+   * Waits until the database is opened, once for all calls. After a failure the server may be back at the next call.
+   * Opening continues if this call is aborted, since others may wait for
    * it.
    */
   async #untilOpened(signal: HostAbortSignal | undefined): Promise<void> {
     const { engine, waits } = this.#parts;
     requireNotAborted(signal);
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     try {
       await waits.until(
-        this.#open(),
+        this.#opening,
         (ms) => new OwnFailure(`it was not opened within ${ms} ms`, 'unreachable'),
         // Each statement has the same limit. Its error comes first and says more.
         { signal, factor: 2 },
@@ -114,13 +116,7 @@ export class LazyDatabase {
     if (this.#refusal !== undefined) throw this.#refusal;
   }
 
-  /** Opens the database, once for all calls that wait. After a failure the server may be back at the next call. */
-  #open(): Promise<void> {
-    this.#opening ??= this.#openNow().finally(() => (this.#opening = undefined));
-    return this.#opening;
-  }
-
-  async #openNow(): Promise<void> {
+  async #open(): Promise<void> {
     const { connect, engine, clock } = this.#parts;
     this.#connected ??= connect(this.#onLost).catch((error: unknown) => {
       this.#connected = undefined;
@@ -156,24 +152,20 @@ export class LazyDatabase {
   ): Promise<void> {
     await buildIndices?.(() => this.#isClosing);
     if (opened.hasTerms) return;
+    const { described, setTermsComplete } = opened.statements(termStatements);
     try {
-      await this.#completeTerms(opened, run);
+      let last: Key | undefined = { app: '', user: '', session: '' };
+      while (last !== undefined) {
+        if (this.#isClosing) return;
+        const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
+        const keys: readonly Key[] = await run('read', () => described.run(next), {});
+        await run('write', () => addTerms(opened, keys), {});
+        last = keys.at(-1);
+      }
+      await run('write', () => setTermsComplete.run({}), {});
+      opened.hasTerms = true;
     } catch {
       // The next opening tries again.
     }
-  }
-
-  async #completeTerms(opened: VerbContext, run: Runner): Promise<void> {
-    const { described, noteTerms } = opened.statements(termStatements);
-    let last: Key | undefined = { app: '', user: '', session: '' };
-    while (last !== undefined) {
-      if (this.#isClosing) return;
-      const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
-      const keys: readonly Key[] = await run('read', () => described.run(next), {});
-      await run('write', () => addTerms(opened, keys), {});
-      last = keys.at(-1);
-    }
-    await run('write', () => noteTerms.run({}), {});
-    opened.hasTerms = true;
   }
 }

@@ -12,7 +12,7 @@ import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import { type Database, queryBuilder } from '../tables/tables.js';
-import { plainQuery, type Steps, together } from '../transactions/prepared.js';
+import { plainQuery, together } from '../transactions/prepared.js';
 import type { Runner } from '../transactions/transaction.js';
 import { requireTransactions } from './transaction_check.js';
 
@@ -82,17 +82,18 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     file.close();
     return Promise.resolve();
   };
-  const synchronous = options.durability === 'strict' ? 'full' : 'normal';
+  const setPragma = async (setting: string) =>
+    run('autocommit', () => together([plainQuery(`pragma ${setting}`)]), {});
   try {
-    await run('autocommit', () => setPragma('foreign_keys = on'), {});
-    await run('autocommit', () => setPragma(`synchronous = ${synchronous}`), {});
+    await setPragma('foreign_keys = on');
+    await setPragma(`synchronous = ${options.durability === 'strict' ? 'full' : 'normal'}`);
   } catch (error) {
     await close();
     throw error;
   }
   const useWriteAheadLog = async (): Promise<void> => {
     try {
-      await run('autocommit', () => setPragma('journal_mode = wal'), {});
+      await setPragma('journal_mode = wal');
     } catch (error) {
       const { cause } = Object(error) as { cause?: unknown };
       // A read-only file keeps its mode.
@@ -105,10 +106,6 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     ...(path !== IN_MEMORY && { useWriteAheadLog }),
     close,
   };
-}
-
-function* setPragma(setting: string): Steps<void> {
-  yield* together([plainQuery(`pragma ${setting}`)]);
 }
 
 async function connectPostgres(url: string, options: ConnectOptions): Promise<ConnectedDatabase> {
@@ -172,9 +169,10 @@ function onServer(
   engine: Engine,
   waits: Waits,
   begin?: Begin,
+  database = queryBuilder(engine),
 ): ConnectedDatabase {
   return {
-    database: queryBuilder(engine),
+    database,
     run: serverRunner(pool, engine, waits, begin),
     close: () => pool.end(),
   };
@@ -192,5 +190,5 @@ export async function connectKysely(
 ): Promise<ConnectedDatabase> {
   const pool = kyselyPool(database, engine);
   await requireTransactions(database, pool, engine, waits);
-  return { database, run: serverRunner(pool, engine, waits), close: () => pool.end() };
+  return onServer(pool, engine, waits, engine.begin, database);
 }

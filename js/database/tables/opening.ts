@@ -6,7 +6,7 @@ import { isSessionError, type SessionError, type SessionErrorCode } from '../../
 import type { Engine } from '../engines/engine.js';
 import { OwnFailure, refused } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import { type TableColumn, EXACTNESS, isText, isTime } from './exactness.js';
+import { checkColumns, isText, isTime, type TableColumn } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, type Schema, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
@@ -132,8 +132,8 @@ function* checkToRead(named: NamedTables): Steps<ReadableTables> {
     );
   }
   const layout = layoutOf(columns, engine);
-  const { toRead, toReadOfAdk } = EXACTNESS[engine.kind];
-  yield* (layout === ADK_LAYOUT ? toReadOfAdk : toRead)(named, columns.filter(isOfPython));
+  const use = layout === ADK_LAYOUT ? 'readOfAdk' : 'read';
+  yield* checkColumns(named, columns.filter(isOfPython), use);
   return { layout, tables };
 }
 
@@ -169,7 +169,7 @@ function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
   requireLayout(existing, engine);
   const layout = layoutOf(columns, engine);
   if (layout === ADK_LAYOUT) throw ofAdk(engine);
-  yield* EXACTNESS[engine.kind].toWrite(named, columns.filter(isOfPython));
+  yield* checkColumns(named, columns.filter(isOfPython), 'write');
   const isComplete =
     [...PYTHON_TABLES, layout.metadata, ...OUR_TABLES].every((table) => tables.has(table)) &&
     (yield* readMetadata(database, layout.metadata, METADATA.floor)) !== undefined;

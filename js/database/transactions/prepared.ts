@@ -92,7 +92,7 @@ export function* runOnce<Row>(
 }
 
 /** Stands in a query for a value that each run supplies. */
-class Gap {
+class Placeholder {
   constructor(readonly name: PropertyKey) {}
 }
 
@@ -106,7 +106,8 @@ export class Prepared<Values, Row> implements Statement<Row> {
 
   /** @param build makes the query; `value('name')` stands for the value of that name */
   constructor(build: (value: <N extends keyof Values>(name: N) => Values[N]) => Compilable<Row>) {
-    this.#build = () => build(<N extends keyof Values>(name: N) => new Gap(name) as Values[N]);
+    this.#build = () =>
+      build(<N extends keyof Values>(name: N) => new Placeholder(name) as Values[N]);
   }
 
   get query(): CompiledQuery<Row> {
@@ -118,7 +119,7 @@ export class Prepared<Values, Row> implements Statement<Row> {
     const { parameters } = this.query;
     const size = parameters.length / rows.length;
     const values = parameters.map((parameter, at) =>
-      parameter instanceof Gap
+      parameter instanceof Placeholder
         ? rows[Math.floor(at / size)]![parameter.name as keyof Values]
         : parameter,
     );

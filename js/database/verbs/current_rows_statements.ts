@@ -6,17 +6,17 @@ import type { Engine, StoredTime } from '../engines/engine.js';
 import { findByKey } from '../transactions/lookup.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared } from '../transactions/prepared.js';
-import type { StandingColumns } from '../tables/revisions.js';
+import type { RevisionColumns } from '../tables/revisions.js';
 import type { EventColumns } from '../tables/rows.js';
 import {
   inOrder,
   isAlsoOfSession,
   isOfSession,
-  IS_BESIDE,
+  JOINS_SIDE_TABLE,
   type Key,
   selectEvents,
   sessionColumns,
-  standingColumns,
+  revisionColumns,
   isSession,
   isUser,
   selectFloor,
@@ -27,7 +27,7 @@ import type { Database } from '../tables/tables.js';
  * The columns of the one row that is read by a session's key. A row that is missing or was not asked for
  * gives NULL.
  */
-export interface CurrentColumns extends StandingColumns {
+export interface CurrentColumns extends RevisionColumns {
   state: string | null;
   create_time: StoredTime | null;
   update_time: StoredTime | null;
@@ -130,7 +130,7 @@ function selectCurrent(
   return database
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
     .leftJoin('sessions as session', (join) => join.on(isSession(value, 'session')))
-    .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(IS_BESIDE))
+    .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
     .leftJoin('events as event', (join) =>
       join
         .on('event.id', '=', value('event'))
@@ -146,7 +146,7 @@ function selectCurrent(
       json(of.ref('event.event_data')).as('event_data'),
       time(of.ref('event.timestamp')).as('timestamp'),
     ])
-    .select(standingColumns(engine))
+    .select(revisionColumns(engine))
     .$if(app, (query) =>
       query.leftJoin('app_states as app', (join) => join.on('app.app_name', '=', value('app'))),
     )

@@ -31,7 +31,7 @@ export function statementsOver(
   usual: Engine,
   layout: Layout,
 ): VerbContext['statements'] {
-  const engine = layout.engineOf(usual);
+  const engine = layout.engineOf?.(usual) ?? usual;
   const made = new Map<MakeStatements<unknown>, unknown>();
   return <Statements>(make: MakeStatements<Statements>): Statements => {
     if (!made.has(make)) made.set(make, make(database, engine, layout));
