@@ -102,7 +102,7 @@ writeModule('commonjs/package.json', '{ "type": "commonjs", "sideEffects": false
 const internal = new Map([
   ['glue', 'internal/glue.js'],
   ['wasm-source', 'wasm/loader/inline.js'],
-  ['database', 'database/open_adapter.js'],
+  ['database', 'database/database_session_service.js'],
 ]);
 const required = [...filesOfDist('.js'), ...filesOfDist('.d.ts')];
 for (const file of required.filter((file) => file.startsWith('commonjs'))) {

@@ -21,7 +21,7 @@ import { DatabaseAdapter } from './database_adapter.js';
 import type { DatabaseParts } from './lazy_database.js';
 import type { Engine, EngineKind } from './engines/engine.js';
 import { ENGINES } from './engines/engines.js';
-import { openTables } from './tables/opening.js';
+import type { TablesToOpen } from './tables/opening.js';
 import type { TableOptions } from './table_options.js';
 import { requireTableNames } from './tables/table_names.js';
 import { DEFAULT_TIMEOUT_MS, Waits } from './transactions/waits.js';
@@ -174,7 +174,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
     const isKysely = Object.hasOwn(Object(all) as object, 'kysely');
     const options = takeOptions(all, isKysely ? KYSELY_OPTIONS : URL_OPTIONS);
-    super(new ServiceCore(partsOverBuiltIn(new DatabaseAdapter(databaseParts(options))), options));
+    super(new ServiceCore(partsOverBuiltIn(openAdapter(options)), options));
   }
 
   /**
@@ -190,8 +190,19 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
   }
 }
 
-/** Returns the parts of a database's adapter. */
-export function databaseParts(
+/**
+ * Returns the storage adapter of a `DatabaseSessionService`, for callers that do not need the service.
+ * Connects at its first verb.
+ *
+ * @throws SessionError `invalid_argument` as the constructor of the service
+ */
+export function openAdapter(
+  options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
+): DatabaseAdapter {
+  return new DatabaseAdapter(databaseParts(options));
+}
+
+function databaseParts(
   options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
 ): DatabaseParts {
   const clock = checkedClock(options.clock ?? Date.now);
@@ -210,10 +221,9 @@ export function databaseParts(
     }
     requireNoPlugins(kysely);
     return {
-      engine: ENGINES[engine],
       durable: true,
       connect: () => connectKysely(kysely, ENGINES[engine], waits),
-      openTables: openingOf(engine, options),
+      ...tablesToOpen(engine, options),
       clock,
       waits,
     };
@@ -224,21 +234,19 @@ export function databaseParts(
   requireDurability(durability, engine);
   requireDriverOptions(driverOptions, engine);
   return {
-    engine,
     durable: isDurable(address),
     connect: (onLost) => connect(address, { durability, driverOptions, waits, onLost }),
-    openTables: openingOf(address.kind, options),
+    ...tablesToOpen(address.kind, options),
     clock,
     waits,
   };
 }
 
-function openingOf(kind: EngineKind, options: TableOptions): DatabaseParts['openTables'] {
+function tablesToOpen(kind: EngineKind, options: TableOptions): TablesToOpen {
   const { createTables = true } = options;
   const names = requireTableNames(kind, options);
   requireBoolean('createTables', createTables);
-  const engine = ENGINES[kind];
-  return (run, database) => openTables(run, database, { engine, names }, createTables);
+  return { engine: ENGINES[kind], names, access: createTables ? 'create' : 'write' };
 }
 
 /** Refuses plugins: they may rename tables or columns, and the service needs its own names. */
@@ -259,10 +267,11 @@ function isKysely(value: unknown): value is Database {
   return typeof (Object(value) as Partial<Database>).withoutPlugins === 'function';
 }
 
-function requireDriverOptions(options: object, { acceptsSslText }: Engine): void {
+function requireDriverOptions(options: object, { kind }: Engine): void {
   requireOptions(options);
   const { ssl } = options as { ssl?: unknown };
-  if (typeof ssl === 'string' && !acceptsSslText) {
+  // Given a string, `pg` fails outside of any call, and the program ends.
+  if (typeof ssl === 'string' && kind === 'postgresql') {
     throw invalid(
       'driverOptions.ssl',
       'must be true, false or an object of options for TLS; it is a string',
@@ -270,9 +279,10 @@ function requireDriverOptions(options: object, { acceptsSslText }: Engine): void
   }
 }
 
-function requireDurability(durability: unknown, { name, durabilitySetting }: Engine): void {
+function requireDurability(durability: unknown, { kind, name }: Engine): void {
   requireOneOf('durability', durability, ['strict', 'relaxed']);
-  if (durability === 'relaxed' && durabilitySetting !== undefined) {
-    throw invalid('durability', `is the server's on ${name}: set ${durabilitySetting} there`);
+  if (durability === 'relaxed' && kind === 'mysql') {
+    const what = `is the server's on ${name}: set innodb_flush_log_at_trx_commit there`;
+    throw invalid('durability', what);
   }
 }

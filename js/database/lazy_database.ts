@@ -7,25 +7,20 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { ConnectedDatabase } from './connections/connect.js';
 import { addTerms } from './verbs/describe.js';
 import { termStatements } from './verbs/terms.js';
-import type { Engine } from './engines/engine.js';
 import { databaseError, OwnFailure } from './engines/failure.js';
-import type { OpenedTables } from './tables/opening.js';
+import { type OpenedTables, openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
 import { plainQuery, together } from './transactions/prepared.js';
 import type { Waits } from './transactions/waits.js';
 import type { Key } from './verbs/session_statements.js';
-import type { Database } from './tables/tables.js';
 import type { Runner } from './transactions/transaction.js';
 import { statementsOver, type VerbContext } from './verbs/verb_context.js';
 
 /** The parts that a database is opened with. */
-export interface DatabaseParts {
-  readonly engine: Engine;
+export interface DatabaseParts extends TablesToOpen {
   readonly durable: boolean;
   /** Connects, or makes the pool that will connect. Called again after a failure. */
   readonly connect: (onLost: (error: unknown) => void) => Promise<ConnectedDatabase>;
-  /** Checks and creates the tables of the connected database. */
-  readonly openTables: (run: Runner, database: Database) => Promise<OpenedTables>;
   readonly clock: () => number;
   readonly waits: Waits;
 }
@@ -95,15 +90,17 @@ export class LazyDatabase {
   }
 
   /**
-   * Waits until the database is opened. Opening continues if this call is aborted, since others may wait for
+   * Waits until the database is opened, once for all calls. After a failure the server may be back at the next call.
+   * Opening continues if this call is aborted, since others may wait for
    * it.
    */
   async #untilOpened(signal: HostAbortSignal | undefined): Promise<void> {
     const { engine, waits } = this.#parts;
     requireNotAborted(signal);
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     try {
       await waits.until(
-        this.#open(),
+        this.#opening,
         (ms) => new OwnFailure(`it was not opened within ${ms} ms`, 'unreachable'),
         // Each statement has the same limit. Its error comes first and says more.
         { signal, factor: 2 },
@@ -119,25 +116,19 @@ export class LazyDatabase {
     if (this.#refusal !== undefined) throw this.#refusal;
   }
 
-  /** Opens the database, once for all calls that wait. After a failure the server may be back at the next call. */
-  #open(): Promise<void> {
-    this.#opening ??= this.#openNow().finally(() => (this.#opening = undefined));
-    return this.#opening;
-  }
-
-  async #openNow(): Promise<void> {
+  async #open(): Promise<void> {
     const { connect, engine, clock } = this.#parts;
     this.#connected ??= connect(this.#onLost).catch((error: unknown) => {
       this.#connected = undefined;
       throw error;
     });
-    const { database, run, useWriteAheadLog } = ownMembers(await this.#connected);
-    const tables = await this.#parts.openTables(run, database);
-    const { layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
+    const { database: unnamed, run, useWriteAheadLog } = ownMembers(await this.#connected);
+    const tables = await openTables(run, unnamed, this.#parts);
+    const { database, layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
-    const statements = statementsOver(tables.database, engine, layout);
+    const statements = statementsOver(database, engine, layout);
     const { revisions } = this;
-    this.#opened = { engine, clock, layout, revisions, statements, hasTerms };
+    this.#opened = { engine, clock, layout, database, revisions, statements, hasTerms };
     this.#refusal = refusal;
     this.run =
       refusal === undefined
@@ -161,24 +152,20 @@ export class LazyDatabase {
   ): Promise<void> {
     await buildIndices?.(() => this.#isClosing);
     if (opened.hasTerms) return;
+    const { described, setTermsComplete } = opened.statements(termStatements);
     try {
-      await this.#completeTerms(opened, run);
+      let last: Key | undefined = { app: '', user: '', session: '' };
+      while (last !== undefined) {
+        if (this.#isClosing) return;
+        const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
+        const keys: readonly Key[] = await run('read', () => described.run(next), {});
+        await run('write', () => addTerms(opened, keys), {});
+        last = keys.at(-1);
+      }
+      await run('write', () => setTermsComplete.run({}), {});
+      opened.hasTerms = true;
     } catch {
       // The next opening tries again.
     }
-  }
-
-  async #completeTerms(opened: VerbContext, run: Runner): Promise<void> {
-    const { described, noteTerms } = opened.statements(termStatements);
-    let last: Key | undefined = { app: '', user: '', session: '' };
-    while (last !== undefined) {
-      if (this.#isClosing) return;
-      const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
-      const keys: readonly Key[] = await run('read', () => described.run(next), {});
-      await run('write', () => addTerms(opened, keys), {});
-      last = keys.at(-1);
-    }
-    await run('write', () => noteTerms.run({}), {});
-    opened.hasTerms = true;
   }
 }

@@ -1,17 +1,15 @@
-import { invalid } from '../errors/invalid.js';
 import type { Compilable } from 'kysely';
+import { invalid } from '../errors/invalid.js';
 import type { Rows, StorageKey } from '../storage/rows.js';
-import { type Address, isDurable, parseAddress } from './engines/address.js';
-import { connect, type ConnectedDatabase } from './connections/connect.js';
-import { DatabaseAdapter } from './database_adapter.js';
-import type { Engine } from './engines/engine.js';
+import { connect } from './connections/connect.js';
+import { isDurable, parseAddress } from './engines/address.js';
 import { ENGINES } from './engines/engines.js';
-import { openTablesToRead } from './tables/opening.js';
-import { withTableNames } from './tables/renaming.js';
-import { Waits } from './transactions/waits.js';
-import { type NameOptions, requireTableNames, type TableNames } from './tables/table_names.js';
+import { LazyDatabase } from './lazy_database.js';
+import { type NameOptions, requireTableNames } from './tables/table_names.js';
 import type { Database } from './tables/tables.js';
 import { runOnce } from './transactions/prepared.js';
+import { Waits } from './transactions/waits.js';
+import { read } from './verbs/read.js';
 
 /** The number of names that are read at once. */
 const PAGE = 1000;
@@ -23,45 +21,44 @@ const PAGE = 1000;
  * meantime do not change that order, unlike the order of `list`, and each page costs the same.
  */
 export class ReadOnlyDatabase {
-  readonly #address: Address;
-  readonly #names: TableNames;
-  readonly #engine: Engine;
-  readonly #adapter: DatabaseAdapter;
-  readonly #waits = new Waits();
-  #connected: Promise<ConnectedDatabase> | undefined;
+  readonly #database: LazyDatabase;
 
   /** @throws SessionError `invalid_argument`, without the URL */
   constructor(url: string, options: NameOptions = {}) {
     const address = parseAddress(url);
-    this.#names = requireTableNames(address.kind, options);
+    const names = requireTableNames(address.kind, options);
     if (!isDurable(address)) {
       throw invalid('url', 'names a database in memory, which is empty; name a file: sqlite:PATH');
     }
-    this.#address = address;
-    this.#engine = ENGINES[address.kind];
-    this.#adapter = new DatabaseAdapter({
-      engine: this.#engine,
-      durable: true,
-      connect: () => this.#connect(),
-      openTables: (run, database) =>
-        openTablesToRead(run, database, { engine: this.#engine, names: this.#names }),
-      clock: Date.now,
-      waits: this.#waits,
-    });
+    const engine = ENGINES[address.kind];
+    const waits = new Waits();
+    const driverOptions = engine.isFile ? { readonly: true } : {};
+    this.#database = new LazyDatabase(
+      {
+        engine,
+        names,
+        access: 'read',
+        durable: true,
+        connect: () => connect(address, { durability: 'strict', driverOptions, waits }),
+        clock: Date.now,
+        waits,
+      },
+      () => undefined,
+    );
   }
 
   /** @throws SessionError (as a rejection) as `DatabaseSessionService.open` */
   open(): Promise<void> {
-    return this.#adapter.open();
+    return this.#database.open({});
   }
 
   /** Reads a session with all its events and its states, or a user's or an app's state. */
   async read(key: StorageKey): Promise<Rows> {
-    return this.#adapter.read({ key, window: {} });
+    return this.#database.run('read', () => read(this.#database.opened, { key, window: {} }), {});
   }
 
   close(): Promise<void> {
-    return this.#adapter.close();
+    return this.#database.close();
   }
 
   /** Returns all apps that have sessions or a state. */
@@ -125,18 +122,11 @@ export class ReadOnlyDatabase {
   }
 
   async #query<Row>(build: (database: Database) => Compilable<Row>): Promise<readonly Row[]> {
-    await this.#adapter.open();
-    const { database, run } = await this.#connect();
-    const named = withTableNames(database, this.#names);
-    return run('read', () => runOnce(named, build(named)), {});
-  }
-
-  #connect(): Promise<ConnectedDatabase> {
-    this.#connected ??= connectToRead(this.#address, this.#waits).catch((error: unknown) => {
-      this.#connected = undefined;
-      throw error;
-    });
-    return this.#connected;
+    const work = () => {
+      const { database } = this.#database.opened;
+      return runOnce(database, build(database));
+    };
+    return this.#database.run('read', work, {});
   }
 }
 
@@ -149,9 +139,4 @@ async function* paged(
     for (const { name } of rows) yield (last = name);
     if (rows.length < PAGE) return;
   }
-}
-
-function connectToRead(address: Address, waits: Waits): Promise<ConnectedDatabase> {
-  const driverOptions = ENGINES[address.kind].isFile ? { readonly: true } : {};
-  return connect(address, { durability: 'strict', driverOptions, waits });
 }

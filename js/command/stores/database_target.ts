@@ -1,5 +1,5 @@
 import type { DatabaseAdapter } from '../../database/database_adapter.js';
-import { openAdapter } from '../../database/open_adapter.js';
+import { openAdapter } from '../../database/database_session_service.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 import type { Changes, EventRow, StorageKey } from '../../storage/rows.js';

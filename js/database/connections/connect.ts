@@ -1,20 +1,18 @@
 import { type Address, IN_MEMORY } from '../engines/address.js';
-import { loadDriver } from '../engines/load_driver.js';
 import type { Begin, Engine } from '../engines/engine.js';
-import { ENGINES } from '../engines/engines.js';
+import { ENGINES, loadDriver } from '../engines/engines.js';
 import { databaseError, failureKind } from '../engines/failure.js';
 import { sqliteRunner } from '../transactions/sqlite_runner.js';
 import { kyselyPool } from './kysely_pool.js';
 import type { ServerPool } from '../transactions/lease.js';
 import type { MysqlPromisePool } from './mysql_types.js';
 import { mysqlPool } from './mysql_pool.js';
-import type { PgPool, PgRowsClass } from './postgres_types.js';
-import { postgresPool } from './postgres_pool.js';
+import { type PgPool, type PgRowsClass, postgresPool } from './postgres_pool.js';
 import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';
 import { type Database, queryBuilder } from '../tables/tables.js';
-import { plainQuery, type Steps, together } from '../transactions/prepared.js';
+import { plainQuery, together } from '../transactions/prepared.js';
 import type { Runner } from '../transactions/transaction.js';
 import { requireTransactions } from './transaction_check.js';
 
@@ -84,17 +82,18 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     file.close();
     return Promise.resolve();
   };
-  const synchronous = options.durability === 'strict' ? 'full' : 'normal';
+  const setPragma = async (setting: string) =>
+    run('autocommit', () => together([plainQuery(`pragma ${setting}`)]), {});
   try {
-    await run('autocommit', () => setPragma('foreign_keys = on'), {});
-    await run('autocommit', () => setPragma(`synchronous = ${synchronous}`), {});
+    await setPragma('foreign_keys = on');
+    await setPragma(`synchronous = ${options.durability === 'strict' ? 'full' : 'normal'}`);
   } catch (error) {
     await close();
     throw error;
   }
   const useWriteAheadLog = async (): Promise<void> => {
     try {
-      await run('autocommit', () => setPragma('journal_mode = wal'), {});
+      await setPragma('journal_mode = wal');
     } catch (error) {
       const { cause } = Object(error) as { cause?: unknown };
       // A read-only file keeps its mode.
@@ -107,10 +106,6 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
     ...(path !== IN_MEMORY && { useWriteAheadLog }),
     close,
   };
-}
-
-function* setPragma(setting: string): Steps<void> {
-  yield* together([plainQuery(`pragma ${setting}`)]);
 }
 
 async function connectPostgres(url: string, options: ConnectOptions): Promise<ConnectedDatabase> {
@@ -174,9 +169,10 @@ function onServer(
   engine: Engine,
   waits: Waits,
   begin?: Begin,
+  database = queryBuilder(engine),
 ): ConnectedDatabase {
   return {
-    database: queryBuilder(engine),
+    database,
     run: serverRunner(pool, engine, waits, begin),
     close: () => pool.end(),
   };
@@ -194,5 +190,5 @@ export async function connectKysely(
 ): Promise<ConnectedDatabase> {
   const pool = kyselyPool(database, engine);
   await requireTransactions(database, pool, engine, waits);
-  return { database, run: serverRunner(pool, engine, waits), close: () => pool.end() };
+  return onServer(pool, engine, waits, engine.begin, database);
 }

@@ -1,10 +1,50 @@
 /** Runs queries on PostgreSQL through `pg` itself. Kysely does not name statements, and waits for each. */
+import type { connect } from 'node:net';
 import { memberOf, ownMembers } from '../../members/own.js';
+import { loadOptional } from '../../wasm/loader/optional_package.js';
 import { Prepared, type Query, type Statement } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
-import { sendCancel } from './postgres_cancel.js';
-import type { PgClient, PgPool, PgQuery, PgRowsClass } from './postgres_types.js';
-import { Sockets } from './sockets.js';
+import { type Socket, Sockets } from './sockets.js';
+
+/** The part of a pool of `pg` that is used. */
+export interface PgPool {
+  on(event: 'connect', listener: (client: PgClient) => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  connect(): Promise<PgClient>;
+  end(): Promise<void>;
+}
+
+/** A connection of `pg`. */
+export interface PgClient {
+  /** Whether it sends queries without waiting for earlier ones. Older versions never do. */
+  readonly pipeline?: boolean;
+  /** The connection's id in a cancel request, together with `secretKey`. Some poolers give none. */
+  readonly processID?: unknown;
+  readonly secretKey?: unknown;
+  readonly connection: { readonly stream: Socket };
+  on(event: 'error', listener: () => void): unknown;
+  query(query: PgQuery): Promise<{ rows?: unknown[] }>;
+  query(query: PgRows): unknown;
+  release(destroys?: boolean): void;
+}
+
+/** The class `Query` of `pg`, which emits each row when it arrives. */
+export type PgRowsClass = new (
+  query: PgQuery,
+  done: (error: Error | null | undefined) => void,
+) => PgRows;
+
+/** A query that emits its rows. */
+export interface PgRows {
+  on(event: 'row', listener: (row: unknown, result: { rows: unknown[] }) => void): unknown;
+}
+
+/** The text, values and name of a query. */
+export interface PgQuery {
+  name?: string;
+  text: string;
+  values?: readonly unknown[];
+}
 
 /**
  * The driver collects the rows of a query that has a callback. They are discarded once there are this many.
@@ -126,4 +166,49 @@ function hash53(text: string, seed: number): string {
   one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
   other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
   return (4294967296 * (2097151 & other) + (one >>> 0)).toString(36);
+}
+
+interface Net {
+  connect: typeof connect;
+}
+
+/** The number that a cancel request has in place of a protocol version. */
+const CANCEL = 80877102;
+
+/** The limit of one request, in milliseconds. */
+const CANCEL_MS = 2000;
+
+/**
+ * The delays, in milliseconds, after which the request is repeated. The server ignores a request that comes
+ * before the statement began.
+ */
+const REPEATS_MS = [100, 1000, 5000];
+
+/**
+ * Asks the server to cancel the statement of a connection that was closed. Otherwise the server would wait
+ * for further locks and keep those that it holds. The protocol uses a separate connection for the request,
+ * and sends no answer. A request for a connection that has ended does nothing, because the key belongs to
+ * that connection alone.
+ */
+function sendCancel({ processID, secretKey, connection }: PgClient): void {
+  const { remoteAddress: host, remotePort: port } = connection.stream;
+  if (typeof processID !== 'number' || typeof secretKey !== 'number') return;
+  if (host === undefined || port === undefined) return;
+  const message = new DataView(new ArrayBuffer(16));
+  [16, CANCEL, processID, secretKey].forEach((word, index) => message.setInt32(index * 4, word));
+  loadOptional<Net>('node:net')
+    .then((net) => {
+      if (net === undefined) return;
+      const send = (): void => {
+        const socket = net.connect({ host, port }, () =>
+          socket.end(new Uint8Array(message.buffer)),
+        );
+        socket.on('error', () => undefined);
+        socket.setTimeout(CANCEL_MS, () => socket.destroy());
+        socket.unref();
+      };
+      send();
+      for (const delay of REPEATS_MS) setTimeout(send, delay).unref();
+    })
+    .catch(() => undefined);
 }

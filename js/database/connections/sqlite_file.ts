@@ -1,7 +1,7 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { SessionError } from '../../errors/errors.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
-import { missingDriver } from '../engines/load_driver.js';
+import { missingDriver } from '../engines/engines.js';
 
 /** The part of `better-sqlite3` that is used. */
 interface BetterSqlite {

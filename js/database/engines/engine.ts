@@ -91,10 +91,6 @@ export interface Engine {
   readonly dialect: Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>;
   /** Whether the database is a file. Advice in errors then speaks of a disk, not of a server. */
   readonly isFile: boolean;
-  /** The setting of the server that decides on durability; `undefined` if a connection decides. */
-  readonly durabilitySetting: string | undefined;
-  /** Whether the driver accepts a text as its option `ssl`. */
-  readonly acceptsSslText: boolean;
   /** The types of the columns. On MySQL and MariaDB the ids get `collation`, which compares them exactly. */
   readonly columnTypes: (collation: string) => ColumnTypes;
   /** Whether the columns limit the length of an id and refuse NUL. */
@@ -112,8 +108,6 @@ export interface Engine {
     | undefined;
   /** Whether `FOR UPDATE` locks rows. If not, the begin locks the whole database: there is one writer. */
   readonly locksRows: boolean;
-  /** Whether `FOR UPDATE` may lock a row that was just deleted, so that nobody can insert it again. */
-  readonly locksDeletedRows: boolean;
   /**
    * Whether PostgreSQL's `json_to_recordset` makes rows of a JSON text, so that one statement serves any number
    * of keys.
@@ -123,8 +117,6 @@ export interface Engine {
   readonly eventOrder: readonly ColumnExpression[];
   /** Whether {@link Engine.eventOrder} is SQLite's `rowid`: append order, in which each index ends. */
   readonly ordersByRowid: boolean;
-  /** Whether a query must order its rows before it converts JSON to text; see `selectEventDataInOrder`. */
-  readonly ordersBeforeText: boolean;
   /**
    * Writes a column so that no index serves a condition on it. PostgreSQL's planner may take a long session for
    * a short one. To find an event by its id, it would then search all events of the session.

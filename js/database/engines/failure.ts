@@ -171,3 +171,16 @@ export function reasonOf(error: unknown): string {
   }
   return error instanceof Error ? error.message : String(error);
 }
+
+/**
+ * Makes the error that refuses a database.
+ *
+ * @param what continues a sentence whose subject is the database
+ */
+export function refused(
+  { kind, name }: Engine,
+  what: string,
+  code: SessionErrorCode = 'storage_unavailable',
+): SessionError {
+  return new SessionError(code, `The ${name} database ${what}.`, { storage: kind });
+}

@@ -15,8 +15,6 @@ export const MYSQL: Engine = {
     createQueryCompiler: () => new MysqlQueryCompiler(),
   },
   isFile: false,
-  durabilitySetting: 'innodb_flush_log_at_trx_commit',
-  acceptsSslText: true,
   columnTypes(collation) {
     const exact = sql.raw(`character set utf8mb4 collate ${collation}`);
     return {
@@ -43,11 +41,9 @@ export const MYSQL: Engine = {
     release: sql`select release_lock('adk_session_wasm')`,
   },
   locksRows: true,
-  locksDeletedRows: true,
   readsJsonRows: false,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   ordersByRowid: false,
-  ordersBeforeText: false,
   withoutIndex: (column) => column,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,

@@ -12,9 +12,6 @@ export const POSTGRESQL: Engine = {
     createQueryCompiler: () => new PostgresQueryCompiler(),
   },
   isFile: false,
-  durabilitySetting: undefined,
-  // Given a string, `pg` fails outside of any call, and the program ends.
-  acceptsSslText: false,
   columnTypes: () => ({
     id: 'varchar(128)',
     invocationId: 'varchar(256)',
@@ -31,11 +28,9 @@ export const POSTGRESQL: Engine = {
   },
   creationLock: undefined,
   locksRows: true,
-  locksDeletedRows: false,
   readsJsonRows: true,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   ordersByRowid: false,
-  ordersBeforeText: true,
   withoutIndex: (column) => sql`${column} || ''`,
   json: (column) => sql<string>`cast(${column} as text)`,
   // As text, since the driver would read the column as local time in milliseconds.

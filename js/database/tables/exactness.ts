@@ -3,10 +3,9 @@
  * another collation: `ada` would then read and delete the sessions of `ADA`.
  */
 import { sql } from 'kysely';
-import type { EngineKind } from '../engines/engine.js';
+import { refused } from '../engines/failure.js';
 import { MYSQL_COLLATIONS } from '../engines/mysql.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
-import { refused } from './refused.js';
 import { fullName } from './table_names.js';
 import type { NamedTables } from './tables.js';
 
@@ -23,39 +22,34 @@ export const isTime = (name: string) => ['timestamp', 'create_time', 'update_tim
 export const isText = (name: string) => name === 'state' || name === 'event_data';
 const isId = ({ name }: TableColumn) => ['app_name', 'user_id', 'session_id', 'id'].includes(name);
 
-/** @param columns the columns of Python's tables */
-type Check = (tables: NamedTables, columns: readonly TableColumn[]) => Steps<void>;
-
 /**
- * The checks of an engine's columns. Each fails with `storage_unavailable`. The message has the statements that
- * correct the tables, if there are any.
+ * Checks that the columns of the ids compare them exactly, and for writing that no column loses data.
+ *
+ * @param columns the columns of Python's tables
+ * @param use `readOfAdk` is for the tables of `@google/adk`, whose columns have other types
+ * @throws SessionError `storage_unavailable`, with the statements that correct the tables if there are any
  */
-interface Checks {
-  /** Requires that the columns of the ids compare them exactly. */
-  readonly toRead: Check;
-  /** Requires the same of the tables of `@google/adk`, whose columns have other types. */
-  readonly toReadOfAdk: Check;
-  /** Requires in addition that no column loses data. */
-  readonly toWrite: Check;
+export function checkColumns(
+  tables: NamedTables,
+  columns: readonly TableColumn[],
+  use: 'read' | 'readOfAdk' | 'write',
+): Steps<void> {
+  switch (tables.engine.kind) {
+    case 'sqlite':
+      return requireNoCollation(tables, columns);
+    case 'postgresql':
+      return requireDeterministic(tables, columns);
+    case 'mysql':
+      switch (use) {
+        case 'read':
+          return requireExactIds(tables, columns);
+        case 'readOfAdk':
+          return requireDistinctIds(tables, columns);
+        case 'write':
+          return requireExactColumns(tables, columns);
+      }
+  }
 }
-
-export const EXACTNESS: Readonly<Record<EngineKind, Checks>> = {
-  sqlite: {
-    toRead: requireNoCollation,
-    toReadOfAdk: requireNoCollation,
-    toWrite: requireNoCollation,
-  },
-  postgresql: {
-    toRead: requireDeterministic,
-    toReadOfAdk: requireDeterministic,
-    toWrite: requireDeterministic,
-  },
-  mysql: {
-    toRead: requireExactIds,
-    toReadOfAdk: requireDistinctIds,
-    toWrite: requireExactColumns,
-  },
-};
 
 /** Whether SQLite keeps texts in a column of this type as they are. In any other, `007` could become `7`. */
 const keepsText = (type: string) => /char|clob|text/i.test(type) && !/int/i.test(type);

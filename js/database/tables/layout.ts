@@ -36,11 +36,9 @@ export interface Layout {
    * contain it; see `checkMergeable`.
    */
   readonly mergesInSql: boolean;
-  /** Returns the engine with the changes that tables of this layout need. */
-  readonly engineOf: (engine: Engine) => Engine;
+  /** Returns the engine with the changes that tables of this layout need, if they need any. */
+  readonly engineOf?: (engine: Engine) => Engine;
 }
-
-const unchanged = (engine: Engine) => engine;
 
 /** The layout of Python's `DatabaseSessionService`. */
 export const DATABASE_LAYOUT: Layout = {
@@ -49,7 +47,6 @@ export const DATABASE_LAYOUT: Layout = {
   time: microsToTimeText,
   timeOf: millisecondsToTimeText,
   mergesInSql: false,
-  engineOf: unchanged,
 };
 
 /**
@@ -63,7 +60,6 @@ export const SQLITE_LAYOUT: Layout = {
   time: (micros) => micros / 1e6,
   timeOf: toSeconds,
   mergesInSql: true,
-  engineOf: unchanged,
 };
 
 /**

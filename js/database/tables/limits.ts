@@ -96,9 +96,9 @@ function requireNoNul(text: string, why: string, prefix = ''): void {
 }
 
 function holdsNul(path: readonly PathSegment[], why: string): SessionError {
-  const place = formatPath(path);
-  const message = `${place} holds U+0000, ${why}; take it out.`;
-  return new SessionError('unserializable', message, { path: place });
+  const text = formatPath(path);
+  const message = `${text} holds U+0000, ${why}; take it out.`;
+  return new SessionError('unserializable', message, { path: text });
 }
 
 /** Returns the path to the first string that contains U+0000, or to the member whose key does. */

@@ -4,12 +4,11 @@
 import { sql } from 'kysely';
 import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import type { Engine } from '../engines/engine.js';
-import { OwnFailure } from '../engines/failure.js';
+import { OwnFailure, refused } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import { type TableColumn, EXACTNESS, isText, isTime } from './exactness.js';
+import { checkColumns, isText, isTime, type TableColumn } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, type Schema, SCHEMA_VERSION } from './schema.js';
-import { refused } from './refused.js';
 import { withTableNames } from './renaming.js';
 import { OUR_TABLES } from './table_names.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
@@ -21,8 +20,11 @@ const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
 
 const METADATA_TABLES = [DATABASE_LAYOUT, SQLITE_LAYOUT].map(({ metadata }) => metadata);
 
-/** The tables to open: their engine and their names. */
-type TablesToOpen = Omit<NamedTables, 'database'>;
+/** The tables to open. */
+export interface TablesToOpen extends Omit<NamedTables, 'database'> {
+  /** Whether missing tables are created, have to exist, or are not needed, since nothing is written. */
+  readonly access: 'create' | 'write' | 'read';
+}
 
 /** Tables that were checked. */
 export interface OpenedTables {
@@ -45,50 +47,53 @@ export interface OpenedTables {
  * Checks the existing tables and creates the missing ones. If Python's tables exist and ours cannot be
  * created, as on a read-only server, the tables can only be read.
  *
- * @param isToCreate whether missing tables are created
  * @throws SessionError `storage_unavailable` if the tables have another layout, with how to migrate them or
  *   the statements that correct them; `storage_newer` if the schema version is a later one
  */
 export async function openTables(
   run: Runner,
   unnamed: Database,
-  { engine, names }: TablesToOpen,
-  isToCreate: boolean,
+  { engine, names, access }: TablesToOpen,
 ): Promise<OpenedTables> {
   const database = withTableNames(unnamed, names);
   const named = { database, engine, names };
-  const checked = await run('read', () => check(named, false), {});
-  const { layout, isComplete, tables } = checked;
-  const opened = ({ layout, missing, hasTerms }: CompleteTables): OpenedTables => ({
+  const openToRead = ({ layout, tables }: ReadableTables, refusal: SessionError) => {
+    return { layout, database: withTableNames(unnamed, names, tables), refusal };
+  };
+  if (access === 'read') {
+    const readable = await run('read', () => checkToRead(named), {});
+    return openToRead(readable, refused(engine, 'was opened to be read'));
+  }
+  let checked = await run('read', () => check(named, false), {});
+  if (!checked.isComplete) {
+    try {
+      if (access === 'write') {
+        const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${engine.kind}`;
+        throw refused(engine, what);
+      }
+      checked = await run('createTables', () => createMissing(named), {});
+    } catch (error) {
+      if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
+      if (!PYTHON_TABLES.every((table) => checked.tables.has(table))) throw error;
+      return openToRead(checked, error);
+    }
+  }
+  const { layout, missing, hasTerms } = checked;
+  const buildIndices: OpenedTables['buildIndices'] = (isStopped) =>
+    buildOnline(run, named, missing, isStopped);
+  return {
     layout,
     database,
     hasTerms,
-    buildIndices: isToCreate
-      ? (isStopped) => buildOnline(run, named, missing, isStopped)
-      : undefined,
-  });
-  if (isComplete) return opened(checked);
-  const openedToRead = (refusal: SessionError): OpenedTables => {
-    if (!PYTHON_TABLES.every((table) => tables.has(table))) throw refusal;
-    return { layout, database: withTableNames(unnamed, names, tables), refusal };
+    buildIndices: access === 'create' ? buildIndices : undefined,
   };
-  if (!isToCreate) {
-    const what = `lacks tables, and createTables is false; run what this prints: npx adk-session-wasm schema ${engine.kind}`;
-    return openedToRead(refused(engine, what));
-  }
-  try {
-    return opened(await run('createTables', () => createMissing(named), {}));
-  } catch (error) {
-    if (!isSessionError(error) || PASSING.includes(error.code)) throw error;
-    return openedToRead(error);
-  }
 }
 
 /** The codes of failures that may pass, so that another attempt may succeed. */
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
 /** Creates the missing tables. Takes a lock if the engine needs one against others who create them. */
-function* createMissing(named: NamedTables): Steps<CompleteTables> {
+function* createMissing(named: NamedTables): Steps<TableCheck> {
   const { database, engine } = named;
   const { creationLock } = engine;
   if (creationLock !== undefined) {
@@ -98,12 +103,12 @@ function* createMissing(named: NamedTables): Steps<CompleteTables> {
   }
   // Checks again, since others may have been opening the database too.
   const checked = yield* check(named, true);
-  const { isComplete, layout, tables } = checked;
-  if (isComplete) return checked;
+  if (checked.isComplete) return checked;
+  const { layout, tables } = checked;
   const schema = { ...named, layout };
   const indices = yield* missingIndices(schema);
   const missing = yield* createTables(schema, tables, indices);
-  return { layout, missing, hasTerms: yield* hasAllTerms(schema) };
+  return { layout, tables, isComplete: true, missing, hasTerms: yield* hasAllTerms(schema) };
 }
 
 /**
@@ -114,16 +119,8 @@ function* createMissing(named: NamedTables): Steps<CompleteTables> {
  *
  * @throws SessionError as {@link openTables}; `storage_unavailable` if the tables are missing
  */
-export async function openTablesToRead(
-  run: Runner,
-  unnamed: Database,
-  tables: TablesToOpen,
-): Promise<OpenedTables> {
-  return run('read', () => checkToRead(unnamed, tables), {});
-}
-
-function* checkToRead(unnamed: Database, { engine, names }: TablesToOpen): Steps<OpenedTables> {
-  const named = { database: withTableNames(unnamed, names), engine, names };
+function* checkToRead(named: NamedTables): Steps<ReadableTables> {
+  const { engine } = named;
   const existing = yield* readTables(named);
   requireLayout(existing, engine);
   const { columns, tables } = existing;
@@ -135,29 +132,25 @@ function* checkToRead(unnamed: Database, { engine, names }: TablesToOpen): Steps
     );
   }
   const layout = layoutOf(columns, engine);
-  const { toRead, toReadOfAdk } = EXACTNESS[engine.kind];
-  yield* (layout === ADK_LAYOUT ? toReadOfAdk : toRead)(named, columns.filter(isOfPython));
-  return {
-    layout,
-    database: withTableNames(unnamed, names, tables),
-    refusal: refused(engine, 'was opened to be read'),
-  };
+  const use = layout === ADK_LAYOUT ? 'readOfAdk' : 'read';
+  yield* checkColumns(named, columns.filter(isOfPython), use);
+  return { layout, tables };
 }
 
-/** Tables that all exist. */
-interface CompleteTables {
+/** The layout of the tables, and the names of those that exist. */
+interface ReadableTables {
   readonly layout: Layout;
+  readonly tables: ReadonlySet<string>;
+}
+
+/** The result of a check. Indices and terms are looked up only if all tables exist. */
+interface TableCheck extends ReadableTables {
+  /** Whether all tables and all rows of metadata exist. */
+  readonly isComplete: boolean;
   /** The missing indices. */
   readonly missing: readonly Index[];
   /** Whether all titles and labels have their terms. */
   readonly hasTerms: boolean;
-}
-
-/** The result of a check. Indices and terms are looked up only if all tables exist. */
-interface TableCheck extends CompleteTables {
-  readonly tables: ReadonlySet<string>;
-  /** Whether all tables and all rows of metadata exist. */
-  readonly isComplete: boolean;
 }
 
 function* hasAllTerms({ database, layout: { metadata } }: Schema): Steps<boolean> {
@@ -176,7 +169,7 @@ function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
   requireLayout(existing, engine);
   const layout = layoutOf(columns, engine);
   if (layout === ADK_LAYOUT) throw ofAdk(engine);
-  yield* EXACTNESS[engine.kind].toWrite(named, columns.filter(isOfPython));
+  yield* checkColumns(named, columns.filter(isOfPython), 'write');
   const isComplete =
     [...PYTHON_TABLES, layout.metadata, ...OUR_TABLES].every((table) => tables.has(table)) &&
     (yield* readMetadata(database, layout.metadata, METADATA.floor)) !== undefined;

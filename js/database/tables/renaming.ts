@@ -43,23 +43,7 @@ export function withTableNames(
   return database.withPlugin(new Renaming(names, tables));
 }
 
-class Renaming implements KyselyPlugin {
-  readonly #transformer: Transformer;
-
-  constructor(names: TableNames, tables: ReadonlySet<string> | undefined) {
-    this.#transformer = new Transformer(names, tables);
-  }
-
-  transformQuery({ node, queryId }: PluginTransformQueryArgs) {
-    return this.#transformer.transformNode(node, queryId);
-  }
-
-  transformResult({ result }: PluginTransformResultArgs) {
-    return Promise.resolve(result);
-  }
-}
-
-class Transformer extends OperationNodeTransformer {
+class Renaming extends OperationNodeTransformer implements KyselyPlugin {
   readonly #names: TableNames;
   readonly #tables: ReadonlySet<string> | undefined;
 
@@ -67,6 +51,14 @@ class Transformer extends OperationNodeTransformer {
     super();
     this.#names = names;
     this.#tables = tables;
+  }
+
+  transformQuery({ node, queryId }: PluginTransformQueryArgs) {
+    return this.transformNode(node, queryId);
+  }
+
+  transformResult({ result }: PluginTransformResultArgs) {
+    return Promise.resolve(result);
   }
 
   protected override transformSchemableIdentifier(

@@ -23,7 +23,7 @@ import { forget, putLast } from '../../members/bounded_map.js';
 import { parseTime, microsToTimeText } from '../../python/micros.js';
 
 /** The columns, beside a session's row, from which its revision is computed. */
-export interface StandingColumns {
+export interface RevisionColumns {
   /** The latest time of the session's events; `null` if it has none. */
   newest: StoredTime | null;
   /** The number of events at the session's `update_time` or later. */
@@ -37,7 +37,7 @@ export interface StandingColumns {
 /** The last remembered revision of a session out of order. */
 interface LastRevision {
   /** `update_time` and the number of events. The session never has the same pair again in another state. */
-  readonly mark: string;
+  readonly fingerprint: string;
   readonly revision: number;
   /** The `update_time` behind each of the last few revisions. */
   readonly times: Map<number, number>;
@@ -55,12 +55,12 @@ export class Revisions {
   readonly #seen = new Map<string, LastRevision>();
 
   /** Returns the row with its revision. `row.revision` is the session's `update_time`. */
-  placed(row: SessionRow, columns: StandingColumns): SessionRow {
+  withRevision(row: SessionRow, columns: RevisionColumns): SessionRow {
     const revision = this.#revisionOf(row, columns);
     return revision === row.revision ? row : { ...row, revision };
   }
 
-  #revisionOf(row: SessionRow, columns: StandingColumns): number {
+  #revisionOf(row: SessionRow, columns: RevisionColumns): number {
     const { revision: updated, created } = row;
     const later = Number(columns.later);
     const replaced = parseTime(columns.replaced_at) ?? 0;
@@ -78,12 +78,16 @@ export class Revisions {
 
     const name = nameOf(row);
     const seen = this.#seen.get(name);
-    const mark = `${updated} ${later}`;
-    if (seen?.mark === mark) return seen.revision;
+    const fingerprint = `${updated} ${later}`;
+    if (seen?.fingerprint === fingerprint) return seen.revision;
     const last = seen?.revision ?? 0;
     if (isInOrder && updated > last) return updated;
     const revision = Math.max(latest, last) + 1;
-    this.#remember(name, { mark, revision, times: new Map(seen?.times).set(revision, updated) });
+    this.#remember(name, {
+      fingerprint,
+      revision,
+      times: new Map(seen?.times).set(revision, updated),
+    });
     return revision;
   }
 

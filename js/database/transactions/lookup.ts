@@ -46,9 +46,8 @@ export function findByKey<Key extends object, Row>(
   build: (
     value: <Name extends keyof Key>(name: Name) => Key[Name],
   ) => Compilable<Row> & Expression<Row>,
-  fromColumns?: (columns: never) => Row,
 ): KeyedStatement<Key, Row> {
-  const one = new Prepared<Key, Row>(build, fromColumns);
+  const one = new Prepared<Key, Row>(build);
   if (!readsJsonRows) return { one };
   const many = new Prepared<JsonRows, Row & { position: number }>((value) => {
     // The column of a key stands where the value of a single key would.

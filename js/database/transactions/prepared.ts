@@ -2,19 +2,14 @@ import { type Compilable, CompiledQuery, type QueryExecutorProvider } from 'kyse
 
 import { ownMembers } from '../../members/own.js';
 
-/** A query that was built once and is run with different values. */
-export interface Statement {
-  readonly query: CompiledQuery;
-  /**
-   * Makes a row from its columns, in the order of the query. This is faster than letting the driver make an
-   * object with many members. Not every driver can return columns.
-   */
-  readonly fromColumns?: ((columns: never) => unknown) | undefined;
+/** The SQL of a query. A {@link Prepared} is run with different values, any other statement once. */
+export interface Statement<Row = unknown> {
+  readonly query: CompiledQuery<Row>;
 }
 
 /** A statement with the values of one run. */
 export interface Query<Row = unknown> {
-  readonly statement: Statement & { readonly query: CompiledQuery<Row> };
+  readonly statement: Statement<Row>;
   readonly values: readonly unknown[];
   /**
    * Receives the rows as they arrive, if the runner can do that. The {@link QueryResults} then has no rows of this
@@ -97,7 +92,7 @@ export function* runOnce<Row>(
 }
 
 /** Stands in a query for a value that each run supplies. */
-class Gap {
+class Placeholder {
   constructor(readonly name: PropertyKey) {}
 }
 
@@ -105,21 +100,14 @@ class Gap {
  * A query that is built and compiled to SQL at its first use, and then run with different values. Building a
  * query takes longer than SQLite needs to run it.
  */
-export class Prepared<Values, Row> implements Statement {
-  readonly fromColumns: ((columns: never) => Row) | undefined;
+export class Prepared<Values, Row> implements Statement<Row> {
   readonly #build: () => Compilable<Row>;
   #query: CompiledQuery<Row> | undefined;
 
-  /**
-   * @param build makes the query; `value('name')` stands for the value of that name
-   * @param fromColumns see {@link Statement.fromColumns}
-   */
-  constructor(
-    build: (value: <N extends keyof Values>(name: N) => Values[N]) => Compilable<Row>,
-    fromColumns?: (columns: never) => Row,
-  ) {
-    this.#build = () => build(<N extends keyof Values>(name: N) => new Gap(name) as Values[N]);
-    this.fromColumns = fromColumns;
+  /** @param build makes the query; `value('name')` stands for the value of that name */
+  constructor(build: (value: <N extends keyof Values>(name: N) => Values[N]) => Compilable<Row>) {
+    this.#build = () =>
+      build(<N extends keyof Values>(name: N) => new Placeholder(name) as Values[N]);
   }
 
   get query(): CompiledQuery<Row> {
@@ -131,7 +119,7 @@ export class Prepared<Values, Row> implements Statement {
     const { parameters } = this.query;
     const size = parameters.length / rows.length;
     const values = parameters.map((parameter, at) =>
-      parameter instanceof Gap
+      parameter instanceof Placeholder
         ? rows[Math.floor(at / size)]![parameter.name as keyof Values]
         : parameter,
     );

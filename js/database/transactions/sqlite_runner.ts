@@ -5,7 +5,7 @@ import { memberOf } from '../../members/own.js';
 import type { Engine } from '../engines/engine.js';
 import { failureKind } from '../engines/failure.js';
 import type { Query, Statement } from './prepared.js';
-import { Attempts, framesOf, ROLLBACK, type Runner } from './transaction.js';
+import { Attempts, beginQueries, inTransaction, ROLLBACK, type Runner } from './transaction.js';
 import type { Waits } from './waits.js';
 
 /** The parts of a statement that are used. Only better-sqlite3 has `raw` and `columns`. */
@@ -14,12 +14,13 @@ type PreparedStatement = SqliteStatement & {
   columns?: () => readonly { readonly name: string }[];
 };
 
-/** A statement that the driver has prepared, and how its rows are made. */
+/** Makes a row from its columns. */
+type RowMaker = (columns: readonly unknown[]) => unknown;
+
+/** A statement that the driver has prepared. Its `rowOf` is `undefined` if the driver makes the rows. */
 interface DriverStatement {
   readonly prepared: PreparedStatement;
-  readonly isReader: boolean;
-  /** Makes a row from its columns; `undefined` if the driver makes the rows. */
-  readonly rowOf: ((columns: never) => unknown) | undefined;
+  readonly rowOf: RowMaker | undefined;
 }
 
 /**
@@ -29,18 +30,18 @@ interface DriverStatement {
 export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
   // Weak, since a query that is built for one run has a statement of its own.
   const statements = new WeakMap<Statement, DriverStatement>();
-  const frames = framesOf(engine, engine.begin);
+  const begin = beginQueries(engine, engine.begin);
 
   const rowsOf = (query: Query | undefined): readonly unknown[] => {
     if (query === undefined) return NONE;
     const { statement, values } = query;
     let ofDriver = statements.get(statement);
     if (ofDriver === undefined) {
-      ofDriver = driverStatement(statement, database.prepare(statement.query.sql));
+      ofDriver = driverStatement(database.prepare(statement.query.sql));
       statements.set(statement, ofDriver);
     }
-    const { prepared, isReader, rowOf } = ofDriver;
-    if (!isReader) {
+    const { prepared, rowOf } = ofDriver;
+    if (!prepared.reader) {
       prepared.run(values);
       return NONE;
     }
@@ -48,10 +49,10 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
     if (take === undefined) {
       const rows = prepared.all(values);
       // Trusts here that a query has the columns that its builder promised.
-      return rowOf === undefined ? rows : (rows as never[]).map((columns) => rowOf(columns));
+      return rowOf === undefined ? rows : (rows as unknown[][]).map(rowOf);
     }
     for (const row of prepared.iterate(values)) {
-      take(rowOf === undefined ? row : rowOf(row as never));
+      take(rowOf === undefined ? row : rowOf(row as unknown[]));
     }
     return NONE;
   };
@@ -72,21 +73,11 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
   const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
 
   const run: Runner = (mode, work, call, earlier) => {
-    const { begin, end } = frames[mode];
     for (let isAgain = false; ; isAgain = true) {
       try {
-        begin.forEach(rowsOf);
-        const steps = work();
+        const steps = inTransaction(begin[mode], work());
         let step = steps.next();
-        let isEnded = false;
-        while (step.done !== true) {
-          const { queries, isLast } = step.value;
-          const results = queries.map(rowsOf);
-          if (isLast) end.forEach(rowsOf);
-          isEnded = isLast;
-          step = steps.next(results);
-        }
-        if (!isEnded) end.forEach(rowsOf);
+        while (step.done !== true) step = steps.next(step.value.queries.map(rowsOf));
         return step.value;
       } catch (error) {
         // Fails if there is no transaction: SQLite itself ends one if the disk is full or broken.
@@ -105,11 +96,10 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
 
 const NONE: readonly unknown[] = [];
 
-function driverStatement({ fromColumns }: Statement, prepared: PreparedStatement): DriverStatement {
-  const isReader = prepared.reader;
-  const rowOf = isReader && prepared.raw ? (fromColumns ?? rowMaker(prepared)) : undefined;
+function driverStatement(prepared: PreparedStatement): DriverStatement {
+  const rowOf = prepared.reader && prepared.raw ? rowMaker(prepared) : undefined;
   if (rowOf !== undefined) prepared.raw?.(true);
-  return { prepared, isReader, rowOf };
+  return { prepared, rowOf };
 }
 
 /** A row without a prototype. Instances of a class are as fast to make as other objects. */
@@ -125,14 +115,12 @@ class Row {
  * Returns a function that makes rows from columns. The driver's own rows get their columns by assignment, so
  * they lack any column for which `Object.prototype` has a setter.
  */
-function rowMaker(prepared: PreparedStatement): ((columns: never) => unknown) | undefined {
+function rowMaker(prepared: PreparedStatement): RowMaker | undefined {
   const names = prepared.columns?.().map(({ name }) => name);
-  return (
-    names &&
-    ((columns: readonly unknown[]) => {
-      const row = new Row();
-      for (let at = 0; at < names.length; at += 1) row[names[at]!] = columns[at];
-      return row;
-    })
-  );
+  if (names === undefined) return undefined;
+  return (columns) => {
+    const row = new Row();
+    for (let at = 0; at < names.length; at += 1) row[names[at]!] = columns[at];
+    return row;
+  };
 }

@@ -1,6 +1,7 @@
 import { isSessionError } from '../../errors/errors.js';
 import { backoff } from '../../call/backoff.js';
 import { requireNotAborted } from '../../call/call.js';
+import { memberOf } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { Begin, Engine } from '../engines/engine.js';
 import { databaseError, failureKind } from '../engines/failure.js';
@@ -21,37 +22,48 @@ export type Mode =
   /** No transaction: each statement is committed by itself. */
   | 'autocommit';
 
-/** Ends every transaction. A lease recognises it by identity, to note that the commit was sent. */
+/** Ends every transaction. A `Lease` recognises it by identity, to tell that the commit was sent. */
 export const COMMIT = plainQuery('commit');
 export const ROLLBACK = plainQuery('rollback');
 
-/** The queries that are sent before and after those of the steps. */
-interface Frame {
-  readonly begin: readonly Query[];
-  readonly end: readonly Query[];
+/** The queries that begin a transaction, by its mode. */
+export type BeginQueries = Readonly<Record<Mode, readonly Query[]>>;
+
+/** @param begins the statements that begin a read and a write on these connections */
+export function beginQueries(engine: Engine, begins: Begin): BeginQueries {
+  return {
+    read: begins.read.map(plainQuery),
+    write: begins.write.map(plainQuery),
+    createTables: engine.begin.write.map(plainQuery),
+    autocommit: [],
+  };
 }
 
-/**
- * Returns the queries before and after the steps, by mode.
- *
- * @param begins the statements that begin a read and a write on these connections
- */
-export function framesOf(engine: Engine, begins: Begin): Readonly<Record<Mode, Frame>> {
-  const frame = (begin: readonly string[]) => ({ begin: begin.map(plainQuery), end: [COMMIT] });
-  return {
-    read: frame(begins.read),
-    write: frame(begins.write),
-    createTables: frame(engine.begin.write),
-    autocommit: { begin: [], end: [] },
-  };
+/** Puts the begin before the first queries of the steps, and the commit behind the last ones. */
+export function* inTransaction<T>(begin: readonly Query[], steps: Steps<T>): Steps<T> {
+  const commit = begin.length > 0 ? [COMMIT] : [];
+  let before = begin;
+  let isCommitted = false;
+  let step = steps.next();
+  while (step.done !== true) {
+    const { queries, isLast } = step.value;
+    const { length: start } = before;
+    const all = [...before, ...queries, ...(isLast ? commit : [])];
+    const results = yield { queries: all, isLast, factor: memberOf(step.value, 'factor') };
+    before = [];
+    isCommitted = isLast;
+    step = steps.next(results.slice(start, start + queries.length));
+  }
+  if (!isCommitted) yield { queries: [...before, ...commit], isLast: true, factor: undefined };
+  return step.value;
 }
 
 /**
  * Runs steps in one transaction, and retries them as {@link Attempts} says. Returns no promise if the connection is
  * synchronous and the first attempt succeeds.
  *
- * There are two runners. SQLite answers at once, and a promise for each of its statements would cost more than the
- * statement. A server answers later, and its runner also limits waits, pipelines, and gives connections back.
+ * There are two runners of the same steps. SQLite answers at once, and a promise for each of its statements would cost
+ * more than the statement. A server answers later, and its runner takes a connection from a pool and gives it back.
  *
  * @throws SessionError what `work` threw, or what the driver's error means
  */

@@ -13,7 +13,13 @@ import { type CurrentColumns, currentRowsStatements } from './current_rows_state
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
 import type { QueryResults, Steps } from '../transactions/prepared.js';
-import { type EventColumns, eventRow, joinedState, sessionRow } from '../tables/rows.js';
+import {
+  type EventColumns,
+  eventRow,
+  joinedState,
+  type SessionColumns,
+  sessionRow,
+} from '../tables/rows.js';
 import { type Key, keyOf, ownerName } from './session_statements.js';
 import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.js';
 import type { VerbContext } from './verb_context.js';
@@ -37,7 +43,7 @@ interface Plan {
   readonly locks: Readonly<Record<StoredScope, boolean>>;
 }
 
-const NO_READ: Read<readonly unknown[]> = { queries: [], result: () => [] };
+const NO_EVENTS: Read<EventRow[]> = { queries: [], result: () => [] };
 
 /**
  * Reads the rows for a write, or for a group of writes to different sessions. On servers it first locks them,
@@ -76,7 +82,7 @@ export function* readCurrentRows(
   const locked = plans.filter(({ locks }) => locks.session).map(({ key }) => key);
   const sessionLock = lookUp(isGroup ? locks.freeSession : locks.session, locked);
   let lockedFirst: readonly unknown[] | undefined;
-  if (engine.locksDeletedRows && locked.length > 0) {
+  if (engine.kind === 'mysql' && locked.length > 0) {
     [lockedFirst] = yield* readTogether([sessionLock]);
     if (lockedFirst.includes(undefined)) {
       return plans.map(({ key }) => {
@@ -85,7 +91,7 @@ export function* readCurrentRows(
     }
   }
   const [lockedNow, apps, users, rows, ...events] = yield* readTogether([
-    lockedFirst === undefined ? sessionLock : NO_READ,
+    lockedFirst === undefined ? sessionLock : NO_EVENTS,
     lockShared(context, plans, 'app'),
     lockShared(context, plans, 'user'),
     lookUp(currentOf(wantedScopes(plans)), plans.map(eventKey)),
@@ -171,7 +177,7 @@ function eventsByIds(
   { statements }: VerbContext,
   { key, request: { eventIds } }: Plan,
 ): Read<EventRow[]> {
-  if (eventIds.length <= 1) return { queries: [], result: () => [] };
+  if (eventIds.length <= 1) return NO_EVENTS;
   const { events } = statements(currentRowsStatements);
   const queries = [...filledChunks(eventIds, MAX_IDS)].map((chunk) => {
     const values: Key & Record<`id${number}`, string> = { ...key };
@@ -189,15 +195,15 @@ function currentRows(
   several: EventRow[],
   has: Readonly<Record<StoredScope, boolean>>,
 ): CurrentRows {
-  const timed = has.session ? storedSession(request.key, row) : undefined;
-  const session = timed && row && revisions.placed(timed, row);
+  const stored = has.session ? storedSession(request.key, row) : undefined;
+  const session = stored && row && revisions.withRevision(stored, row);
   const app = row && wants.app && has.app ? joinedState(row.app_state, row.app_time) : undefined;
   const user =
     row && wants.user && has.user ? joinedState(row.user_state, row.user_time) : undefined;
   // A history is cut by the times in its rows.
-  const placed = memberOf(request, 'truncateAfter') === undefined ? session : timed;
-  const stored: Record<StoredScope, unknown> = { session, app, user };
-  const isAnyAbsent = STORED_PREFIXES.some(([scope]) => wants[scope] && !stored[scope]);
+  const read = memberOf(request, 'truncateAfter') === undefined ? session : stored;
+  const states: Record<StoredScope, unknown> = { session, app, user };
+  const isAnyAbsent = STORED_PREFIXES.some(([scope]) => wants[scope] && !states[scope]);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
   const events = request.eventIds.length > 1 ? several : storedEvent(row);
   return {
@@ -206,7 +212,7 @@ function currentRows(
       session,
       app,
       user,
-      events: timed && placed ? inRevision(engine, timed, placed, events) : [],
+      events: stored && read ? inRevision(engine, stored, read, events) : [],
       changed: [],
       // Python stores an event's own time in the column, which may be later than the session's `update_time`.
       floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
@@ -230,22 +236,24 @@ function inRevision(
   return events.map((row) => (row.seq === updated ? { ...row, seq: revision } : row));
 }
 
-function storedSession(key: StorageKey, row: CurrentColumns | undefined): SessionRow | undefined {
-  const { appName, userId, sessionId } = key;
-  if (userId === undefined || sessionId === undefined || row === undefined) return undefined;
-  const { state, create_time, update_time, side_time, last_update_time } = row;
-  if (state === null || create_time === null || update_time === null) return undefined;
-  return sessionRow(
-    { appName, userId, sessionId },
-    { state, create_time, update_time, side_time, last_update_time },
-  );
+function storedSession(
+  { appName, userId, sessionId }: StorageKey,
+  row: CurrentColumns | undefined,
+): SessionRow | undefined {
+  if (userId === undefined || sessionId === undefined || !hasSession(row)) return undefined;
+  return sessionRow({ appName, userId, sessionId }, row);
+}
+
+function hasSession(row: CurrentColumns | undefined): row is CurrentColumns & SessionColumns {
+  return row !== undefined && row.state !== null;
 }
 
 function storedEvent(row: CurrentColumns | undefined): EventRow[] {
-  if (row === undefined) return [];
-  const { id, invocation_id, timestamp, event_data } = row;
-  if (id === null || invocation_id === null || timestamp === null) return [];
-  return [eventRow({ id, invocation_id, timestamp, event_data })];
+  return hasEvent(row) ? [eventRow(row)] : [];
+}
+
+function hasEvent(row: CurrentColumns | undefined): row is CurrentColumns & EventColumns {
+  return row !== undefined && row.id !== null;
 }
 
 /** Adds to each request's rows the events that its handle lacks. */
@@ -255,44 +263,31 @@ function* withChanged(
   rows: readonly (CurrentColumns | undefined)[],
   current: readonly (CurrentRows | undefined)[],
 ): Steps<readonly (CurrentRows | undefined)[]> {
-  const reads = new Map<number, Read<EventRow[]>>();
-  for (const [index, { key, request }] of plans.entries()) {
-    const row = current[index];
-    const session = row?.found.session;
-    const { since, changedLimit: limit = Infinity } = request;
-    if (!session || since >= session.revision || since > LAST_REVISION) continue;
-    const updated = parseTime(rows[index]?.update_time) ?? session.revision;
-    const replacedAt = parseTime(row?.sideTableRow?.replacedAt) ?? 0;
-    reads.set(index, readChanged(context, { key, session, updated, replacedAt, since, limit }));
-  }
-  if (reads.size === 0) return current;
-  const changed = yield* readTogether([...reads.values()]);
-  const events = new Map([...reads.keys()].map((index, position) => [index, changed[position]]));
-  return current.map(
-    (rows, index) =>
-      rows && { ...rows, found: { ...rows.found, changed: events.get(index) ?? [] } },
+  const reads = plans.map((plan, index) =>
+    changedEvents(context, plan, rows[index], current[index]),
   );
-}
-
-interface ChangedRequest {
-  readonly key: Key;
-  readonly session: SessionRow;
-  /** The session's `update_time`, in microseconds. */
-  readonly updated: number;
-  readonly replacedAt: number;
-  readonly since: number;
-  readonly limit: number;
+  if (reads.every((read) => read === NO_EVENTS)) return current;
+  const changed = yield* readTogether(reads);
+  return current.map((member, index) => {
+    return member && { ...member, found: { ...member.found, changed: changed[index] ?? [] } };
+  });
 }
 
 /**
- * Returns the events that changed after `since`, as their times tell it. Also returns events that may be new:
- * Python may append an event with an earlier time than a stored one. The caller skips the events that its
- * handle has.
+ * Reads the events that changed after the revision of the request's handle, as their times tell it. Also reads
+ * events that may be new: Python may append an event with an earlier time than a stored one. The caller skips the
+ * events that its handle has.
  */
-function readChanged(
+function changedEvents(
   { layout, statements }: VerbContext,
-  { key, session, updated, replacedAt, since, limit }: ChangedRequest,
+  { key, request: { since, changedLimit: limit = Infinity } }: Plan,
+  columns: CurrentColumns | undefined,
+  rows: CurrentRows | undefined,
 ): Read<EventRow[]> {
+  const session = rows?.found.session;
+  if (!session || since >= session.revision || since > LAST_REVISION) return NO_EVENTS;
+  const updated = parseTime(columns?.update_time) ?? session.revision;
+  const replacedAt = parseTime(rows.sideTableRow?.replacedAt) ?? 0;
   const which = replacedAt > since ? 'changedOrReplaced' : 'changed';
   const { all, first } = statements(currentRowsStatements)[which];
   const query = limit === Infinity ? all : first;

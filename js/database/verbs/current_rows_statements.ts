@@ -6,17 +6,17 @@ import type { Engine, StoredTime } from '../engines/engine.js';
 import { findByKey } from '../transactions/lookup.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared } from '../transactions/prepared.js';
-import type { StandingColumns } from '../tables/revisions.js';
+import type { RevisionColumns } from '../tables/revisions.js';
 import type { EventColumns } from '../tables/rows.js';
 import {
   inOrder,
   isAlsoOfSession,
   isOfSession,
-  IS_BESIDE,
+  JOINS_SIDE_TABLE,
   type Key,
   selectEvents,
   sessionColumns,
-  standingColumns,
+  revisionColumns,
   isSession,
   isUser,
   selectFloor,
@@ -27,7 +27,7 @@ import type { Database } from '../tables/tables.js';
  * The columns of the one row that is read by a session's key. A row that is missing or was not asked for
  * gives NULL.
  */
-export interface CurrentColumns extends StandingColumns {
+export interface CurrentColumns extends RevisionColumns {
   state: string | null;
   create_time: StoredTime | null;
   update_time: StoredTime | null;
@@ -41,52 +41,6 @@ export interface CurrentColumns extends StandingColumns {
   app_time: StoredTime | null;
   user_state: string | null;
   user_time: StoredTime | null;
-}
-
-type CurrentColumn<Name extends keyof CurrentColumns> = CurrentColumns[Name];
-
-/** The columns of {@link CurrentColumns}, in the order of the query. */
-type CurrentTuple = readonly [
-  floor: CurrentColumn<'floor'>,
-  id: CurrentColumn<'id'>,
-  invocationId: CurrentColumn<'invocation_id'>,
-  state: CurrentColumn<'state'>,
-  createTime: CurrentColumn<'create_time'>,
-  updateTime: CurrentColumn<'update_time'>,
-  sideTime: CurrentColumn<'side_time'>,
-  lastUpdateTime: CurrentColumn<'last_update_time'>,
-  replacedAt: CurrentColumn<'replaced_at'>,
-  eventData: CurrentColumn<'event_data'>,
-  timestamp: CurrentColumn<'timestamp'>,
-  newest: CurrentColumn<'newest'>,
-  later: CurrentColumn<'later'>,
-  appState: CurrentColumn<'app_state'>,
-  appTime: CurrentColumn<'app_time'>,
-  userState: CurrentColumn<'user_state'>,
-  userTime: CurrentColumn<'user_time'>,
-];
-
-/** Reads by index, since destructuring an array runs its iterator. */
-function currentColumns(columns: CurrentTuple): CurrentColumns {
-  return {
-    floor: columns[0],
-    id: columns[1],
-    invocation_id: columns[2],
-    state: columns[3],
-    create_time: columns[4],
-    update_time: columns[5],
-    side_time: columns[6],
-    last_update_time: columns[7],
-    replaced_at: columns[8],
-    event_data: columns[9],
-    timestamp: columns[10],
-    newest: columns[11],
-    later: columns[12],
-    app_state: columns[13],
-    app_time: columns[14],
-    user_state: columns[15],
-    user_time: columns[16],
-  };
 }
 
 /** The key of a session, and the id of one of its events. */
@@ -125,7 +79,6 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
         engine,
         ['app', 'user', 'session', 'event'],
         (value) => selectCurrent(database, engine, layout, scopes, value),
-        currentColumns,
       ),
     ),
     /** Lock, on servers, a row that the write may change. Each returns one row if the row exists. */
@@ -177,7 +130,7 @@ function selectCurrent(
   return database
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
     .leftJoin('sessions as session', (join) => join.on(isSession(value, 'session')))
-    .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(IS_BESIDE))
+    .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
     .leftJoin('events as event', (join) =>
       join
         .on('event.id', '=', value('event'))
@@ -193,7 +146,7 @@ function selectCurrent(
       json(of.ref('event.event_data')).as('event_data'),
       time(of.ref('event.timestamp')).as('timestamp'),
     ])
-    .select(standingColumns(engine))
+    .select(revisionColumns(engine))
     .$if(app, (query) =>
       query.leftJoin('app_states as app', (join) => join.on('app.app_name', '=', value('app'))),
     )

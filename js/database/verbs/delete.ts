@@ -11,7 +11,7 @@ import {
   keyOf,
   selectFloor,
   sessionStatements,
-  standingColumns,
+  revisionColumns,
   isUser,
 } from './session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
@@ -37,50 +37,34 @@ interface TimeColumns {
   newest: StoredTime | null;
 }
 
-/** @returns the statements that delete one session, or all sessions of a user */
-function sessionDeletion(database: Database, engine: Engine, isOne: boolean) {
-  type Part = `adk_session_wasm_${'sessions' | 'details' | 'terms'}`;
-  const parts = (table: 'events' | Part) =>
-    new Prepared<Key, never>((value) => {
-      const query = database.deleteFrom(table).where(isUser(value));
-      return isOne ? query.where('session_id', '=', value('session')) : query;
-    });
-  return {
-    times: new Prepared<Key, TimeColumns>((value) => {
-      const ofUser = database
-        .selectFrom('sessions as session')
-        .select((of) => [
-          engine.time(of.ref('session.update_time')).as('update_time'),
-          of
-            .selectFrom('adk_session_wasm_sessions as side')
-            .select((row) => engine.time(row.ref('side.update_time')).as('side_time'))
-            .whereRef('side.app_name', '=', 'session.app_name')
-            .whereRef('side.user_id', '=', 'session.user_id')
-            .whereRef('side.session_id', '=', 'session.id')
-            .as('side_time'),
-        ])
-        .select(standingColumns(engine))
-        .where('session.app_name', '=', value('app'))
-        .where('session.user_id', '=', value('user'));
-      const query = isOne ? ofUser.where('session.id', '=', value('session')) : ofUser;
-      return engine.locksRows ? query.forUpdate() : query;
-    }),
-    events: parts('events'),
-    sideTable: parts('adk_session_wasm_sessions'),
-    details: parts('adk_session_wasm_details'),
-    terms: parts('adk_session_wasm_terms'),
-    sessions: new Prepared<Key, never>((value) => {
-      const query = database.deleteFrom('sessions').where(isUser(value));
-      return isOne ? query.where('id', '=', value('session')) : query;
-    }),
-  };
+/** @returns the statement that reads the times of one session, or of all sessions of a user, and locks their rows */
+function selectTimes(database: Database, engine: Engine, isOne: boolean) {
+  return new Prepared<Key, TimeColumns>((value) => {
+    const ofUser = database
+      .selectFrom('sessions as session')
+      .select((of) => [
+        engine.time(of.ref('session.update_time')).as('update_time'),
+        of
+          .selectFrom('adk_session_wasm_sessions as side')
+          .select((row) => engine.time(row.ref('side.update_time')).as('side_time'))
+          .whereRef('side.app_name', '=', 'session.app_name')
+          .whereRef('side.user_id', '=', 'session.user_id')
+          .whereRef('side.session_id', '=', 'session.id')
+          .as('side_time'),
+      ])
+      .select(revisionColumns(engine))
+      .where('session.app_name', '=', value('app'))
+      .where('session.user_id', '=', value('user'));
+    const query = isOne ? ofUser.where('session.id', '=', value('session')) : ofUser;
+    return engine.locksRows ? query.forUpdate() : query;
+  });
 }
 
 /** Makes the statements of {@link remove}. */
 export function deleteStatements(database: Database, engine: Engine, layout: Layout) {
   return {
-    deleteOne: sessionDeletion(database, engine, true),
-    deleteAll: sessionDeletion(database, engine, false),
+    timesOfOne: selectTimes(database, engine, true),
+    timesOfAll: selectTimes(database, engine, false),
     deleteUser: new Prepared<Pick<Key, 'app' | 'user'>, never>((value) =>
       database.deleteFrom('user_states').where(isUser(value)),
     ),
@@ -135,18 +119,18 @@ export function* removeUnchanged(
   { key, revision, labels }: StorageDeleteUnchangedRequest,
 ): Steps<Deleted | false> {
   const { statements } = context;
-  const { deleteOne } = statements(deleteStatements);
+  const { timesOfOne } = statements(deleteStatements);
   const session = keyOf(key);
   // The details are read once the session is locked: whoever changes them locks it first.
   const [rows, [details]] = yield* together([
-    deleteOne.times.of(session),
+    timesOfOne.of(session),
     statements(describeStatements).details.of(session),
   ]);
   const isUnchanged =
     rows.some((row) => revisionOf(row.update_time, 'a session') === revision) &&
     (details?.labels ?? undefined) === labels;
   if (!isUnchanged) return false;
-  yield* deleteRows(deleteOne, session);
+  yield* deleteRows(statements(writeStatements).deleteOne, session);
   return { floor: yield* raisedFloor(context, revisionsOf(rows)) };
 }
 
@@ -156,9 +140,8 @@ function nextRevision({ clock }: VerbContext, updateTime: StoredTime): number {
 
 /** Deletes a session. Returns the times that may have been its revision; none if there is no such session. */
 function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> {
-  const { deleteOne } = statements(deleteStatements);
-  const rows = yield* deleteOne.times.run(key);
-  if (rows.length > 0) yield* deleteRows(deleteOne, key);
+  const rows = yield* statements(deleteStatements).timesOfOne.run(key);
+  if (rows.length > 0) yield* deleteRows(statements(writeStatements).deleteOne, key);
   return revisionsOf(rows);
 }
 
@@ -177,23 +160,25 @@ function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> 
  * deadlock with an append, and the transaction runs again.
  */
 function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
-  const { deleteAll, deleteUser } = statements(deleteStatements);
+  const { timesOfAll, deleteUser } = statements(deleteStatements);
   const { lockedState } = statements(sessionStatements);
-  let rows = yield* deleteAll.times.run(key);
+  let rows = yield* timesOfAll.run(key);
   for (;;) {
     const { length: before } = rows;
     const [row] = yield* lockedState.user.run(key);
-    rows = yield* deleteAll.times.run(key);
+    rows = yield* timesOfAll.run(key);
     if (row === undefined && rows.length > before) continue;
-    if (rows.length > 0) yield* deleteRows(deleteAll, key);
+    if (rows.length > 0) yield* deleteRows(statements(writeStatements).deleteAll, key);
     if (row === undefined) return revisionsOf(rows);
     yield* deleteUser.run(key);
     return [...revisionsOf(rows), revisionOf(row.update_time, 'a state')];
   }
 }
 
+type Deletions = ReturnType<typeof writeStatements>['deleteOne'];
+
 function* deleteRows(
-  { events, sideTable, details, terms, sessions }: ReturnType<typeof sessionDeletion>,
+  { events, sideTable, details, terms, sessions }: Deletions,
   key: Key,
 ): Steps<void> {
   const statements = [events, sideTable, details, terms, sessions];

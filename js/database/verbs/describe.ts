@@ -3,8 +3,8 @@ import type { Engine } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
 import { currentRowsStatements } from './current_rows_statements.js';
-import { termInserts, termStatements } from './terms.js';
-import { detailsColumns, IS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
+import { termInserts } from './terms.js';
+import { detailsColumns, JOINS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
 import type { VerbContext } from './verb_context.js';
 import { writeStatements } from './write_statements.js';
 
@@ -21,7 +21,7 @@ export function describeStatements(database: Database, engine: Engine) {
     details: new Prepared<Key, DetailsColumns>((value) =>
       database
         .selectFrom('sessions as session')
-        .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
+        .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
         .select('details.session_id as details')
         .select(detailsColumns(engine))
         .where(isSession(value, 'session')),
@@ -38,9 +38,9 @@ export function* describe(
   const stored = yield* lockedDetails(context, session);
   if (stored === undefined) return false;
   const { statements } = context;
-  const { deleteDetails, insertMissingDetails, updateDetails } = statements(writeStatements);
-  const { deleteTerms } = statements(termStatements);
-  const insert = stored.details === null ? [deleteDetails, insertMissingDetails] : [];
+  const { deleteOne, insertMissingDetails, updateDetails } = statements(writeStatements);
+  // An earlier session with this id may have left details.
+  const insert = stored.details === null ? [deleteOne.details, insertMissingDetails] : [];
   const values = {
     ...session,
     title: title === undefined ? stored.title : title || null,
@@ -49,7 +49,7 @@ export function* describe(
   const queries = [
     ...insert.map((statement) => statement.of(session)),
     updateDetails.of(values),
-    deleteTerms.of(session),
+    deleteOne.terms.of(session),
     ...termInserts(context, session, values.title, values.labels),
   ];
   yield* together(queries, true);

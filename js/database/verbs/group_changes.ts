@@ -164,7 +164,7 @@ export class GroupChanges {
     if (updated === time && replacedAt === undefined) {
       // Lists would pass over a row that no longer counts.
       const isNeeded = sideTableRow?.replacedAt !== null;
-      if (!isNeeded) this.#others.push(statements.deleteSideTableRow.of(key));
+      if (!isNeeded) this.#others.push(statements.deleteOne.sideTable.of(key));
       return;
     }
     const replaced =

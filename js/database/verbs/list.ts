@@ -9,8 +9,8 @@ import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
 import {
   detailsColumns,
-  IS_BESIDE,
-  IS_DETAILS,
+  JOINS_SIDE_TABLE,
+  JOINS_DETAILS,
   sessionStatements,
   type StateColumns,
   stateColumns,
@@ -81,7 +81,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   /** Joins the side table's row of each session, if its `update_time` is the session's. */
   const withSideTable = (value: Value<Owner>) =>
     sessionsOf(value).leftJoin('adk_session_wasm_sessions as side', (join) =>
-      join.on(IS_BESIDE).onRef('side.update_time', '=', 'session.update_time'),
+      join.on(JOINS_SIDE_TABLE).onRef('side.update_time', '=', 'session.update_time'),
     );
   /** Selects only the sessions without such a row. */
   const fromSessions = (value: Value<Owner>) =>
@@ -94,7 +94,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   const fromSideTable = (value: Value<Owner>) => {
     const query = database
       .selectFrom('adk_session_wasm_sessions as side')
-      .leftJoin('sessions as session', (join) => join.on(IS_BESIDE))
+      .leftJoin('sessions as session', (join) => join.on(JOINS_SIDE_TABLE))
       .where(
         sql<boolean>`case when session.update_time = side.update_time then true else false end`,
       )
@@ -112,7 +112,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
           .onRef('session.id', '=', 'matching.session_id'),
       )
       .leftJoin('adk_session_wasm_sessions as side', (join) =>
-        join.on(IS_BESIDE).onRef('side.update_time', '=', 'session.update_time'),
+        join.on(JOINS_SIDE_TABLE).onRef('side.update_time', '=', 'session.update_time'),
       );
   const columns = (of: ExpressionBuilder<Aliased, 'session' | 'side'>) =>
     [
@@ -138,7 +138,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
   ) => {
     const rows = (value: Value<Values>) =>
       from(value)
-        .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
+        .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
         .select(columns)
         .select(detailsColumns(engine));
     return {
@@ -228,16 +228,16 @@ export function* list(context: VerbContext, request: BuiltInListRequest): Steps<
   const named = { app: appName, user: userId ?? '' };
   const { ofAllUsers, ofUser } = statements(listStatements);
   const ofOwner = userId === undefined ? ofAllUsers : ofUser;
-  const { wanted, ranges } = yield* rarestTerms(ofOwner.countTerms, named, terms);
-  const owner = { ...named, ...wanted };
+  const { bounds, ranges } = yield* rarestTerms(ofOwner.countTerms, named, terms);
+  const owner = { ...named, ...bounds };
   const matching = ranges === 0 ? undefined : ofOwner.matching[orderBy](ranges);
   // Absent if the list is merged from two.
   const single = matching ?? (orderBy === 'createTime' ? ofOwner.creation : undefined);
-  const timeBeside = (milliseconds: number, isBeyond: boolean) =>
+  const timeWithMargin = (milliseconds: number, isBeyond: boolean) =>
     layout.timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
   const isAfter = after !== undefined;
   const size = nextPowerOfTwo(offset + (limit ?? 0));
-  const place = after === undefined ? '' : timeBeside(after[orderBy] ?? 0, true);
+  const place = after === undefined ? '' : timeWithMargin(after[orderBy] ?? 0, true);
   const first = { ...owner, place, bound: '' };
   const states = statements(sessionStatements);
   const [[app], [user], all, counted, firstTimes] = yield* together([
@@ -247,17 +247,17 @@ export function* list(context: VerbContext, request: BuiltInListRequest): Steps<
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
     limit ? (single ?? ofOwner.sideTable).times([size, order, isAfter]).of(first) : undefined,
   ]);
-  let found = firstTimes;
+  let pageTimes = firstTimes;
   if (single === undefined && limit) {
     // The page has no time behind this one. Without the bound, the query would pass over all sessions that have
     // a row in the side table.
     const bound = firstTimes[size - 1]?.time;
     const times = ofOwner.sessions.times([size, order, isAfter, bound !== undefined]);
-    found = [...firstTimes, ...(yield* times.run({ ...first, bound: bound ?? '' }))];
+    pageTimes = [...firstTimes, ...(yield* times.run({ ...first, bound: bound ?? '' }))];
   }
   const times = after
-    ? timesAfterPlace(found, request, after, timeBeside)
-    : timesOfPage(found, request);
+    ? timesAfterPlace(pageTimes, request, after, timeWithMargin)
+    : timesOfPage(pageTimes, request);
   const between = times && { ...owner, ...times };
   const [ofSessions, ofSideTable] = between
     ? yield* together(
@@ -307,12 +307,12 @@ function timesAfterPlace(
   rows: readonly { time: StoredTime }[],
   { limit = 0, order, orderBy = 'lastUpdateTime' }: BuiltInListRequest,
   { [orderBy]: time = 0 }: TimedPlace,
-  timeBeside: (milliseconds: number, isBeyond: boolean) => StoredTime,
+  timeWithMargin: (milliseconds: number, isBeyond: boolean) => StoredTime,
 ): PageTimes {
   const times = sortedTimes(rows, order);
   const last = parseMilliseconds(times[limit - 1] ?? times.at(-1)) ?? time;
-  const start = timeBeside(time, false);
-  const end = timeBeside(last, true);
+  const start = timeWithMargin(time, false);
+  const end = timeWithMargin(last, true);
   const [from, to] = order === 'asc' ? [start, end] : [end, start];
   return { from, to, before: 0 };
 }

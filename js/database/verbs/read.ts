@@ -42,11 +42,9 @@ export function readStatements(database: Database, engine: Engine, { service }: 
     all: (value: KeyValue) => Compilable<Columns> = (value) =>
       inOrder(engine, select(value), 'asc'),
   ): WindowStatements<Columns> => ({
-    all: new Prepared<Key, Columns>(all),
-    last: new Prepared<Key & { last: number }, Columns>((value) =>
-      inOrder(engine, select(value), 'desc').limit(value('last')),
-    ),
-    since: new Prepared<Key & { seconds: number }, Columns>((value) =>
+    all: new Prepared(all),
+    last: new Prepared((value) => inOrder(engine, select(value), 'desc').limit(value('last'))),
+    since: new Prepared((value) =>
       inOrder(engine, select(value), 'asc').where((of) =>
         engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
       ),
@@ -61,8 +59,8 @@ export function readStatements(database: Database, engine: Engine, { service }: 
       const rows = isRange
         ? inIndexOrder(selectEvents(database, engine, isRangeOfSession(value)), order)
         : selectRows(value);
-      const beside = isAtEvent ? rows.where(isBeside(engine, direction, value)) : rows;
-      return inOrder(engine, beside, order).limit(value('limit'));
+      const page = isAtEvent ? rows.where(isBeyond(engine, direction, value)) : rows;
+      return inOrder(engine, page, order).limit(value('limit'));
     });
   const pages = (isAtEvent: boolean) => ({
     before: page('before', isAtEvent),
@@ -94,7 +92,7 @@ type PageValues = Key & { place: StoredTime; event: string; limit: number };
  * The condition that an event stands before or after the one at a place. The place is a value and no subquery:
  * MariaDB would then read all events of the session.
  */
-function isBeside(
+function isBeyond(
   { eventOrder: [first, second] }: Engine,
   direction: 'before' | 'after',
   value: (name: 'place' | 'event') => unknown,
@@ -172,12 +170,12 @@ export function* readPage(
   const atEnd = pages.atEnd[direction].of({ ...values, limit, event: '', place: 0 });
   const isAtEvent = eventId !== undefined;
   const at = isAtEvent ? placeOf.of({ ...values, event: eventId }) : atEnd;
-  const [[row], counts, found] = yield* together([...head, at], !isAtEvent);
+  const [[row], counts, answer] = yield* together([...head, at], !isAtEvent);
   if (row === undefined) return {};
   const { session } = sessionRows(revisions, key, row);
-  let columns = found as readonly EventColumns[];
+  let columns = answer as readonly EventColumns[];
   if (isAtEvent) {
-    const [first] = found as readonly { place: StoredTime }[];
+    const [first] = answer as readonly { place: StoredTime }[];
     if (first === undefined) return { session };
     const place = { ...values, limit, event: eventId, place: first.place };
     [columns] = yield* together([pages.atEvent[direction].of(place)], true);
@@ -231,7 +229,7 @@ function sessionRows(
   row: MergedColumns,
 ): Omit<Rows, 'events'> {
   return {
-    session: revisions.placed(sessionRow(key, row), row),
+    session: revisions.withRevision(sessionRow(key, row), row),
     app: joinedState(row.app_state, row.app_time),
     user: joinedState(row.user_state, row.user_time),
   };
@@ -240,10 +238,10 @@ function sessionRows(
 /** Cuts the window out of the events that the query returned, and puts them in append order. */
 function within<E extends { timestamp: number }>(
   { last, after }: StorageReadRequest['window'],
-  found: E[],
+  events: E[],
 ): E[] {
-  if (after === undefined) return last === undefined ? found : found.reverse();
-  const passed = found.filter(({ timestamp }) => timestamp >= after);
+  if (after === undefined) return last === undefined ? events : events.reverse();
+  const passed = events.filter(({ timestamp }) => timestamp >= after);
   return last === undefined || passed.length <= last ? passed : passed.slice(-last);
 }
 

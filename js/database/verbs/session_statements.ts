@@ -5,7 +5,7 @@ import type { StorageKey } from '../../storage/rows.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared } from '../transactions/prepared.js';
-import type { StandingColumns } from '../tables/revisions.js';
+import type { RevisionColumns } from '../tables/revisions.js';
 import type { SessionColumns } from '../tables/rows.js';
 import { type Database, METADATA } from '../tables/tables.js';
 
@@ -34,7 +34,7 @@ export interface StateColumns {
 }
 
 /** The columns of a session and its row in the side table, with the user's and the app's state. */
-export interface MergedColumns extends SessionColumns, StandingColumns {
+export interface MergedColumns extends SessionColumns, RevisionColumns {
   app_state: string | null;
   app_time: StoredTime | null;
   user_state: string | null;
@@ -73,10 +73,10 @@ export function isUser(value: (name: 'app' | 'user') => string): RawBuilder<bool
 }
 
 /** The condition that joins the side table to the sessions. */
-export const IS_BESIDE = sql<boolean>`side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id`;
+export const JOINS_SIDE_TABLE = sql<boolean>`side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id`;
 
 /** The condition that joins the details to the sessions. */
-export const IS_DETAILS = sql<boolean>`details.app_name = session.app_name and details.user_id = session.user_id
+export const JOINS_DETAILS = sql<boolean>`details.app_name = session.app_name and details.user_id = session.user_id
   and details.session_id = session.id and details.create_time = session.create_time`;
 
 /** The title and the labels in the details. */
@@ -107,8 +107,8 @@ export function sessionColumns({ json, time }: Engine) {
   ] as const;
 }
 
-/** The columns of {@link StandingColumns} that are computed from the events of the session. */
-export function standingColumns({ time }: Engine) {
+/** The columns of {@link RevisionColumns} that are computed from the events of the session. */
+export function revisionColumns({ time }: Engine) {
   const ofSession = sql`from ${sql.table('events')} as recent
     where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id`;
   const at = sql.ref('recent.timestamp');
@@ -165,7 +165,7 @@ export function selectEventDataInOrder(
   value: KeyValue,
 ): Compilable<{ id: string; event_data: string }> {
   const select = selectEventData(database, engine, isOfSession(value));
-  if (!engine.ordersBeforeText) return inOrder(engine, select, 'asc');
+  if (engine.kind !== 'postgresql') return inOrder(engine, select, 'asc');
   const columns = database
     .selectFrom('events')
     .where(isOfSession(value))
@@ -234,8 +234,8 @@ export function sessionStatements(database: Database, engine: Engine) {
             .onRef('owner.app_name', '=', 'session.app_name')
             .onRef('owner.user_id', '=', 'session.user_id'),
         )
-        .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(IS_BESIDE))
-        .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
+        .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
+        .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
         .select(sessionColumns(engine))
         .select(detailsColumns(engine))
         .select((of) => [
@@ -245,7 +245,7 @@ export function sessionStatements(database: Database, engine: Engine) {
           json(of.ref('owner.state')).as('user_state'),
           time(of.ref('owner.update_time')).as('user_time'),
         ])
-        .select(standingColumns(engine))
+        .select(revisionColumns(engine))
         .where(isSession(value, 'session')),
     ),
     app: ofApp(false),

@@ -5,7 +5,7 @@ import type { Engine, EngineKind } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { COMPLETE, type Database, METADATA } from '../tables/tables.js';
 import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
-import { isOfSession, type Key, type KeyValue } from './session_statements.js';
+import { type Key, type KeyValue } from './session_statements.js';
 import { cached, exactChunks } from './statement_sizes.js';
 import type { VerbContext } from './verb_context.js';
 
@@ -13,7 +13,7 @@ import type { VerbContext } from './verb_context.js';
 const MAX_ROWS = 64;
 
 /** The most terms by which one list finds sessions. The filter checks the others. */
-const MAX_WANTED = 8;
+const MAX_TERMS = 8;
 
 /**
  * The most sessions that a list finds by terms. It sorts them for each page. If more have the rarest term, the
@@ -52,7 +52,7 @@ function isAfter(kind: EngineKind, value: KeyValue): RawBuilder<boolean> {
 /** The ranges of the terms that a list asks for. */
 export type TermRanges = Record<`from${number}` | `to${number}`, string>;
 
-/** Makes the statements that store the terms of a session. */
+/** Makes the statements that store the terms of sessions. */
 export function termStatements(database: Database, { kind }: Engine, layout: Layout) {
   return {
     insertTerms: cached(
@@ -71,11 +71,8 @@ export function termStatements(database: Database, { kind }: Engine, layout: Lay
             .modifyEnd(skipsStored(kind, 'app_name')),
         ),
     ),
-    deleteTerms: new Prepared<Key, never>((value) =>
-      database.deleteFrom('adk_session_wasm_terms').where(isOfSession(value)),
-    ),
-    /** Notes that all titles and labels have their terms. */
-    noteTerms: new Prepared<object, never>(() =>
+    /** Stores that all titles and labels have their terms. */
+    setTermsComplete: new Prepared<object, never>(() =>
       database
         .insertInto(layout.metadata)
         .values({ key: METADATA.terms, value: COMPLETE })
@@ -136,9 +133,9 @@ export function* rarestTerms(
   count: ReturnType<typeof countTerms>,
   owner: Record<'app' | 'user', string>,
   terms: readonly string[],
-): Steps<{ wanted: TermRanges; ranges: number }> {
-  if (terms.length === 0) return { wanted: {}, ranges: 0 };
-  const ranges = terms.slice(0, MAX_WANTED).map((from) => ({ from, to: from + LAST }));
+): Steps<{ bounds: TermRanges; ranges: number }> {
+  if (terms.length === 0) return { bounds: {}, ranges: 0 };
+  const ranges = terms.slice(0, MAX_TERMS).map((from) => ({ from, to: from + LAST }));
   const counts = yield* together(
     ranges.map(({ from, to }) => count.of({ ...owner, from0: from, to0: to })),
   );
@@ -146,13 +143,13 @@ export function* rarestTerms(
     .map((range, index) => ({ ...range, entries: Number(counts[index]?.[0]?.entries) }))
     .filter(({ entries }) => entries <= MAX_MATCHING)
     .sort((one, other) => one.entries - other.entries);
-  const wanted = Object.fromEntries<string>(
+  const bounds = Object.fromEntries<string>(
     ordered.flatMap(({ from, to }, index) => [
       [`from${index}`, from],
       [`to${index}`, to],
     ]),
   );
-  return { wanted, ranges: ordered.length };
+  return { bounds, ranges: ordered.length };
 }
 
 function isIn(table: 'counted' | 'entry' | 'other', from: string, to: string): RawBuilder<boolean> {

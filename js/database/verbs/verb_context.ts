@@ -7,6 +7,8 @@ import type { Database } from '../tables/tables.js';
 export interface VerbContext {
   readonly engine: Engine;
   readonly layout: Layout;
+  /** Puts the tables' full names into every query that is built with it. */
+  readonly database: Database;
   /** Returns statements, which are made at their first use. */
   readonly statements: <Statements>(make: MakeStatements<Statements>) => Statements;
   readonly revisions: Revisions;
@@ -29,7 +31,7 @@ export function statementsOver(
   usual: Engine,
   layout: Layout,
 ): VerbContext['statements'] {
-  const engine = layout.engineOf(usual);
+  const engine = layout.engineOf?.(usual) ?? usual;
   const made = new Map<MakeStatements<unknown>, unknown>();
   return <Statements>(make: MakeStatements<Statements>): Statements => {
     if (!made.has(make)) made.set(make, make(database, engine, layout));

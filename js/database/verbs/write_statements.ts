@@ -1,4 +1,4 @@
-/** The statements that insert and update rows. */
+/** The statements that insert, update and delete rows. */
 import { sql } from 'kysely';
 import { cached } from './statement_sizes.js';
 import type { SharedScope } from '../../state/scope.js';
@@ -6,13 +6,14 @@ import type { Engine, StoredTime } from '../engines/engine.js';
 import { jsonRows, type JsonRows, type KeyedStatement } from '../transactions/lookup.js';
 import { Prepared } from '../transactions/prepared.js';
 import {
-  IS_DETAILS,
+  JOINS_DETAILS,
   isAlsoOfSession,
   type Key,
   isOfSession,
   isSession,
   isUser,
 } from './session_statements.js';
+import { DETAILS, SIDE_TABLE, TERMS } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
 
 /** The columns of a new event. */
@@ -37,7 +38,7 @@ type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime }
 /** The changed columns of a session. */
 export type SessionValues = Key & { state: string; updated: StoredTime };
 
-/** Makes the statements that insert and update rows. */
+/** Makes the statements that insert, update and delete rows. */
 export function writeStatements(database: Database, engine: Engine) {
   const { readsJsonRows, isFile } = engine;
   /**
@@ -59,7 +60,25 @@ export function writeStatements(database: Database, engine: Engine) {
         .where('session.id', '=', sql.ref<string>('given.session'))
         .where(sql<boolean>`given.session || '' = given.session`),
     );
+  /** Delete rows of a session, or those of all sessions of a user. */
+  const deletions = (isOne: boolean) => {
+    const from = (table: 'events' | typeof SIDE_TABLE | typeof DETAILS | typeof TERMS) =>
+      new Prepared<Key, never>((value) =>
+        database.deleteFrom(table).where(isOne ? isOfSession(value) : isUser(value)),
+      );
+    return {
+      events: from('events'),
+      sideTable: from(SIDE_TABLE),
+      details: from(DETAILS),
+      terms: from(TERMS),
+      sessions: new Prepared<Key, never>((value) =>
+        database.deleteFrom('sessions').where(isOne ? isSession(value) : isUser(value)),
+      ),
+    };
+  };
   return {
+    deleteOne: deletions(true),
+    deleteAll: deletions(false),
     insertSession: new Prepared<
       Key & { state: string; created: StoredTime; updated: StoredTime },
       never
@@ -112,13 +131,6 @@ export function writeStatements(database: Database, engine: Engine) {
         })
         .where(isOfSession(value)),
     ),
-    deleteSideTableRow: new Prepared<Key, never>((value) =>
-      database.deleteFrom('adk_session_wasm_sessions').where(isOfSession(value)),
-    ),
-    /** Deletes a session's details, also those of an earlier session with its id. */
-    deleteDetails: new Prepared<Key, never>((value) =>
-      database.deleteFrom('adk_session_wasm_details').where(isOfSession(value)),
-    ),
     /**
      * Inserts the details of a new session. A program that enforces no foreign keys, as SQLite allows, may have
      * left those of an earlier session with its id.
@@ -158,7 +170,7 @@ export function writeStatements(database: Database, engine: Engine) {
         .expression(
           database
             .selectFrom('sessions as session')
-            .leftJoin('adk_session_wasm_details as details', (join) => join.on(IS_DETAILS))
+            .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
             .select(['session.app_name', 'session.user_id', 'session.id', 'session.create_time'])
             .where(isSession(value, 'session'))
             .where('details.session_id', 'is', null),

@@ -134,8 +134,26 @@ export async function sqliteAtOnce() {
   }
 }
 
-/** @param {string} url @returns {Promise<Result[]>} */
-export async function postgresAtOnce(url) {
+/**
+ * The same appends by Python, whose times are seconds.
+ *
+ * @param {number} count of sessions
+ * @param {(line: object) => Promise<number[]>} ask
+ * @returns {Promise<number>} microseconds per append
+ */
+async function pythonAppendsAtOnce(count, ask) {
+  const histories = Array.from({ length: count }, () =>
+    Array.from({ length: APPENDS / count }, (_, round) => {
+      const event = makeEvent((made += 1));
+      return { ...event, timestamp: 0, actions: { stateDelta: sessionKeys(0, round) } };
+    }),
+  );
+  const [milliseconds = NaN] = await ask({ at_once: histories, app: `python ${(made += 1)}` });
+  return (milliseconds * 1000) / APPENDS;
+}
+
+/** @param {string} url @param {(line: object) => Promise<number[]>} ask @returns {Promise<Result[]>} */
+export async function postgresAtOnce(url, ask) {
   const kysely = new Kysely({
     dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
   });
@@ -145,7 +163,9 @@ export async function postgresAtOnce(url) {
   try {
     for (const count of COUNTS) {
       const { ours, hand } = await appendsAtOnce(sides, count);
+      const python = await pythonAppendsAtOnce(count, ask);
       const values = { case: `PostgreSQL: ${count} at once`, ours, peer: hand, unit };
+      results.push(shown({ ...values, case: `${values.case}, Python`, peer: python }));
       results.push(
         count === 64
           ? atMost({ ...values, most: 1 / 1.5, than: 'a transaction each' })

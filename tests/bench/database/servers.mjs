@@ -59,7 +59,7 @@ async function postgresCases(address) {
   try {
     return [
       ...(await postgresAppends(`postgresql://${address}`, ask)),
-      ...(await postgresAtOnce(`postgresql://${address}`)),
+      ...(await postgresAtOnce(`postgresql://${address}`, ask)),
       await fullRead(service, ask),
       ...(await creations('PostgreSQL', (run) => run(service))),
       ...(await bookkeeping('PostgreSQL', service)),

@@ -1,7 +1,7 @@
 """Times google-adk's DatabaseSessionService on the database whose URL is the first argument.
 
-Reads lines: {"append": events, "session": id of a new session} or {"read": key, "count": number of events}. Prints
-for each line a list with the milliseconds of its calls.
+Reads lines: {"append": events, "session": id of a new session}, {"at_once": events of each session, "app": name} or
+{"read": key, "count": number of events}. Prints for each line a list with the milliseconds of its calls.
 """
 
 import asyncio
@@ -24,10 +24,13 @@ async def time_of(call):
   return (time.perf_counter() - start) * 1000, result
 
 
-async def append(service, events, id):
-  key = {'app_name': 'python', 'user_id': 'user', 'session_id': id}
+async def new_session(service, app, id):
+  key = {'app_name': app, 'user_id': 'user', 'session_id': id}
   await service.create_session(**key)
-  session = await service.get_session(**key)
+  return await service.get_session(**key)
+
+
+async def append(service, session, events):
   times = []
   for given in events:
     event = Event.model_validate(given)
@@ -35,6 +38,13 @@ async def append(service, events, id):
     taken, _ = await time_of(service.append_event(session, event))
     times.append(taken)
   return times
+
+
+async def append_at_once(service, app, histories):
+  sessions = [await new_session(service, app, str(n)) for n in range(len(histories))]
+  appends = [append(service, *each) for each in zip(sessions, histories)]
+  taken, _ = await time_of(asyncio.gather(*appends))
+  return [taken]
 
 
 async def read(service, key, count):
@@ -48,7 +58,10 @@ async def main(url):
   for line in sys.stdin:
     request = json.loads(line)
     if 'append' in request:
-      times = await append(service, request['append'], request['session'])
+      session = await new_session(service, 'python', request['session'])
+      times = await append(service, session, request['append'])
+    elif 'at_once' in request:
+      times = await append_at_once(service, request['app'], request['at_once'])
     else:
       times = await read(service, request['read'], request['count'])
     print(json.dumps(times), flush=True)

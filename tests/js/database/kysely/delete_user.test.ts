@@ -20,7 +20,7 @@ const dialects = {
 };
 
 /** Runs `act` after the given number of results from the database. */
-class Gap {
+class Placeholder {
   #left = 0;
   #act: (() => Promise<unknown>) | undefined;
 
@@ -79,7 +79,7 @@ for (const [kind, start, engine] of [
 
     it('deletes a session that is created between two of its statements completely or not at all', async () => {
       const url = await emptied(kind, server);
-      const gap = new Gap();
+      const gap = new Placeholder();
       await using kysely = new Kysely<unknown>({ dialect: gap.in(dialects[kind](url)) });
       await using deleting = new DatabaseSessionService({ kysely, engine });
       await using creating = new DatabaseSessionService(url);

@@ -116,6 +116,56 @@ select `id`, `event_data` as `event_data`, `invocation_id`, cast(`timestamp` as 
   order by `events`.`timestamp` asc, `id` asc
   limit :limit;
 
+-- write.deleteOne.events
+delete
+  from `events`
+  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
+
+-- write.deleteOne.sideTable
+delete
+  from `adk_session_wasm_sessions`
+  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
+
+-- write.deleteOne.details
+delete
+  from `adk_session_wasm_details`
+  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
+
+-- write.deleteOne.terms
+delete
+  from `adk_session_wasm_terms`
+  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
+
+-- write.deleteOne.sessions
+delete
+  from `sessions`
+  where `app_name` = :app and `user_id` = :user and `id` = :session;
+
+-- write.deleteAll.events
+delete
+  from `events`
+  where `app_name` = :app and `user_id` = :user;
+
+-- write.deleteAll.sideTable
+delete
+  from `adk_session_wasm_sessions`
+  where `app_name` = :app and `user_id` = :user;
+
+-- write.deleteAll.details
+delete
+  from `adk_session_wasm_details`
+  where `app_name` = :app and `user_id` = :user;
+
+-- write.deleteAll.terms
+delete
+  from `adk_session_wasm_terms`
+  where `app_name` = :app and `user_id` = :user;
+
+-- write.deleteAll.sessions
+delete
+  from `sessions`
+  where `app_name` = :app and `user_id` = :user;
+
 -- write.insertSession
 insert into `sessions` (`app_name`, `user_id`, `id`, `state`, `create_time`, `update_time`)
   values (:app, :user, :session, :state, :created, :updated);
@@ -137,16 +187,6 @@ insert into `adk_session_wasm_sessions` (`app_name`, `user_id`, `session_id`, `u
 -- write.updateSideTableRow
 update `adk_session_wasm_sessions`
   set `update_time` = :updated, `last_update_time` = :time, `replaced_at` = :replaced
-  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
-
--- write.deleteSideTableRow
-delete
-  from `adk_session_wasm_sessions`
-  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
-
--- write.deleteDetails
-delete
-  from `adk_session_wasm_details`
   where `app_name` = :app and `user_id` = :user and `session_id` = :session;
 
 -- write.insertNewDetails
@@ -602,12 +642,7 @@ select `details`.`session_id` as `details`, `details`.`title` as `title`, `detai
 insert into `adk_session_wasm_terms` (`app_name`, `user_id`, `session_id`, `term`)
   values (:app, :user, :session, :term), (:app, :user, :session, :term) on duplicate key update `app_name` = `app_name`;
 
--- terms.deleteTerms
-delete
-  from `adk_session_wasm_terms`
-  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
-
--- terms.noteTerms
+-- terms.setTermsComplete
 insert into `adk_internal_metadata` (`key`, `value`)
   values ("adk_session_wasm_terms", "complete") on duplicate key update `key` = `key`;
 
@@ -618,7 +653,7 @@ select `app_name` as `app`, `user_id` as `user`, `session_id` as `session`
   order by `app_name`, `user_id`, `session_id`
   limit :most;
 
--- delete.deleteOne.times
+-- delete.timesOfOne
 select cast(`session`.`update_time` as char) as `update_time`, (select cast(`side`.`update_time` as char) as `side_time`
   from `adk_session_wasm_sessions` as `side`
   where `side`.`app_name` = `session`.`app_name` and `side`.`user_id` = `session`.`user_id` and `side`.`session_id` = `session`.`id`) as `side_time`, (select cast(`recent`.`timestamp` as char)
@@ -631,32 +666,7 @@ select cast(`session`.`update_time` as char) as `update_time`, (select cast(`sid
   from `sessions` as `session`
   where `session`.`app_name` = :app and `session`.`user_id` = :user and `session`.`id` = :session for update;
 
--- delete.deleteOne.events
-delete
-  from `events`
-  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
-
--- delete.deleteOne.sideTable
-delete
-  from `adk_session_wasm_sessions`
-  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
-
--- delete.deleteOne.details
-delete
-  from `adk_session_wasm_details`
-  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
-
--- delete.deleteOne.terms
-delete
-  from `adk_session_wasm_terms`
-  where `app_name` = :app and `user_id` = :user and `session_id` = :session;
-
--- delete.deleteOne.sessions
-delete
-  from `sessions`
-  where `app_name` = :app and `user_id` = :user and `id` = :session;
-
--- delete.deleteAll.times
+-- delete.timesOfAll
 select cast(`session`.`update_time` as char) as `update_time`, (select cast(`side`.`update_time` as char) as `side_time`
   from `adk_session_wasm_sessions` as `side`
   where `side`.`app_name` = `session`.`app_name` and `side`.`user_id` = `session`.`user_id` and `side`.`session_id` = `session`.`id`) as `side_time`, (select cast(`recent`.`timestamp` as char)
@@ -668,31 +678,6 @@ select cast(`session`.`update_time` as char) as `update_time`, (select cast(`sid
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and `recent`.`timestamp` >= session.update_time) as `later`
   from `sessions` as `session`
   where `session`.`app_name` = :app and `session`.`user_id` = :user for update;
-
--- delete.deleteAll.events
-delete
-  from `events`
-  where `app_name` = :app and `user_id` = :user;
-
--- delete.deleteAll.sideTable
-delete
-  from `adk_session_wasm_sessions`
-  where `app_name` = :app and `user_id` = :user;
-
--- delete.deleteAll.details
-delete
-  from `adk_session_wasm_details`
-  where `app_name` = :app and `user_id` = :user;
-
--- delete.deleteAll.terms
-delete
-  from `adk_session_wasm_terms`
-  where `app_name` = :app and `user_id` = :user;
-
--- delete.deleteAll.sessions
-delete
-  from `sessions`
-  where `app_name` = :app and `user_id` = :user;
 
 -- delete.deleteUser
 delete

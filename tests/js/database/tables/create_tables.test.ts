@@ -11,7 +11,7 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { openAdapter } from '../../../../js/database/open_adapter.js';
+import { openAdapter } from '../../../../js/database/database_session_service.js';
 import { command, hashOf } from '../../command/stores.js';
 import { eventOf } from '../cases/concurrency.js';
 import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { Revisions, type StandingColumns } from '../../../../js/database/tables/revisions.js';
+import { Revisions, type RevisionColumns } from '../../../../js/database/tables/revisions.js';
 import { microsToTimeText } from '../../../../js/python/micros.js';
 import type { SessionRow } from '../../../../js/storage/rows.js';
 
@@ -46,13 +46,13 @@ class Tables {
       state: '{}',
     };
     const text = (time: number | null) => (time === null ? null : microsToTimeText(time));
-    const columns: StandingColumns = {
+    const columns: RevisionColumns = {
       newest: this.times.length === 0 ? null : microsToTimeText(Math.max(...this.times)),
       later: this.times.filter((time) => time >= this.updated).length,
       side_time: text(this.sideTime),
       replaced_at: text(this.replaced),
     };
-    return revisions.placed(row, columns).revision;
+    return revisions.withRevision(row, columns).revision;
   }
 }
 
