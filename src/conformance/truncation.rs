@@ -44,7 +44,7 @@ impl<S: Storage> Subject<S> {
         let new = NewSession { description, ..NewSession::new(state, time(1000.0)) };
         let write = Write::create(key(), new).map_err(failed)?;
         let written = carry_out(&storage, write).await.map_err(failed)?;
-        let (head, ..) = written.created().map_err(failed)?.ok_or("it was not created")?;
+        let (head, ..) = written.created().map_err(failed)?;
         let (created, revision) = (head.created, head.revision);
         Ok(Self { storage, events: Vec::new(), created, revision })
     }

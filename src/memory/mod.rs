@@ -119,8 +119,6 @@ impl MemoryStorage {
 }
 
 impl Storage for MemoryStorage {
-    type Failure = Error;
-
     async fn write(&self, mut write: Write) -> Result<Write, Error> {
         self.write_now(&mut write)?;
         Ok(write)

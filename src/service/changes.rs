@@ -6,7 +6,7 @@ use crate::core::read::Window;
 use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::StateMap;
 use crate::core::storage::{MOST_CHANGED, Storage};
-use crate::core::write::{Appended, EventRow, HandlePosition, StalePolicy};
+use crate::core::write::{Appended, EventRow, HandlePosition, StalePolicy, Write};
 use crate::service::StoredSessionService;
 use crate::service::session::{read_event, read_state};
 
@@ -72,8 +72,8 @@ impl<S: Storage> StoredSessionService<S> {
             }
             let position = HandlePosition::Revision { created, revision: since };
             let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
-            let changed = self.texts.append_events(key.clone(), position, policy, Vec::new(), now);
-            match changed.await {
+            let write = Write::append(key.clone(), position, policy, Vec::new(), now);
+            match self.texts.write(write).await?.appended() {
                 // The session was deleted between the two reads. Another one may have its id.
                 Err(Error::NotFound { .. }) => {}
                 changed => break changed?,

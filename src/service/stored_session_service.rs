@@ -152,14 +152,12 @@ impl<S: Storage> StoredSessionService<S> {
         if events.is_empty() {
             return Ok(());
         }
-        let (texts, key, position) = (&self.texts, key.clone(), HandlePosition::Latest);
-        let (policy, now) = (StalePolicy::Append, Timestamp::now());
-        match expected {
-            Some(revision) => {
-                texts.append_events_at(key, revision, position, policy, events, now).await?
-            }
-            None => texts.append_events(key, position, policy, events, now).await?,
-        };
+        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+        let mut write = Write::append(key.clone(), position, policy, events, Timestamp::now());
+        if let Some(revision) = expected {
+            write = write.expecting(revision);
+        }
+        self.texts.write(write).await?.appended()?;
         Ok(())
     }
 
@@ -204,7 +202,7 @@ impl<S: Storage> StoredSessionService<S> {
     /// # Errors
     /// Fails only with the storage's errors.
     pub async fn remove(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
-        self.storage().delete(deletion).await.map_err(Into::into)
+        self.storage().delete(deletion).await
     }
 }
 

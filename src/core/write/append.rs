@@ -10,7 +10,7 @@ use crate::core::write::changes::{Changes, SessionChange, SharedChange, SharedRe
 use crate::core::write::plan::{Plan, ScopeSet};
 use crate::core::write::resolved_position::ResolvedPosition;
 use crate::core::write::rows::{EventRow, Found, StoredEvent};
-use crate::core::write::written_events::{RepeatedIds, WrittenEvents};
+use crate::core::write::written_events::WrittenEvents;
 use crate::core::write::{never_decided, stored_state};
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
@@ -96,7 +96,6 @@ pub(super) struct Append {
     /// The title for a session that has none.
     first_title: Option<String>,
     truncation: Option<Truncation>,
-    repeated: RepeatedIds,
     now: Timestamp,
     /// `None` before the first decision.
     outcome: Option<Result<Appended, AppendFailure>>,
@@ -130,9 +129,8 @@ impl Append {
         // Without events, the append only tells what the handle lacks.
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;
         let progress = Progress { position, sees_states };
-        let repeated = RepeatedIds::of(events);
         let (expected, first_title, truncation) = (None, None, None);
-        Self { progress, policy, expected, first_title, truncation, repeated, now, outcome: None }
+        Self { progress, policy, expected, first_title, truncation, now, outcome: None }
     }
 
     pub(super) fn truncate(&mut self, after: Revision, delta: Delta) {
@@ -314,7 +312,7 @@ impl Append {
         let delta = self.truncation.as_ref().map(|truncation| truncation.delta.clone());
         let mut written = WrittenEvents::new(before, delta.unwrap_or_default());
         let remaining = stored.iter().filter(|row| row.seq <= end);
-        written.write_all(events, &self.repeated, remaining, floor, self.now);
+        written.write_all(events, remaining, floor, self.now);
         // A change of the state or a removal alone gets a revision too.
         let actual = before.revision;
         if written.changes.is_empty() && (actual > end || !written.delta.is_empty()) {

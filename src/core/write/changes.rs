@@ -2,7 +2,7 @@
 
 use crate::core::error::Error;
 use crate::core::session::{Description, Revision, SessionHead};
-use crate::core::state::{ScopedState, Shared, StateChanges};
+use crate::core::state::{ScopedState, StateChanges};
 use crate::core::write::rows::SharedRow;
 
 /// A change of a user's or an app's state.
@@ -27,7 +27,13 @@ impl SharedChange {
 }
 
 /// The new revisions of the shared states that a write changed.
-pub type SharedRevisions = Shared<Option<Revision>>;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SharedRevisions {
+    /// The user's.
+    pub user: Option<Revision>,
+    /// The app's.
+    pub app: Option<Revision>,
+}
 
 /// A new or changed session.
 #[derive(Debug, PartialEq)]
@@ -76,7 +82,7 @@ impl Changes {
 
     /// Returns the new revisions of the shared states.
     pub fn shared_revisions(&self) -> SharedRevisions {
-        Shared {
+        SharedRevisions {
             user: self.user.as_ref().map(|change| change.revision),
             app: self.app.as_ref().map(|change| change.revision),
         }

@@ -6,7 +6,7 @@ use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{Description, Revision, SessionHead, Timestamp};
-use crate::core::state::{Delta, ScopedState, Shared, StateChanges};
+use crate::core::state::{Delta, ScopedState, StateChanges};
 use crate::core::write::changes::{
     Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
 };
@@ -55,7 +55,7 @@ pub(super) struct Create {
     last_update_time: Timestamp,
     event_count: usize,
     description: Description,
-    /// `None` until the storage calls `decide`.
+    /// `None` until the storage calls `decide`, then `Ok(None)` if the key is taken.
     created: Option<Result<Option<Created>, Error>>,
 }
 
@@ -107,8 +107,7 @@ impl Create {
         let (app_row, app) = change_shared(found.app, &self.state.app, found.floor);
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
-        let shared = Shared { user: Some(&user_row), app: Some(&app_row) };
-        let state = match merged(&session_state, shared) {
+        let state = match merged(&session_state, Some(&user_row), Some(&app_row)) {
             Ok(state) => state,
             Err(error) => {
                 self.created = Some(Err(error));

@@ -33,7 +33,6 @@ pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
 pub(crate) use script::FoundRows;
 use update::Update;
 
-use std::iter;
 use std::rc::Rc;
 
 use crate::core::error::Error;
@@ -41,7 +40,7 @@ use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::room::require_room;
 use crate::core::session::{Description, Revision, SessionKey, Timestamp};
-use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
+use crate::core::state::{Delta, Scope, ScopedState, merge_to_json};
 
 /// One write, from its plan to its result.
 #[derive(Debug)]
@@ -86,7 +85,7 @@ impl Write {
     ///
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
-    pub(crate) fn create(key: SessionKey, mut new: NewSession) -> Result<Self, Error> {
+    pub fn create(key: SessionKey, mut new: NewSession) -> Result<Self, Error> {
         let scopes = ScopeSet { session: true, user: true, app: true };
         let repetition = Repetition::Recognized;
         let plan = Plan { creates: true, scopes, repetition, ..Plan::of(key) };
@@ -95,7 +94,7 @@ impl Write {
     }
 
     /// Stores events and their deltas, all or none, in order.
-    pub(crate) fn append(
+    pub fn append(
         key: SessionKey,
         position: HandlePosition,
         policy: StalePolicy,
@@ -124,7 +123,7 @@ impl Write {
     /// Makes an append fail with `stale_session` if the session has another revision. With
     /// [`NEVER`](crate::core::session::NEVER) it fails only if it would replace an event.
     #[must_use]
-    pub(crate) fn expecting(mut self, revision: Revision) -> Self {
+    pub fn expecting(mut self, revision: Revision) -> Self {
         if let Rule::Append(append) = &mut self.rule {
             append.expect(revision);
         }
@@ -160,11 +159,7 @@ impl Write {
     /// # Errors
     /// Fails with `invalid_argument` if a name is invalid, or if a key's scope needs an id that is
     /// missing.
-    pub(crate) fn update(
-        app_name: String,
-        user_id: Option<String>,
-        delta: Delta,
-    ) -> Result<Self, Error> {
+    pub fn update(app_name: String, user_id: Option<String>, delta: Delta) -> Result<Self, Error> {
         let update = Update::new(&app_name, user_id.as_deref(), delta)?;
         let target = Target { app_name, user_id, session_id: None };
         let plan = Plan { scopes: update.scopes(), ..Plan::of(target) };
@@ -179,7 +174,7 @@ impl Write {
     /// Makes an update, or an append of one event, compute its delta from the stored state: of the
     /// app, and of the user and the session that it names.
     #[must_use]
-    pub(crate) fn computing(mut self, compute: ComputeDelta) -> Self {
+    pub fn computing(mut self, compute: ComputeDelta) -> Self {
         let Target { user_id, session_id, .. } = &self.plan.target;
         let (user, session) = (user_id.is_some(), session_id.is_some());
         self.plan.scopes = ScopeSet { session, user, app: true };
@@ -303,17 +298,20 @@ impl Write {
         is_again
     }
 
-    /// Returns the new session; `None` if the key was taken.
-    pub(crate) fn created(self) -> Result<Option<Created>, Error> {
+    /// Returns the new session. Fails with `already_exists` if the key was taken.
+    pub fn created(self) -> Result<Created, Error> {
         self.refusal.map_or(Ok(()), Err)?;
-        match self.rule {
-            Rule::Create(create) => create.created(),
-            _ => Err(never_decided()),
-        }
+        let Rule::Create(create) = self.rule else { return Err(never_decided()) };
+        let taken = || {
+            let Target { app_name, user_id, session_id } = self.plan.target;
+            let (user_id, session_id) = user_id.zip(session_id).unwrap_or_default();
+            Error::AlreadyExists { app_name, user_id, session_id }
+        };
+        create.created()?.ok_or_else(taken)
     }
 
     /// Returns the result of an append.
-    pub(crate) fn appended(self) -> Result<Appended, Error> {
+    pub fn appended(self) -> Result<Appended, Error> {
         self.refusal.map_or(Ok(()), Err)?;
         match (self.rule, self.plan.target.session_id) {
             (Rule::Append(append), Some(session_id)) => append.appended(session_id),
@@ -330,7 +328,7 @@ impl Write {
     }
 
     /// Returns the new revisions of the states that an update changed.
-    pub(crate) fn updated(self) -> Result<SharedRevisions, Error> {
+    pub fn updated(self) -> Result<SharedRevisions, Error> {
         self.refusal.map_or(Ok(()), Err)?;
         match self.rule {
             Rule::Update(update) => update.updated(),
@@ -340,21 +338,22 @@ impl Write {
 }
 
 /// Returns all scopes merged into one JSON object. Fails if that object would be too large.
-pub(crate) fn merged(
-    session: &ScopedState,
-    shared: Shared<Option<&SharedRow>>,
+pub(crate) fn merged<'s>(
+    session: &'s ScopedState,
+    user: Option<&'s SharedRow>,
+    app: Option<&'s SharedRow>,
 ) -> Result<String, Error> {
-    let shared = shared.with_scopes().into_iter();
-    let shared = shared.filter_map(|(scope, row)| Some((scope, &row?.state)));
-    let scopes = iter::once((Scope::Session, session)).chain(shared);
-    require_room(scopes.clone().map(|(_, state)| state.size()).sum())?;
-    Ok(merge_to_json(scopes))
+    let none = ScopedState::default();
+    let of = |row: Option<&'s SharedRow>| row.map_or(&none, |row| &row.state);
+    let scopes = [(Scope::Session, session), (Scope::User, of(user)), (Scope::App, of(app))];
+    require_room(scopes.iter().map(|(_, state)| state.size()).sum())?;
+    Ok(merge_to_json(&scopes))
 }
 
 /// Returns the stored state as readers see it.
 fn stored_state(found: &Found<'_>) -> Result<String, Error> {
     let none = ScopedState::default();
-    merged(found.state.unwrap_or(&none), Shared { user: found.user, app: found.app })
+    merged(found.state.unwrap_or(&none), found.user, found.app)
 }
 
 fn never_decided() -> Error {

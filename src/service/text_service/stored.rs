@@ -3,7 +3,6 @@
 use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::session::{Description, SessionHead, SessionKey};
-use crate::core::state::Shared;
 use crate::core::write::{SessionRow, SharedRow, merged};
 
 /// A session as read from a storage.
@@ -25,10 +24,11 @@ impl StoredSession {
     /// Returns a stored session with all scopes merged into one state.
     pub(super) fn of(
         row: SessionRow,
-        shared: Shared<Option<&SharedRow>>,
+        user: Option<&SharedRow>,
+        app: Option<&SharedRow>,
         events: Vec<EventText>,
     ) -> Result<Self, Error> {
-        let state = merged(&row.state, shared)?;
+        let state = merged(&row.state, user, app)?;
         let SessionRow { key, head, description, .. } = row;
         Ok(Self { key, head, state, events, description })
     }

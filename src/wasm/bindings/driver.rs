@@ -12,7 +12,7 @@ use crate::core::error::Error;
 use crate::core::read::Window;
 use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::room::require_room;
-use crate::core::storage::{Deletion, repeat};
+use crate::core::storage::Deletion;
 use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
 use crate::wasm::bindings::values::{
@@ -47,7 +47,7 @@ impl Driver {
                 let storage = Rc::clone(storage);
                 later(async move {
                     let written = storage.write_one(write, Caller(caller)).await;
-                    finish(repeat(&*storage, written).await?)
+                    finish(storage.repeat(written).await?)
                 })
             }
         }
@@ -63,7 +63,7 @@ impl Driver {
         later(async move {
             let outcomes: Array = Array::new();
             for outcome in storage.write_all(writes).await? {
-                let written = repeat(&*storage, outcome).await;
+                let written = storage.repeat(outcome).await;
                 let written = written.map_err(JsValue::from);
                 let outcome = match written.and_then(appended_to_javascript) {
                     Ok(appended) => Array::of1(&appended),
