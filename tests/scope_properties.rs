@@ -269,7 +269,7 @@ proptest! {
                 state.apply(changes);
             }
         }
-        let merged = merge_to_json(&scopes.each_ref().map(|(scope, state)| (*scope, state)));
+        let merged = merge_to_json(&scopes.each_ref().map(|(scope, state)| (*scope, Some(state))));
         let again = Delta::parse(&merged).unwrap();
         for ((_, state), changes) in scopes.iter().zip([again.session, again.user, again.app]) {
             let mut split = ScopedState::default();

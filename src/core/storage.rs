@@ -75,9 +75,9 @@
 //!         let events = || stored.iter().flat_map(|stored| stored.events.values());
 //!         let found = Found {
 //!             session: stored.map(|stored| stored.head),
-//!             state: stored.map(|stored| &stored.state),
-//!             user: user_key.as_ref().and_then(|key| maps.users.get(key)),
-//!             app: maps.apps.get(&plan.target.app_name),
+//!             state: stored.map(|stored| stored.state.clone()),
+//!             user: user_key.as_ref().and_then(|key| maps.users.get(key)).cloned(),
+//!             app: maps.apps.get(&plan.target.app_name).cloned(),
 //!             events: events().filter(|row| plan.event_ids.contains(&row.id)).cloned().collect(),
 //!             changed: events().filter(|row| row.revision > plan.since).cloned().collect(),
 //!             floor: maps.floor,

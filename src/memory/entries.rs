@@ -54,7 +54,7 @@ impl<'a> Entries<'a> {
             && self.session.is_some() == plan.target.session_id.is_some()
     }
 
-    pub(super) fn found(&self, plan: &Plan, floor: Revision) -> Found<'_> {
+    pub(super) fn found(&self, plan: &Plan, floor: Revision) -> Found {
         let (mut events, mut changed) = (Vec::new(), Vec::new());
         if let Some((_, session)) = &self.session {
             for id in &plan.event_ids {
@@ -67,9 +67,9 @@ impl<'a> Entries<'a> {
         let app = self.app.as_ref().filter(|_| plan.scopes.app);
         Found {
             session: self.session.as_ref().map(|(_, session)| session.head),
-            state: state.map(|(_, session)| &session.state),
-            user: user.and_then(|(_, user)| user.state.as_ref()),
-            app: app.and_then(|app| app.state.as_ref()),
+            state: state.map(|(_, session)| session.state.clone()),
+            user: user.and_then(|(_, user)| user.state.clone()),
+            app: app.and_then(|app| app.state.clone()),
             events,
             changed,
             floor,

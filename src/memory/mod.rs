@@ -94,12 +94,13 @@ impl MemoryStorage {
         self.contents()?.read(target, window)
     }
 
-    /// Passes the sessions of a page to `visit` one by one, and returns the rest of the list.
+    /// Passes the sessions of a page to `visit` one by one, and returns the list without them. So
+    /// their texts need not be copied.
     pub(crate) fn each_listed(
         &self,
         request: &ListRequest,
         visit: &mut Visit<'_>,
-    ) -> Result<Listing<()>, Error> {
+    ) -> Result<Listing, Error> {
         self.contents()?.list(request, visit)
     }
 
@@ -137,8 +138,7 @@ impl Storage for MemoryStorage {
             Ok(())
         };
         let listing = self.each_listed(&request, visit)?;
-        let Listing { users, app, total, .. } = listing;
-        Ok(Listing { sessions, users, app, total })
+        Ok(Listing { sessions, ..listing })
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
@@ -222,7 +222,7 @@ impl Contents {
         })
     }
 
-    fn list(&self, request: &ListRequest, visit: &mut Visit<'_>) -> Result<Listing<()>, Error> {
+    fn list(&self, request: &ListRequest, visit: &mut Visit<'_>) -> Result<Listing, Error> {
         let app = self.apps.get(&request.app_name);
         let orders = match &request.user_id {
             None => app.map(|app| &app.orders),
@@ -232,7 +232,7 @@ impl Contents {
         let order =
             orders.map(|orders| if by_creation { &orders.by_creation } else { &orders.by_update });
         let mut listing = Listing {
-            sessions: (),
+            sessions: Vec::new(),
             users: Vec::new(),
             app: app.and_then(|app| app.state.clone()),
             total: order.map_or(0, Order::len),

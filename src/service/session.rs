@@ -89,7 +89,7 @@ impl Session {
     }
 
     /// Returns the revision of the last change, which
-    /// [`append_event_at`](crate::service::StoredSessionService::append_event_at) takes.
+    /// [`append_events`](crate::service::StoredSessionService::append_events) takes.
     pub fn revision(&self) -> Revision {
         self.head.revision
     }

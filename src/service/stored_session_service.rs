@@ -90,8 +90,8 @@ impl<S: Storage> StoredSessionService<S> {
         Session::read(self.texts.get_or_create_session(key, new).await?)
     }
 
-    /// Appends an event as [`SessionService::append_event_to`] does, if the session still has that
-    /// revision.
+    /// Appends events in order and in one transaction: all, or none if one of them is refused. With
+    /// an `expected` revision the session must still have it.
     ///
     /// # Errors
     /// Fails with `stale_session` if the session has another revision, and otherwise as
@@ -106,38 +106,12 @@ impl<S: Storage> StoredSessionService<S> {
     /// let session =
     ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
     /// let (key, revision) = (session.key(), session.revision());
-    /// service.append_event_at(key, revision, Event::new("invocation-1")).await?;
-    /// let refused = service.append_event_at(key, revision, Event::new("invocation-2")).await;
-    /// assert_eq!(refused.unwrap_err().code(), "stale_session");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn append_event_at(
-        &self,
-        key: &SessionKey,
-        revision: Revision,
-        event: Event,
-    ) -> Result<(), Error> {
-        self.append_events(key, Some(revision), vec![event]).await
-    }
-
-    /// Appends events in order and in one transaction: all, or none if one of them is refused. With
-    /// an `expected` revision the session must still have it.
-    ///
-    /// # Errors
-    /// The same as [`append_event_at`](Self::append_event_at).
-    ///
-    /// ```
-    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
-    /// let service = InMemorySessionService::new();
-    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
-    /// let session =
-    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
     /// let events = vec![Event::new("invocation-1"), Event::new("invocation-1")];
-    /// service.append_events(session.key(), None, events).await?;
-    /// assert_eq!(service.session_info(session.key()).await?.event_count, 2);
+    /// service.append_events(key, Some(revision), events).await?;
+    /// let refused = service.append_events(key, Some(revision), vec![Event::new("late")]).await;
+    /// assert_eq!(refused.unwrap_err().code(), "stale_session");
+    /// service.append_events(key, None, vec![Event::new("invocation-2")]).await?;
+    /// assert_eq!(service.session_info(key).await?.event_count, 3);
     /// # Ok(())
     /// # }
     /// ```

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
-use adk_session_wasm::error::Error;
+use adk_session_wasm::error::{Error, StorageProblem};
 use adk_session_wasm::event::Event;
 use adk_session_wasm::invocation::*;
 use adk_session_wasm::service::{
@@ -47,7 +47,7 @@ impl SessionService for TestService {
             tokio::task::yield_now().await;
         }
         if self.fail_next.take() {
-            return Err(Error::StorageFailed { reason: "disk".into() });
+            return Err(Error::Storage { problem: StorageProblem::Failed, reason: "disk".into() });
         }
         self.inner.append_event_to(key, event).await
     }

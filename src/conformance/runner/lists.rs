@@ -114,9 +114,7 @@ impl<S: Storage> Runner<S> {
     /// Lists what a handle lacks. The result is a copy of the handle with these changes.
     pub(super) async fn list_changes(&self, call: &Call) -> Result<(Kind, Value), Stop> {
         let name = call.handle.as_deref().unwrap_or_default();
-        let handle = self.take(name).await?;
-        let mut current = handle.clone();
-        self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
+        let mut current = self.copy_of(name).await?;
         let (key, position) = (current.key.clone(), current.position.clone());
         let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
         let write = Write::append(key, position, policy, Vec::new(), now);

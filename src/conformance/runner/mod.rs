@@ -162,10 +162,7 @@ impl<S: Storage> Runner<S> {
             }
             Op::Inspect => {
                 let name = call.handle.as_deref().unwrap_or_default();
-                let handle = self.take(name).await?;
-                let session = handle.to_json();
-                self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
-                return Ok((Kind::Session, session));
+                return Ok((Kind::Session, self.copy_of(name).await?.to_json()));
             }
             Op::DeleteSession => Deletion::Session(with.key()?),
             Op::DeleteUser => {
@@ -201,6 +198,13 @@ impl<S: Storage> Runner<S> {
         .await
     }
 
+    /// Returns the handle of that name as it is, once no other step appends through it.
+    async fn copy_of(&self, name: &str) -> Result<Handle, Stop> {
+        let handle = self.take(name).await?;
+        self.handles.borrow_mut().insert(name.to_owned(), Some(handle.clone()));
+        Ok(handle)
+    }
+
     async fn append(&self, call: &Call) -> Result<(Kind, Value), Stop> {
         let expected = match call.with.get("expectedRevision").and_then(Value::as_str) {
             Some(name) => Some(self.revision_of(name).await?),
@@ -214,9 +218,7 @@ impl<S: Storage> Runner<S> {
     }
 
     async fn revision_of(&self, name: &str) -> Result<Revision, Stop> {
-        let handle = self.take(name).await?;
-        let revision = handle.revision();
-        self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
+        let revision = self.copy_of(name).await?.revision();
         revision.ok_or_else(|| Stop::Broken(format!("the revision of {name:?} is not known")))
     }
 

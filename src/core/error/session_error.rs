@@ -81,13 +81,7 @@ pub enum Error {
     },
     /// The storage does not support that operation.
     Unsupported(&'static str),
-    /// A storage broke its rules: it returned an invalid result. A fault of the storage itself is
-    /// [`Error::Storage`].
-    StorageFailed {
-        /// The invalid result.
-        reason: String,
-    },
-    /// The storage itself failed, for example its disk is full.
+    /// The storage failed: its disk is full, for example, or it returned an invalid result.
     Storage {
         /// The kind of failure.
         problem: StorageProblem,
@@ -132,7 +126,6 @@ impl Error {
             Self::QuotaExceeded { .. } => "quota_exceeded",
             Self::Readonly { .. } => "readonly",
             Self::Unsupported(_) => "unsupported",
-            Self::StorageFailed { .. } => "storage_failed",
             Self::Storage { problem, .. } => problem.code(),
             Self::Template(error) => error.code(),
         }
@@ -169,7 +162,6 @@ impl fmt::Display for Error {
                 "\"{key}\" cannot be set: this context is read-only; write in a callback or a tool"
             ),
             Self::Unsupported(operation) => write!(f, "this storage cannot {operation}"),
-            Self::StorageFailed { reason } => write!(f, "the storage failed: {reason}"),
             Self::Storage { problem, reason } => write!(f, "{}: {reason}", problem.advice()),
             Self::Template(error) => error.fmt(f),
         }

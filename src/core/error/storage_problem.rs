@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StorageProblem {
-    /// A failure without a known kind.
+    /// A failure without a known kind, or a storage that broke its rules.
     Failed,
     /// The storage does not exist here: missing, forbidden, or private mode.
     Unavailable,

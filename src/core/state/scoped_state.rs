@@ -58,7 +58,7 @@ impl ScopedState {
     /// Fails with `unserializable` if the text is not a JSON object.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut members = Members::default();
-        split_object("state", text, |name, value| members.set(name.into(), value.into()))?;
+        split_object("state", text, &mut |name, value| members.set(name.into(), value.into()))?;
         Ok(Self { members: Rc::new(members) })
     }
 
@@ -146,7 +146,7 @@ impl ScopedState {
 
     /// Returns the state as one JSON object; names have no prefix.
     pub fn to_json(&self) -> String {
-        merge_to_json(&[(Scope::Session, self)])
+        merge_to_json(&[(Scope::Session, Some(self))])
     }
 }
 
@@ -195,12 +195,14 @@ fn is_named(list: &[Option<Member>], position: usize, name: &str) -> bool {
     matches!(list.get(position), Some(Some(member)) if *member.name == *name)
 }
 
-/// Merges several scopes into the JSON object that an agent sees, with prefixes.
-pub fn merge_to_json(scopes: &[(Scope, &ScopedState)]) -> String {
+/// Merges the existing states of several scopes into the JSON object that an agent sees, with
+/// prefixes.
+pub fn merge_to_json(scopes: &[(Scope, Option<&ScopedState>)]) -> String {
+    let states = || scopes.iter().filter_map(|(scope, state)| Some((scope, (*state)?)));
     // Allocated at once: a growing text takes three times its size while it is copied.
-    let size = scopes.iter().map(|(_, state)| state.size()).sum();
+    let size = states().map(|(_, state)| state.size()).sum();
     let mut writer = ObjectWriter::with_capacity(size);
-    for (scope, state) in scopes {
+    for (scope, state) in states() {
         for (name, value) in state.iter() {
             writer.member(scope.prefix(), name, value);
         }
@@ -242,9 +244,9 @@ mod tests {
     #[test]
     fn scopes_merge_under_their_prefixes() {
         let json = merge_to_json(&[
-            (Scope::Session, &state(r#"{"x":1}"#)),
-            (Scope::User, &state(r#"{"x":2}"#)),
-            (Scope::App, &state(r#"{"x":3}"#)),
+            (Scope::Session, Some(&state(r#"{"x":1}"#))),
+            (Scope::User, Some(&state(r#"{"x":2}"#))),
+            (Scope::App, Some(&state(r#"{"x":3}"#))),
         ]);
         assert_eq!(json, r#"{"x":1,"user:x":2,"app:x":3}"#);
     }
@@ -253,7 +255,7 @@ mod tests {
     fn the_size_of_a_state_covers_every_prefix() {
         let state = state(r#"{"x":1,"y":2}"#);
         for scope in [Scope::Session, Scope::User, Scope::App] {
-            assert!(merge_to_json(&[(scope, &state)]).len() <= state.size());
+            assert!(merge_to_json(&[(scope, Some(&state))]).len() <= state.size());
         }
     }
 

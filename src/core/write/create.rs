@@ -5,13 +5,13 @@ use std::mem;
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, Revision, SessionHead, Timestamp};
+use crate::core::session::{Description, SessionHead, Timestamp};
 use crate::core::state::{Delta, ScopedState, StateChanges};
-use crate::core::write::changes::{
-    Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
-};
+use crate::core::write::changes::{Changes, EventChange, SessionChange, SharedChange};
+use crate::core::write::merged;
+use crate::core::write::outcome::{Decision, Outcome};
+use crate::core::write::plan::Target;
 use crate::core::write::rows::{Found, SharedRow};
-use crate::core::write::{merged, never_decided};
 
 /// A session to create.
 #[derive(Debug, Clone)]
@@ -55,12 +55,7 @@ pub(super) struct Create {
     last_update_time: Timestamp,
     event_count: usize,
     description: Description,
-    /// `None` until the storage calls `decide`, then `Ok(None)` if the key is taken.
-    created: Option<Result<Option<Created>, Error>>,
 }
-
-/// A created session: its head, its merged state, and the new revisions of the shared states.
-pub(crate) type Created = (SessionHead, String, SharedRevisions);
 
 impl Create {
     /// # Errors
@@ -81,18 +76,14 @@ impl Create {
         }
         state.extend(mem::take(delta));
         let (event_count, description) = (events.len(), mem::take(description));
-        Ok(Self { state, last_update_time, event_count, description, created: None })
+        Ok(Self { state, last_update_time, event_count, description })
     }
 
-    /// Returns the new session; `None` if the key was taken.
-    pub(super) fn created(self) -> Result<Option<Created>, Error> {
-        self.created.ok_or_else(never_decided)?
-    }
-
-    pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
-        self.created = Some(Ok(None));
+    pub(super) fn decide(&self, found: &Found, target: &Target) -> Result<Decision, Error> {
         if found.session.is_some() {
-            return None;
+            let Target { app_name, user_id, session_id } = target.clone();
+            let (user_id, session_id) = user_id.zip(session_id).unwrap_or_default();
+            return Err(Error::AlreadyExists { app_name, user_id, session_id });
         }
         let created = found.floor + 1;
         let events: Vec<_> = (created + 1..)
@@ -103,25 +94,20 @@ impl Create {
         let revision = events.last().map_or(created, |last| last.revision);
         let (last_update_time, create_time) = (self.last_update_time, self.last_update_time);
         let head = SessionHead { created, revision, last_update_time, create_time };
-        let (user_row, user) = change_shared(found.user, &self.state.user, found.floor);
-        let (app_row, app) = change_shared(found.app, &self.state.app, found.floor);
+        let user = SharedChange::of(found.user.as_ref(), self.state.user.clone(), found.floor);
+        let app = SharedChange::of(found.app.as_ref(), self.state.app.clone(), found.floor);
+        let user_row = changed(&found.user, &self.state.user);
+        let app_row = changed(&found.app, &self.state.app);
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
-        let state = match merged(&session_state, Some(&user_row), Some(&app_row)) {
-            Ok(state) => state,
-            Err(error) => {
-                self.created = Some(Err(error));
-                return None;
-            }
-        };
+        let state = merged(&session_state, user_row.as_ref(), app_row.as_ref())?;
         let session = Some(SessionChange {
             head,
             state: self.state.session.clone(),
             description: self.description.clone(),
         });
         let changes = Changes { session, user, app, events };
-        self.created = Some(Ok(Some((head, state, changes.shared_revisions()))));
-        Some(changes)
+        Ok((Outcome::Created((head, state, changes.shared_revisions())), Some(changes)))
     }
 }
 
@@ -140,13 +126,11 @@ fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the row of a scope with its new state, and the change to write, if any.
-fn change_shared(
-    row: Option<&SharedRow>,
-    changes: &StateChanges,
-    floor: Revision,
-) -> (SharedRow, Option<SharedChange>) {
-    let mut changed = row.cloned().unwrap_or_default();
-    changed.state.apply(changes.clone());
-    (changed, SharedChange::of(row, changes.clone(), floor))
+/// Returns the row of a shared state after the changes.
+fn changed(row: &Option<SharedRow>, changes: &StateChanges) -> Option<SharedRow> {
+    let mut row = row.clone();
+    if !changes.is_empty() {
+        row.get_or_insert_default().state.apply(changes.clone());
+    }
+    row
 }

@@ -4,18 +4,17 @@
 //! values. Tests call this layer, because it takes the time and the positions of handles as arguments.
 
 mod events;
-mod stored;
 
 pub use events::{EventCursor, StoredEvents};
-pub use stored::StoredSession;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, StorageProblem};
+use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPlace, ListRequest, Page, Rows, Window};
-use crate::core::session::{SessionKey, check_id};
+use crate::core::session::{Description, SessionHead, SessionKey, check_id};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Storage, carry_out};
-use crate::core::write::{NewSession, SessionRow, Target, Write};
+use crate::core::write::{NewSession, SessionRow, SharedRow, Target, Write, merged};
 
 /// How many times `get_or_create_session` retries when a session can be neither read nor created.
 const MAX_ROUNDS: u32 = 100;
@@ -24,6 +23,35 @@ const MAX_ROUNDS: u32 = 100;
 #[derive(Debug, Default)]
 pub struct TextService<S> {
     storage: S,
+}
+
+/// A session as read from a storage.
+#[derive(Debug, Clone)]
+pub struct StoredSession {
+    /// The key of the session.
+    pub key: SessionKey,
+    /// Its revisions and time.
+    pub head: SessionHead,
+    /// The JSON object of app, user and session state, with prefixes.
+    pub state: String,
+    /// The texts of the events in the window, in append order.
+    pub events: Vec<EventText>,
+    /// Its title and labels.
+    pub description: Description,
+}
+
+impl StoredSession {
+    /// Returns a stored session with all scopes merged into one state.
+    fn of(
+        row: SessionRow,
+        user: Option<&SharedRow>,
+        app: Option<&SharedRow>,
+        events: Vec<EventText>,
+    ) -> Result<Self, Error> {
+        let state = merged(&row.state, user, app)?;
+        let SessionRow { key, head, description, .. } = row;
+        Ok(Self { key, head, state, events, description })
+    }
 }
 
 impl<S: Storage> TextService<S> {
@@ -77,7 +105,7 @@ impl<S: Storage> TextService<S> {
              reads must see what was written",
             key.session_id,
         );
-        Err(Error::StorageFailed { reason })
+        Err(Error::Storage { problem: StorageProblem::Failed, reason })
     }
 
     /// Reads a session; `None` if it does not exist.

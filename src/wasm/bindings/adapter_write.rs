@@ -128,9 +128,9 @@ impl AdapterWrite {
         let [state, user, app] = &stored;
         let changes = self.write.decide(Found {
             session: (revision >= 0.0).then_some(head),
-            state: state.as_ref().map(|row| &row.state),
-            user: user.as_ref(),
-            app: app.as_ref(),
+            state: state.as_ref().map(|row| row.state.clone()),
+            user: user.clone(),
+            app: app.clone(),
             events: events(0).unwrap_or_default(),
             changed: events(1).unwrap_or_default(),
             floor: floor as u64,
