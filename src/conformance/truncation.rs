@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::conformance::Report;
 use crate::conformance::case::time;
 use crate::conformance::verb_rows::key;
-use crate::conformance::verdict::{Verdict, check, equal, failed, same_texts};
+use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
 use crate::core::event::NewEvent;
 use crate::core::read::{EventPage, PageEnd, Rows, Window};
 use crate::core::session::{Description, NEVER, Revision};
@@ -281,18 +281,8 @@ pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Rep
     if !open().await.truncates() {
         return;
     }
-    macro_rules! tests {
-        ($($test:ident)*) => {
-            $(
-                let verdict = match Subject::new(open().await).await {
-                    Ok(subject) => subject.$test().await,
-                    Err(reason) => Err(reason),
-                };
-                report.add(&concat!("truncation: ", stringify!($test)).replace('_', " "), verdict);
-            )*
-        };
-    }
-    tests! {
+    run_tests! {
+        "truncation: ", report, Subject::new(open().await).await;
         a_history_is_cut_anywhere
         many_removals_leave_the_right_events
         only_the_given_delta_changes_the_state

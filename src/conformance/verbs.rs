@@ -6,7 +6,7 @@ use crate::conformance::case::time;
 use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
-use crate::conformance::verdict::{Verdict, check, equal, failed, same_texts};
+use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
 use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{Page, Window};
 use crate::core::session::{NEVER, Revision, SessionHead};
@@ -24,8 +24,7 @@ impl<S: Storage> Subject<S> {
         ids: &[&str],
         decide: fn(Revision) -> Option<Changes>,
     ) -> Result<Found, String> {
-        let plan = Plan { creates: true, ..plan(&[], NEVER) };
-        self.write(plan, ids.iter().map(|id| event(id)).collect(), decide).await
+        self.append(Plan { creates: true, ..plan(&[], NEVER) }, ids, decide).await
     }
 
     async fn append(
@@ -43,7 +42,9 @@ impl<S: Storage> Subject<S> {
         events: Vec<EventRow>,
         decide: fn(Revision) -> Option<Changes>,
     ) -> Result<Found, String> {
-        found_rows(self.storage.write(Write::script(plan, events, decide)).await.map_err(failed)?)
+        let write =
+            self.storage.write(Write::script(plan, events, decide)).await.map_err(failed)?;
+        write.found_rows().ok_or_else(|| "`write` never called `decide`".to_owned())
     }
 
     async fn find_rows(&self, event_ids: &[&str], since: Revision) -> Result<Found, String> {
@@ -304,16 +305,8 @@ impl<S: Storage> Subject<S> {
 
 /// Runs each test on a new storage.
 pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Report) {
-    macro_rules! verbs {
-        ($($check:ident)*) => {
-            $(
-                let subject = Subject { storage: open().await };
-                let name = concat!("verbs: ", stringify!($check)).replace('_', " ");
-                report.add(&name, subject.$check().await);
-            )*
-        };
-    }
-    verbs! {
+    run_tests! {
+        "verbs: ", report, Ok::<_, String>(Subject { storage: open().await });
         refusals_write_nothing
         a_write_is_read_completely
         a_decision_gets_the_stored_rows
@@ -326,10 +319,6 @@ pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Rep
         states_can_be_written_without_a_session
         a_list_shows_each_user_once
     }
-}
-
-fn found_rows(write: Write) -> Result<Found, String> {
-    write.found_rows().ok_or_else(|| "`write` never called `decide`".to_owned())
 }
 
 fn revision(rows: &Rows) -> Option<Revision> {

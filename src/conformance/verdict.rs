@@ -6,6 +6,20 @@ use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::storage::is_same_json;
 
+/// Runs each test on a new subject, and reports it under its name.
+macro_rules! run_tests {
+    ($kind:literal, $report:expr, $subject:expr; $($test:ident)*) => {
+        $(
+            let verdict = match $subject {
+                Ok(subject) => subject.$test().await,
+                Err(reason) => Err(reason),
+            };
+            $report.add(&concat!($kind, stringify!($test)).replace('_', " "), verdict);
+        )*
+    };
+}
+pub(super) use run_tests;
+
 /// The result of a test; the reason if it failed.
 pub(super) type Verdict = Result<(), String>;
 

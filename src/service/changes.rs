@@ -1,10 +1,11 @@
 //! What has changed in a session since a revision.
 
+use serde_json::{Map, Value};
+
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::read::Window;
 use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
-use crate::core::state::StateMap;
 use crate::core::storage::{MOST_CHANGED, Storage};
 use crate::core::write::{Appended, EventRow, HandlePosition, StalePolicy, Write};
 use crate::service::StoredSessionService;
@@ -31,7 +32,7 @@ pub struct SessionChanges {
     /// The events that were appended or replaced since, by `seq`, and the state now. `None` if the
     /// session has to be read as a whole: it was created again, more than 1,000 events have changed,
     /// or `since` is later than its revision.
-    pub changes: Option<(Vec<ChangedEvent>, StateMap)>,
+    pub changes: Option<(Vec<ChangedEvent>, Map<String, Value>)>,
 }
 
 impl<S: Storage> StoredSessionService<S> {
@@ -91,6 +92,6 @@ impl<S: Storage> StoredSessionService<S> {
         let events = events.collect::<Result<_, Error>>()?;
         let record = || format!("state of session {:?}", key.session_id);
         let state = read_state(&state.unwrap_or_default(), record)?;
-        Ok(SessionChanges { head, changes: Some((events, StateMap::new(state))) })
+        Ok(SessionChanges { head, changes: Some((events, state)) })
     }
 }

@@ -21,6 +21,10 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// All scopes. No prefix begins with another one, except that each begins with the session's
+    /// empty one, which is the last.
+    pub(crate) const ALL: [Self; 4] = [Self::User, Self::App, Self::Temp, Self::Session];
+
     /// Splits a key into its scope and its name within it.
     ///
     /// ```
@@ -29,10 +33,9 @@ impl Scope {
     /// assert_eq!(Scope::split("cart:items"), (Scope::Session, "cart:items"));
     /// ```
     pub fn split(key: &str) -> (Self, &str) {
-        // No prefix begins with another one, so the order does not matter.
-        let prefixed = [Self::User, Self::App, Self::Temp].into_iter();
-        let mut split =
-            prefixed.filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
+        let mut split = Self::ALL
+            .into_iter()
+            .filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
         split.next().unwrap_or((Self::Session, key))
     }
 

@@ -1,5 +1,6 @@
 //! Appending events to a session.
 
+use std::mem;
 use std::rc::Rc;
 
 use crate::core::error::Error;
@@ -7,11 +8,11 @@ use crate::core::event::NewEvent;
 use crate::core::session::{Description, NEVER, Revision, SessionHead, Timestamp};
 use crate::core::state::Delta;
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
+use crate::core::write::merged::stored_state;
 use crate::core::write::outcome::{Appended, Decision, Outcome};
 use crate::core::write::plan::{Plan, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
 use crate::core::write::rows::{EventRow, Found, StoredEvent};
-use crate::core::write::stored_state;
 use crate::core::write::written_events::WrittenEvents;
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
@@ -92,17 +93,12 @@ impl Append {
     }
 
     fn scopes(&self, events: &[NewEvent]) -> ScopeSet {
-        let truncation = self.truncation.as_ref();
-        let any = |scope: fn(&Delta) -> bool| {
-            self.progress.sees_states
-                || truncation.is_some_and(|truncation| scope(&truncation.delta))
-                || events.iter().any(|event| scope(&event.delta))
-        };
-        ScopeSet {
-            session: any(|delta| !delta.session.is_empty()),
-            user: any(|delta| !delta.user.is_empty()),
-            app: any(|delta| !delta.app.is_empty()),
+        if self.progress.sees_states {
+            return ScopeSet::ALL;
         }
+        let truncation = self.truncation.as_ref().map(|truncation| &truncation.delta);
+        let deltas = events.iter().map(|event| &event.delta).chain(truncation);
+        deltas.map(ScopeSet::of).fold(ScopeSet::default(), ScopeSet::union)
     }
 
     /// Returns the revision after which changed events are read. A policy that returns no missed
@@ -119,14 +115,14 @@ impl Append {
     /// Refuses a session that is gone, and a change that the caller does not know.
     pub(super) fn decide(
         &self,
-        found: Found,
+        found: &mut Found,
         stored: &[StoredEvent],
         events: &[NewEvent],
         session_id: &str,
     ) -> Result<Decision, Error> {
         let gone = || Error::NotFound { session_id: session_id.to_owned() };
         let before = found.session.ok_or_else(gone)?;
-        let position = match self.position_in(before, &found, stored) {
+        let position = match self.position_in(before, found, stored) {
             Ok(position) => position,
             Err(progress) => return Ok((Outcome::NeedsRows(progress), None)),
         };
@@ -137,11 +133,11 @@ impl Append {
         let head = written.head;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
-        if is_written && let Some(expected) = self.conflict(position, before, &found, &written) {
+        if is_written && let Some(expected) = self.conflict(position, before, found, &written) {
             let (session_id, actual) = (session_id.to_owned(), before.revision);
             return Err(Error::StaleSession { session_id, expected, actual });
         }
-        let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
+        let state = self.progress.sees_states.then(|| stored_state(found)).transpose()?;
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
                 head,
@@ -158,7 +154,7 @@ impl Append {
             events: written.changes,
         });
         let mut missed = match self.policy {
-            StalePolicy::Merge => found.changed,
+            StalePolicy::Merge => mem::take(&mut found.changed),
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
         missed.retain(|row| row.seq <= self.end());

@@ -1,14 +1,12 @@
 //! Creating a session, empty or with its events.
 
-use std::mem;
-
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{Description, SessionHead, Timestamp};
 use crate::core::state::{Delta, ScopedState, StateChanges};
 use crate::core::write::changes::{Changes, EventChange, SessionChange, SharedChange};
-use crate::core::write::merged;
+use crate::core::write::merged::merged;
 use crate::core::write::outcome::{Decision, Outcome};
 use crate::core::write::plan::Target;
 use crate::core::write::rows::{Found, SharedRow};
@@ -58,25 +56,25 @@ pub(super) struct Create {
 }
 
 impl Create {
+    /// Returns the rule, and the events that it stores.
+    ///
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
-    pub(super) fn new(new: &mut NewSession) -> Result<Self, Error> {
-        let NewSession { state, events, delta, last_update_time, now, shares_state, description } =
-            new;
-        check_ids(events)?;
-        let mut state = mem::take(state);
-        let mut last_update_time = last_update_time.unwrap_or(*now);
-        for event in events.iter() {
+    pub(super) fn new(new: NewSession) -> Result<(Self, Vec<NewEvent>), Error> {
+        let NewSession { mut state, events, delta, now, shares_state, description, .. } = new;
+        check_ids(&events)?;
+        let mut last_update_time = new.last_update_time.unwrap_or(now);
+        for event in &events {
             state.extend(event.delta.clone());
-            last_update_time = last_update_time.max(event.timestamp.min(*now));
+            last_update_time = last_update_time.max(event.timestamp.min(now));
         }
-        if !*shares_state {
+        if !shares_state {
             state.user.clear();
             state.app.clear();
         }
-        state.extend(mem::take(delta));
-        let (event_count, description) = (events.len(), mem::take(description));
-        Ok(Self { state, last_update_time, event_count, description })
+        state.extend(delta);
+        let event_count = events.len();
+        Ok((Self { state, last_update_time, event_count, description }, events))
     }
 
     pub(super) fn decide(&self, found: &Found, target: &Target) -> Result<Decision, Error> {

@@ -9,6 +9,7 @@ mod changes;
 mod compute;
 mod create;
 mod describe;
+mod merged;
 mod outcome;
 mod plan;
 mod resolved_position;
@@ -25,8 +26,10 @@ use compute::Compute;
 pub use compute::{ComputeDelta, Computed};
 use create::Create;
 pub use create::NewSession;
-pub use outcome::Appended;
-use outcome::{Created, Decision, Outcome};
+pub(crate) use merged::merged;
+use merged::stored_state;
+pub use outcome::{Appended, Created};
+use outcome::{Decision, Outcome};
 pub use plan::{MOST_CHANGED, Plan, Repetition, ScopeSet, Target};
 use resolved_position::ResolvedPosition;
 pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
@@ -37,9 +40,8 @@ use std::rc::Rc;
 use crate::core::error::{Error, StorageProblem};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::room::require_room;
 use crate::core::session::{Description, Revision, SessionKey, Timestamp};
-use crate::core::state::{Delta, Scope, ScopedState, merge_to_json};
+use crate::core::state::Delta;
 
 /// One write, from its plan to its result.
 #[derive(Debug)]
@@ -84,12 +86,12 @@ impl Write {
     ///
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
-    pub fn create(key: SessionKey, mut new: NewSession) -> Result<Self, Error> {
-        let scopes = ScopeSet { session: true, user: true, app: true };
+    pub fn create(key: SessionKey, new: NewSession) -> Result<Self, Error> {
+        let scopes = ScopeSet::ALL;
         let repetition = Repetition::Recognized;
         let plan = Plan { creates: true, scopes, repetition, ..Plan::of(key) };
-        let create = Create::new(&mut new)?;
-        Ok(Self::new(plan, Rule::Create(create), new.events))
+        let (create, events) = Create::new(new)?;
+        Ok(Self::new(plan, Rule::Create(create), events))
     }
 
     /// Stores events and their deltas, all or none, in order.
@@ -206,24 +208,23 @@ impl Write {
         changes
     }
 
-    fn try_decide(&mut self, found: Found) -> Result<Decision, Error> {
+    fn try_decide(&mut self, mut found: Found) -> Result<Decision, Error> {
         let stored = self.compared(&found.events);
-        let (state, user, app) = (found.state.clone(), found.user.clone(), found.app.clone());
         let events = if self.compute(&found)? { self.events.as_slice() } else { &[] };
         let target = &self.plan.target;
         let decision = match &mut self.rule {
             Rule::Create(create) => create.decide(&found, target)?,
             Rule::Append(append) => {
                 let session_id = target.session_id.as_deref().unwrap_or_default();
-                append.decide(found, &stored, events, session_id)?
+                append.decide(&mut found, &stored, events, session_id)?
             }
             Rule::Update(update) => update.decide(&found),
             Rule::Describe(change) => describe::decide(change, &found),
             #[cfg(any(test, feature = "testing"))]
-            Rule::Script(script) => script.decide(found),
+            Rule::Script(script) => script.decide(&found),
         };
         if let (_, Some(changes)) = &decision {
-            changes.check_sizes(state.as_ref(), user.as_ref(), app.as_ref())?;
+            changes.check_sizes(&found)?;
         }
         Ok(decision)
     }
@@ -300,8 +301,11 @@ impl Write {
         self.outcome.ok_or_else(never_decided)?
     }
 
-    /// Returns the new session. Fails with `already_exists` if the key was taken.
-    pub(crate) fn created(self) -> Result<Created, Error> {
+    /// Returns the new session.
+    ///
+    /// # Errors
+    /// Fails with `already_exists` if the key was taken, or with another reason of the refusal.
+    pub fn created(self) -> Result<Created, Error> {
         let Outcome::Created(created) = self.finish()? else { return Err(never_decided()) };
         Ok(created)
     }
@@ -329,25 +333,6 @@ impl Write {
         let Outcome::Updated(updated) = self.finish()? else { return Err(never_decided()) };
         Ok(updated)
     }
-}
-
-/// Returns all scopes merged into one JSON object. Fails if that object would be too large.
-pub(crate) fn merged(
-    session: &ScopedState,
-    user: Option<&SharedRow>,
-    app: Option<&SharedRow>,
-) -> Result<String, Error> {
-    let [user, app] = [user, app].map(|row| row.map(|row| &row.state));
-    let scopes = [(Scope::Session, Some(session)), (Scope::User, user), (Scope::App, app)];
-    let states = scopes.iter().filter_map(|(_, state)| *state);
-    require_room(states.map(ScopedState::size).sum())?;
-    Ok(merge_to_json(&scopes))
-}
-
-/// Returns the stored state as readers see it.
-fn stored_state(found: &Found) -> Result<String, Error> {
-    let state = found.state.clone().unwrap_or_default();
-    merged(&state, found.user.as_ref(), found.app.as_ref())
 }
 
 fn never_decided() -> Error {

@@ -21,7 +21,7 @@ pub(super) enum Outcome {
 }
 
 /// A created session: its head, its merged state, and the new revisions of the shared states.
-pub(crate) type Created = (SessionHead, String, SharedRevisions);
+pub type Created = (SessionHead, String, SharedRevisions);
 
 /// The result of an append.
 #[derive(Debug, Clone)]

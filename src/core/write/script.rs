@@ -19,9 +19,9 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn decide(&mut self, found: Found) -> Decision {
+    pub(super) fn decide(&mut self, found: &Found) -> Decision {
         let changes = (self.changes_at)(found.floor);
-        self.found = Some(found);
+        self.found = Some(found.clone());
         (Outcome::Updated(SharedRevisions::default()), changes)
     }
 }

@@ -38,11 +38,7 @@ impl Update {
     }
 
     pub(super) fn scopes(&self) -> ScopeSet {
-        ScopeSet {
-            session: false,
-            user: !self.delta.user.is_empty(),
-            app: !self.delta.app.is_empty(),
-        }
+        ScopeSet::of(&self.delta)
     }
 
     pub(super) fn decide(&self, found: &Found) -> Decision {

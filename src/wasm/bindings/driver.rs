@@ -40,7 +40,7 @@ impl Driver {
     ) -> JsResult {
         match self {
             Self::Memory(memory) => {
-                memory.write_now(&mut write)?;
+                memory.contents()?.write(&mut write)?;
                 finish(write)
             }
             Self::IndexedDb(storage) => {
@@ -84,7 +84,9 @@ impl Driver {
         finish: fn(Rows<Fragments>) -> JsResult,
     ) -> JsResult {
         match self {
-            Self::Memory(memory) => finish(in_javascript(memory.rows(&target, &window)?)),
+            Self::Memory(memory) => {
+                finish(in_javascript(memory.contents()?.read(&target, &window)?))
+            }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
@@ -125,14 +127,15 @@ impl Driver {
                 if let (Deletion::Session(key), Some(Expected { revision, labels })) =
                     (&deletion, expected)
                 {
-                    let session = memory.rows(&key.clone().into(), &Window::NONE)?.session;
+                    let session =
+                        memory.contents()?.read(&key.clone().into(), &Window::NONE)?.session;
                     let stored =
                         session.map(|row| (row.head.revision as f64, row.description.labels));
                     if stored != Some((revision, labels)) {
                         return Ok(JsValue::UNDEFINED);
                     }
                 }
-                Ok(JsValue::from_f64(memory.remove(&deletion)? as f64))
+                Ok(JsValue::from_f64(memory.contents()?.delete(&deletion) as f64))
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
@@ -159,8 +162,9 @@ fn listed_in_memory(
     request: &ListRequest,
 ) -> Result<(JsValue, Array, usize), Error> {
     let sessions = Array::new();
-    let listing =
-        memory.each_listed(request, &mut |user_id, session_id, head, state, description| {
+    let listing = memory.contents()?.list(
+        request,
+        &mut |user_id, session_id, head, state, description| {
             let row = Array::of2(&session_id.into(), &user_id.into());
             push2(&row, head.created as f64, head.revision as f64);
             row.push(&head.last_update_time.as_millis().into());
@@ -169,7 +173,8 @@ fn listed_in_memory(
             push_description(&row, description);
             sessions.push(&row);
             Ok(())
-        })?;
+        },
+    )?;
     let Listing { users, app, total, .. } = listing;
     let states = app.iter().chain(users.iter().map(|(_, user)| user));
     require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;
