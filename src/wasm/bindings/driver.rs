@@ -85,7 +85,9 @@ impl Driver {
     ) -> JsResult {
         match self {
             Self::Memory(memory) => {
-                finish(in_javascript(memory.contents()?.read(&target, &window)?))
+                // The borrow ends here. JavaScript may throw through `finish`, which would end no borrow.
+                let rows = memory.contents()?.read(&target, &window)?;
+                finish(in_javascript(rows))
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
@@ -135,7 +137,8 @@ impl Driver {
                         return Ok(JsValue::UNDEFINED);
                     }
                 }
-                Ok(JsValue::from_f64(memory.contents()?.delete(&deletion) as f64))
+                let floor = memory.contents()?.delete(&deletion);
+                Ok(JsValue::from_f64(floor as f64))
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
