@@ -39,9 +39,7 @@ pub use service::{
     ListEventsRequest, ListRequest, Session, SessionInfo, SessionService, TokenUsage,
 };
 pub use session::{SessionKey, Timestamp};
-pub use state::{
-    KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State, StateMap,
-};
+pub use state::{KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State};
 pub use template::{Template, TemplateContext, inject_session_state};
 
 /// The Rust of the README, compiled and run.

@@ -29,8 +29,6 @@ async fn a_storage_that_retries_every_write_conforms() {
 struct Retrying(MemoryStorage);
 
 impl Storage for Retrying {
-    type Failure = Error;
-
     async fn write(&self, write: Write) -> Result<Write, Error> {
         tokio::task::yield_now().await;
         self.0.write(write.starting_over()).await

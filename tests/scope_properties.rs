@@ -16,7 +16,7 @@ use adk_session_wasm::read::Window;
 use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::session::{SessionKey, Timestamp};
 use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
-use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy};
+use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy, Write};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -234,8 +234,8 @@ proptest! {
             for (number, (entries, pick)) in deltas.iter().zip(&picks).enumerate() {
                 let event = event(number, &delta_text(entries, number % 2 == 0));
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-                let appended = service.append_events(key(*pick), position, policy, vec![event], Timestamp::now());
-                appended.await.unwrap();
+                let write = Write::append(key(*pick), position, policy, vec![event], Timestamp::now());
+                service.write(write).await.unwrap().appended().unwrap();
                 for (key, value) in entries {
                     match scope_of(key) {
                         ("app:", name) => app.apply(name, value.as_ref()),
@@ -269,7 +269,7 @@ proptest! {
                 state.apply(changes);
             }
         }
-        let merged = merge_to_json(scopes.iter().map(|(scope, state)| (*scope, state)));
+        let merged = merge_to_json(&scopes.each_ref().map(|(scope, state)| (*scope, Some(state))));
         let again = Delta::parse(&merged).unwrap();
         for ((_, state), changes) in scopes.iter().zip([again.session, again.user, again.app]) {
             let mut split = ScopedState::default();

@@ -19,42 +19,36 @@ struct Disk {
 }
 
 #[derive(Debug)]
-enum DiskError {
-    Full,
-    Contents(Error),
+struct DiskFull;
+
+impl From<DiskFull> for Error {
+    fn from(_: DiskFull) -> Self {
+        Self::Storage { problem: StorageProblem::QuotaExceeded, reason: "full".into() }
+    }
 }
 
-impl From<DiskError> for Error {
-    fn from(error: DiskError) -> Self {
-        match error {
-            DiskError::Full => {
-                Self::Storage { problem: StorageProblem::QuotaExceeded, reason: "full".into() }
-            }
-            DiskError::Contents(error) => error,
-        }
+impl Disk {
+    fn check(&self) -> Result<(), DiskFull> {
+        if self.is_full.get() { Err(DiskFull) } else { Ok(()) }
     }
 }
 
 impl Storage for Disk {
-    type Failure = DiskError;
-
-    async fn write(&self, write: Write) -> Result<Write, DiskError> {
-        if self.is_full.get() {
-            return Err(DiskError::Full);
-        }
-        self.contents.write(write).await.map_err(DiskError::Contents)
+    async fn write(&self, write: Write) -> Result<Write, Error> {
+        self.check()?;
+        self.contents.write(write).await
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, DiskError> {
-        self.contents.read(target, window).await.map_err(DiskError::Contents)
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
+        self.contents.read(target, window).await
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, DiskError> {
-        self.contents.list(request).await.map_err(DiskError::Contents)
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
+        self.contents.list(request).await
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, DiskError> {
-        self.contents.delete(deletion).await.map_err(DiskError::Contents)
+    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
+        self.contents.delete(deletion).await
     }
 }
 
@@ -84,8 +78,6 @@ async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), 
 struct Undecided(MemoryStorage);
 
 impl Storage for Undecided {
-    type Failure = Error;
-
     async fn write(&self, write: Write) -> Result<Write, Error> {
         Ok(write)
     }

@@ -76,19 +76,9 @@ pub(super) enum Op {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Written {
     name: String,
-    #[serde(default)]
-    stale: Stale,
+    stale: Option<String>,
     hint: Option<String>,
     steps: Vec<Value>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum Stale {
-    #[default]
-    Merge,
-    Append,
-    Reject,
 }
 
 #[derive(Deserialize)]
@@ -125,10 +115,11 @@ pub(super) fn all() -> Vec<Result<Case, String>> {
 }
 
 fn read(case: Written) -> Result<Case, String> {
-    let stale = match case.stale {
-        Stale::Merge => StalePolicy::Merge,
-        Stale::Append => StalePolicy::Append,
-        Stale::Reject => StalePolicy::Reject,
+    let stale = match case.stale.as_deref() {
+        None | Some("merge") => StalePolicy::Merge,
+        Some("append") => StalePolicy::Append,
+        Some("reject") => StalePolicy::Reject,
+        Some(other) => return Err(format!("there is no policy {other:?}")),
     };
     let steps: Result<Vec<Step>, String> =
         expand_steps(&case.steps).into_iter().map(read_step).collect();

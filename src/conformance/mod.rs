@@ -74,6 +74,7 @@ mod together;
 mod truncation;
 mod verb_rows;
 mod verbs;
+mod verdict;
 
 use std::fmt;
 

@@ -19,7 +19,7 @@ impl From<Error> for Stop {
                     "the error of a stale handle has the revision {expected}, and the store {actual}"
                 ))
             }
-            Error::Storage { .. } | Error::StorageFailed { .. } => Self::Broken(error.to_string()),
+            Error::Storage { .. } => Self::Broken(error.to_string()),
             error => Self::Refused(error),
         }
     }

@@ -7,40 +7,29 @@ use std::task::Poll;
 /// A future within the suite.
 pub(super) type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-enum Slot<'a, T> {
-    Running(Pending<'a, T>),
-    Done(T),
-}
-
 /// Runs all futures at once, and returns their results in order. If one waits for another, it needs
 /// no waker: whenever one ends, all others are polled again.
-pub(super) async fn together<T>(futures: Vec<Pending<'_, T>>) -> Vec<T> {
-    let mut slots: Vec<Slot<'_, T>> = futures.into_iter().map(Slot::Running).collect();
+pub(super) async fn together<T>(mut futures: Vec<Pending<'_, T>>) -> Vec<T> {
+    let mut results: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {
         loop {
-            let (mut progress, mut running) = (false, false);
-            for slot in &mut slots {
-                let Slot::Running(future) = slot else { continue };
-                match future.as_mut().poll(context) {
-                    Poll::Ready(answer) => {
-                        *slot = Slot::Done(answer);
-                        progress = true;
-                    }
-                    Poll::Pending => running = true,
+            let mut has_progress = false;
+            for (future, result) in futures.iter_mut().zip(&mut results) {
+                if result.is_none()
+                    && let Poll::Ready(answer) = future.as_mut().poll(context)
+                {
+                    *result = Some(answer);
+                    has_progress = true;
                 }
             }
-            if !running {
+            if results.iter().all(Option::is_some) {
                 return Poll::Ready(());
             }
-            if !progress {
+            if !has_progress {
                 return Poll::Pending;
             }
         }
     })
     .await;
-    let answers = slots.into_iter().filter_map(|slot| match slot {
-        Slot::Done(answer) => Some(answer),
-        Slot::Running(_) => None,
-    });
-    answers.collect()
+    results.into_iter().flatten().collect()
 }

@@ -1,20 +1,18 @@
 //! Tests of appends that first remove the end of a history, for storages that
 //! [truncate](Storage::truncates). They compare the storage with a list of the events.
 
-use std::fmt::Debug;
 use std::rc::Rc;
 
 use crate::conformance::Report;
 use crate::conformance::case::time;
-use crate::core::error::Error;
-use crate::core::event::{EventText, NewEvent};
+use crate::conformance::verb_rows::key;
+use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
+use crate::core::event::NewEvent;
 use crate::core::read::{EventPage, PageEnd, Rows, Window};
-use crate::core::session::{Description, NEVER, Revision, SessionKey};
+use crate::core::session::{Description, NEVER, Revision};
 use crate::core::state::Delta;
-use crate::core::storage::{Deletion, Storage, carry_out, is_same_json};
+use crate::core::storage::{Deletion, Storage, carry_out};
 use crate::core::write::{Appended, HandlePosition, NewSession, SharedRow, StalePolicy, Write};
-
-type Verdict = Result<(), String>;
 
 /// The storage under test, and the events of its session as they should be.
 struct Subject<S> {
@@ -44,7 +42,7 @@ impl<S: Storage> Subject<S> {
         let new = NewSession { description, ..NewSession::new(state, time(1000.0)) };
         let write = Write::create(key(), new).map_err(failed)?;
         let written = carry_out(&storage, write).await.map_err(failed)?;
-        let (head, ..) = written.created().map_err(failed)?.ok_or("it was not created")?;
+        let (head, ..) = written.created().map_err(failed)?;
         let (created, revision) = (head.created, head.revision);
         Ok(Self { storage, events: Vec::new(), created, revision })
     }
@@ -105,17 +103,17 @@ impl<S: Storage> Subject<S> {
     /// Compares the storage with the list: all events, a window, pages, and what has changed.
     async fn check(&self) -> Verdict {
         let all = self.read(Window::ALL).await?;
-        same_texts(all.events, self.events.iter())?;
+        same_texts(all.events, &texts_of(self.events.iter()))?;
         let head = all.session.ok_or("there is no session")?.head;
         equal("the stored revision", head.revision, self.revision)?;
         let last = self.read(Window { limit: Some(5), ..Window::ALL }).await?;
-        same_texts(last.events, self.events.iter().rev().take(5).rev())?;
+        same_texts(last.events, &texts_of(self.events.iter().rev().take(5).rev()))?;
         let Some(middle) = self.events.get(self.events.len() / 2) else { return Ok(()) };
         let place: Rc<str> = middle.id.as_str().into();
         let page = EventPage { end: PageEnd::After(place), with_count: true };
         let page = Window { limit: Some(1000), page: Some(page), ..Window::ALL };
         let rows = self.read(page).await?;
-        same_texts(rows.events, self.events.iter().skip(self.events.len() / 2 + 1))?;
+        same_texts(rows.events, &texts_of(self.events.iter().skip(self.events.len() / 2 + 1)))?;
         let count = rows.edges.and_then(|edges| edges.count);
         equal("the count", count, Some(self.events.len()))?;
         for since in [self.created, middle.seq, middle.revision] {
@@ -283,18 +281,8 @@ pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Rep
     if !open().await.truncates() {
         return;
     }
-    macro_rules! tests {
-        ($($test:ident)*) => {
-            $(
-                let verdict = match Subject::new(open().await).await {
-                    Ok(subject) => subject.$test().await,
-                    Err(reason) => Err(reason),
-                };
-                report.add(&concat!("truncation: ", stringify!($test)).replace('_', " "), verdict);
-            )*
-        };
-    }
-    tests! {
+    run_tests! {
+        "truncation: ", report, Subject::new(open().await).await;
         a_history_is_cut_anywhere
         many_removals_leave_the_right_events
         only_the_given_delta_changes_the_state
@@ -304,10 +292,6 @@ pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Rep
         a_history_that_is_removed_forgets_its_initial_state
         a_missing_session_is_not_created
     }
-}
-
-fn key() -> SessionKey {
-    SessionKey { app_name: "app".into(), user_id: "user".into(), session_id: "session".into() }
 }
 
 fn numbered(prefix: &str, count: usize, number: u32) -> Vec<New> {
@@ -322,29 +306,6 @@ fn parsed(delta: &str) -> Result<Delta, String> {
     Delta::parse(delta).map_err(failed)
 }
 
-/// Compares texts as JSON values. A text may hold several events with commas between them.
-fn same_texts<'a>(found: Vec<EventText>, expected: impl Iterator<Item = &'a Stored>) -> Verdict {
-    let found: Vec<String> = found.into_iter().map(Into::into).collect();
-    let expected: Vec<_> = expected.map(|event| text_of(&event.id, event.number)).collect();
-    let (found, expected) = (found.join(","), expected.join(","));
-    if is_same_json(&format!("[{found}]"), &format!("[{expected}]")) {
-        return Ok(());
-    }
-    Err(format!("the events: found {found}, but expected {expected}"))
-}
-
-fn failed(failure: impl Into<Error>) -> String {
-    failure.into().to_string()
-}
-
-fn equal<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Verdict {
-    if found == expected {
-        return Ok(());
-    }
-    Err(format!("{what}: found {found:?}, but expected {expected:?}"))
-}
-
-/// `problem` is the sentence for the report.
-fn check(problem: &str, holds: bool) -> Verdict {
-    if holds { Ok(()) } else { Err(problem.to_owned()) }
+fn texts_of<'a>(events: impl Iterator<Item = &'a Stored>) -> Vec<String> {
+    events.map(|event| text_of(&event.id, event.number)).collect()
 }

@@ -1,24 +1,17 @@
 //! Tests of the verbs themselves, for duties that no case through the service can show. A refusal
 //! writes nothing, decisions get the right rows, and texts and revisions are opaque.
 
-use std::fmt::Debug;
-
 use crate::conformance::Report;
 use crate::conformance::case::time;
 use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
-use crate::core::error::Error;
-use crate::core::event::EventText;
+use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
 use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{Page, Window};
 use crate::core::session::{NEVER, Revision, SessionHead};
-use crate::core::storage::{Deletion, Storage, is_same_json};
-use crate::core::write::{
-    Changes, EventRow, FoundRows, Plan, ScopeSet, SharedChange, Target, Write,
-};
-
-type Verdict = Result<(), String>;
+use crate::core::storage::{Deletion, Storage};
+use crate::core::write::{Changes, EventRow, Found, Plan, ScopeSet, SharedChange, Target, Write};
 
 /// The storage under test.
 struct Subject<S> {
@@ -30,9 +23,8 @@ impl<S: Storage> Subject<S> {
         &self,
         ids: &[&str],
         decide: fn(Revision) -> Option<Changes>,
-    ) -> Result<FoundRows, String> {
-        let plan = Plan { creates: true, ..plan(&[], NEVER) };
-        self.write(plan, ids.iter().map(|id| event(id)).collect(), decide).await
+    ) -> Result<Found, String> {
+        self.append(Plan { creates: true, ..plan(&[], NEVER) }, ids, decide).await
     }
 
     async fn append(
@@ -40,7 +32,7 @@ impl<S: Storage> Subject<S> {
         plan: Plan,
         ids: &[&str],
         decide: fn(Revision) -> Option<Changes>,
-    ) -> Result<FoundRows, String> {
+    ) -> Result<Found, String> {
         self.write(plan, ids.iter().map(|id| event(id)).collect(), decide).await
     }
 
@@ -49,11 +41,13 @@ impl<S: Storage> Subject<S> {
         plan: Plan,
         events: Vec<EventRow>,
         decide: fn(Revision) -> Option<Changes>,
-    ) -> Result<FoundRows, String> {
-        found_rows(self.storage.write(Write::script(plan, events, decide)).await.map_err(failed)?)
+    ) -> Result<Found, String> {
+        let write =
+            self.storage.write(Write::script(plan, events, decide)).await.map_err(failed)?;
+        write.found_rows().ok_or_else(|| "`write` never called `decide`".to_owned())
     }
 
-    async fn find_rows(&self, event_ids: &[&str], since: Revision) -> Result<FoundRows, String> {
+    async fn find_rows(&self, event_ids: &[&str], since: Revision) -> Result<Found, String> {
         self.append(plan(event_ids, since), &[], |_| None).await
     }
 
@@ -311,16 +305,8 @@ impl<S: Storage> Subject<S> {
 
 /// Runs each test on a new storage.
 pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Report) {
-    macro_rules! verbs {
-        ($($check:ident)*) => {
-            $(
-                let subject = Subject { storage: open().await };
-                let name = concat!("verbs: ", stringify!($check)).replace('_', " ");
-                report.add(&name, subject.$check().await);
-            )*
-        };
-    }
-    verbs! {
+    run_tests! {
+        "verbs: ", report, Ok::<_, String>(Subject { storage: open().await });
         refusals_write_nothing
         a_write_is_read_completely
         a_decision_gets_the_stored_rows
@@ -335,33 +321,8 @@ pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Rep
     }
 }
 
-fn found_rows(write: Write) -> Result<FoundRows, String> {
-    write.found_rows().ok_or_else(|| "`write` never called `decide`".to_owned())
-}
-
-fn failed(failure: impl Into<Error>) -> String {
-    failure.into().to_string()
-}
-
-/// Compares event texts as JSON values: a storage may sort their keys.
-fn same_texts(found: Vec<EventText>, expected: &[String]) -> Verdict {
-    let found: Vec<String> = found.into_iter().map(Into::into).collect();
-    let mut pairs = found.iter().zip(expected);
-    if found.len() == expected.len() && pairs.all(|(one, other)| is_same_json(one, other)) {
-        return Ok(());
-    }
-    Err(format!("the events: found {found:?}, but expected {expected:?}"))
-}
-
 fn revision(rows: &Rows) -> Option<Revision> {
     rows.session.as_ref().map(|session| session.head.revision)
-}
-
-fn equal<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Verdict {
-    if found == expected {
-        return Ok(());
-    }
-    Err(format!("{what}: found {found:?}, but expected {expected:?}"))
 }
 
 fn at_least(what: &str, found: Revision, expected: Revision) -> Verdict {
@@ -369,9 +330,4 @@ fn at_least(what: &str, found: Revision, expected: Revision) -> Verdict {
         return Ok(());
     }
     Err(format!("{what} is {found}, but must be at least {expected}"))
-}
-
-/// `problem` is the sentence for the report.
-fn check(problem: &str, holds: bool) -> Verdict {
-    if holds { Ok(()) } else { Err(problem.to_owned()) }
 }

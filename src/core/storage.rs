@@ -66,8 +66,6 @@
 //! }
 //!
 //! impl Storage for TreeStorage {
-//!     type Failure = Error;
-//!
 //!     // Nothing is awaited while the maps are borrowed, so each verb is one transaction.
 //!     async fn write(&self, mut write: Write) -> Result<Write, Error> {
 //!         let maps = &mut *self.0.borrow_mut();
@@ -77,9 +75,9 @@
 //!         let events = || stored.iter().flat_map(|stored| stored.events.values());
 //!         let found = Found {
 //!             session: stored.map(|stored| stored.head),
-//!             state: stored.map(|stored| &stored.state),
-//!             user: user_key.as_ref().and_then(|key| maps.users.get(key)),
-//!             app: maps.apps.get(&plan.target.app_name),
+//!             state: stored.map(|stored| stored.state.clone()),
+//!             user: user_key.as_ref().and_then(|key| maps.users.get(key)).cloned(),
+//!             app: maps.apps.get(&plan.target.app_name).cloned(),
 //!             events: events().filter(|row| plan.event_ids.contains(&row.id)).cloned().collect(),
 //!             changed: events().filter(|row| row.revision > plan.since).cloned().collect(),
 //!             floor: maps.floor,
@@ -243,22 +241,19 @@ pub enum Deletion {
 /// The futures are not `Send`: the core runs on one thread, as JavaScript does.
 #[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait Storage {
-    /// The storage's own errors.
-    type Failure: Into<Error>;
-
     /// Carries out a write, and returns it with its result.
-    async fn write(&self, write: Write) -> Result<Write, Self::Failure>;
+    async fn write(&self, write: Write) -> Result<Write, Error>;
 
     /// Reads a session with a window of its events, or a user's or an app's state.
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Self::Failure>;
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error>;
 
     /// Reads a page of sessions, without their events.
-    async fn list(&self, request: ListRequest) -> Result<Listing, Self::Failure>;
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error>;
 
     /// Deletes. Returns [`Found::floor`] after the deletion, or `None` if the storage cannot tell.
     /// Later entries get revisions above the floor, so it orders the deletion among all other
     /// changes.
-    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Self::Failure>;
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error>;
 
     /// Whether it carries out [`Plan::truncate_after`]. A storage that does not gets no such write, so
     /// it cannot overlook a removal.
@@ -275,21 +270,11 @@ pub trait Storage {
 }
 
 /// Carries out a write, and repeats it while its decision needs more rows.
-pub(crate) async fn carry_out<S: Storage>(storage: &S, write: Write) -> Result<Write, S::Failure> {
-    repeat(storage, storage.write(write).await).await
-}
-
-/// Repeats a write while its decision needs more rows. `written` is the outcome of its first
-/// attempt.
-pub(crate) async fn repeat<S: Storage>(
-    storage: &S,
-    mut written: Result<Write, S::Failure>,
-) -> Result<Write, S::Failure> {
+pub(crate) async fn carry_out<S: Storage>(storage: &S, mut write: Write) -> Result<Write, Error> {
     loop {
-        let mut write = written?;
+        write = storage.write(write).await?;
         if !write.again() {
             return Ok(write);
         }
-        written = storage.write(write).await;
     }
 }

@@ -1,14 +1,13 @@
 //! Artifacts: the files of a session, kept by a type that the user implements.
 
 use std::error::Error;
-use std::fmt::{self, Display, Formatter};
 use std::future::Future;
 use std::pin::Pin;
 
 use serde_json::Value;
 
 use crate::core::session::SessionKey;
-use crate::core::template::{Artifact, ArtifactError};
+use crate::core::template::Artifact;
 
 /// The error of an artifact service: any error, or a text (`"disk full".into()`).
 pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
@@ -140,43 +139,5 @@ pub(super) fn printed(part: &Value) -> Artifact {
     match part.get("text") {
         Some(Value::String(text)) => Artifact::Text(text.clone()),
         _ => Artifact::Json(part.to_string()),
-    }
-}
-
-impl ArtifactError {
-    /// Returns the stable code, equal in Rust and JavaScript.
-    ///
-    /// ```
-    /// use adk_session_wasm::template::ArtifactError;
-    /// assert_eq!(ArtifactError::NoService.code(), "artifact_service_missing");
-    /// assert_eq!(ArtifactError::Failed("disk full".into()).code(), "storage_failed");
-    /// ```
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::NoService => "artifact_service_missing",
-            Self::Failed(_) => "storage_failed",
-        }
-    }
-}
-
-/// Does not repeat the cause, which may hold secrets: see [`Error::source`].
-impl Display for ArtifactError {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::NoService => {
-                "the invocation has no artifact service; give it one: Invocation::with_artifacts"
-            }
-            Self::Failed(_) => "the artifact service failed: see the error's source",
-        })
-    }
-}
-
-impl Error for ArtifactError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::NoService => None,
-            Self::Failed(cause) => Some(cause.as_ref()),
-        }
     }
 }

@@ -236,16 +236,6 @@ impl Context {
         self.base.clone()
     }
 
-    /// Returns itself, for code that does not import [`State`].
-    pub fn state(&self) -> &dyn State {
-        self
-    }
-
-    /// Returns itself for writing, for code that does not import [`State`].
-    pub fn state_mut(&mut self) -> &mut dyn State {
-        self
-    }
-
     /// Removes a key: writes [`REMOVED`].
     pub fn remove(&mut self, key: &str) {
         self.set(key.to_owned(), REMOVED.into());

@@ -20,11 +20,11 @@ pub(super) type Writes = BTreeMap<String, Write>;
 
 /// [`LiveState`] behind a lock, which is never held across an await.
 #[derive(Debug)]
-pub(super) struct SharedState {
+pub(super) struct LockedState {
     state: Mutex<LiveState>,
 }
 
-impl SharedState {
+impl LockedState {
     pub(super) fn new(values: HashMap<String, Value>) -> Self {
         let values = values.into_iter().collect();
         let state = LiveState { values, order: WriteOrder::default(), has_ended: false };

@@ -7,7 +7,7 @@ use serde_json::map::Entry;
 
 use super::artifacts::ArtifactService;
 use super::context::{Context, ReadonlyContext};
-use super::live_state::{SharedState, Writes};
+use super::live_state::{LockedState, Writes};
 use super::shared::Shared;
 use super::turns::Turns;
 use crate::core::error::Error;
@@ -40,7 +40,7 @@ impl Invocation {
             session: Arc::new(session.key().clone()),
             user_content: None,
             artifacts: None,
-            state: Arc::new(SharedState::new(session.state().all())),
+            state: Arc::new(LockedState::new(session.state().all())),
         };
         Self { shared, turns: Turns::default() }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::artifacts::AnyArtifacts;
-use super::live_state::SharedState;
+use super::live_state::LockedState;
 use crate::core::session::SessionKey;
 
 #[derive(Clone)]
@@ -15,7 +15,7 @@ pub(super) struct Shared {
     pub(super) session: Arc<SessionKey>,
     pub(super) user_content: Option<Arc<Value>>,
     pub(super) artifacts: Option<Arc<dyn AnyArtifacts>>,
-    pub(super) state: Arc<SharedState>,
+    pub(super) state: Arc<LockedState>,
 }
 
 impl fmt::Debug for Shared {

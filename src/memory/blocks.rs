@@ -72,11 +72,7 @@ impl Blocks {
 
     /// Passes the text at a span to `reader`.
     pub(super) fn with<R>(&self, span: Span, reader: impl FnOnce(&str) -> R) -> R {
-        let Some(block) = self.blocks.get(span.block as usize) else {
-            return reader("");
-        };
-        let block = block.borrow();
-        reader(block.get(span.start as usize..span.end as usize).unwrap_or_default())
+        self.get(span).with(reader)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::core::names::Names;
 use crate::core::read::ListPlace;
 use crate::core::room::no_room;
 use crate::core::session::Revision;
-use crate::core::state::{ScopedState, StateChanges};
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow, Write};
 use crate::memory::order::Orders;
 use crate::memory::{App, StoredSession, User};
@@ -54,7 +53,7 @@ impl<'a> Entries<'a> {
             && self.session.is_some() == plan.target.session_id.is_some()
     }
 
-    pub(super) fn found(&self, plan: &Plan, floor: Revision) -> Found<'_> {
+    pub(super) fn found(&self, plan: &Plan, floor: Revision) -> Found {
         let (mut events, mut changed) = (Vec::new(), Vec::new());
         if let Some((_, session)) = &self.session {
             for id in &plan.event_ids {
@@ -67,9 +66,9 @@ impl<'a> Entries<'a> {
         let app = self.app.as_ref().filter(|_| plan.scopes.app);
         Found {
             session: self.session.as_ref().map(|(_, session)| session.head),
-            state: state.map(|(_, session)| &session.state),
-            user: user.and_then(|(_, user)| user.state.as_ref()),
-            app: app.and_then(|app| app.state.as_ref()),
+            state: state.map(|(_, session)| session.state.clone()),
+            user: user.and_then(|(_, user)| user.state.clone()),
+            app: app.and_then(|app| app.state.clone()),
             events,
             changed,
             floor,
@@ -92,20 +91,21 @@ impl<'a> Entries<'a> {
     /// Fails with `quota_exceeded` if memory has no room.
     pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
         let Changes { session, user, app, events } = changes;
-        if let Some(change) = app {
-            let state = self.app.as_mut().and_then(|app| app.state.as_mut());
-            reserve_state(state.map(|row| &mut row.state), &change.state)?;
-        }
-        if let Some(change) = user {
-            let state = self.user.as_mut().and_then(|(_, user)| user.state.as_mut());
-            reserve_state(state.map(|row| &mut row.state), &change.state)?;
-        }
-        let entry = self.session.as_mut().map(|(_, entry)| entry);
-        let (state, log) = entry.map(|entry| (&mut entry.state, &mut entry.events)).unzip();
-        if let Some(change) = session {
-            reserve_state(state, &change.state)?;
-        }
-        if log.is_none_or(|log| log.try_reserve(events.len())) { Ok(()) } else { Err(no_room()) }
+        let (own, log) = match &mut self.session {
+            Some((_, session)) => (Some(&mut session.state), Some(&mut session.events)),
+            None => (None, None),
+        };
+        let of_user = self.user.as_mut().and_then(|(_, user)| user.state.as_mut());
+        let of_app = self.app.as_mut().and_then(|app| app.state.as_mut());
+        let states = [
+            (own, session.as_ref().map(|change| &change.state)),
+            (of_user.map(|row| &mut row.state), user.as_ref().map(|change| &change.state)),
+            (of_app.map(|row| &mut row.state), app.as_ref().map(|change| &change.state)),
+        ];
+        let mut states = states.into_iter().filter_map(|(state, changes)| state.zip(changes));
+        let has_room = states.all(|(state, changes)| state.try_reserve(changes.len()))
+            && log.is_none_or(|log| log.try_reserve(events.len()));
+        if has_room { Ok(()) } else { Err(no_room()) }
     }
 
     pub(super) fn write(self, changes: Changes, write: &Write) {
@@ -146,14 +146,6 @@ impl<'a> Entries<'a> {
             }
         }
     }
-}
-
-fn reserve_state(state: Option<&mut ScopedState>, changes: &StateChanges) -> Result<(), Error> {
-    if changes.is_empty() {
-        return Ok(());
-    }
-    let has_room = state.is_none_or(|state| state.try_reserve(changes.len()));
-    if has_room { Ok(()) } else { Err(no_room()) }
 }
 
 impl SharedEntry<'_> {

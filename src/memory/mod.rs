@@ -40,8 +40,9 @@ pub struct MemoryStorage {
     contents: RefCell<Contents>,
 }
 
+/// The contents, with the verbs as synchronous calls.
 #[derive(Debug, Default)]
-struct Contents {
+pub(crate) struct Contents {
     apps: Names<App>,
     /// The highest revision of anything that was deleted.
     floor: Revision,
@@ -78,40 +79,8 @@ impl MemoryStorage {
         Self::default()
     }
 
-    // The verbs as synchronous calls.
-
-    pub(crate) fn write_now(&self, write: &mut Write) -> Result<(), Error> {
-        let mut contents = self.contents()?;
-        loop {
-            contents.write(write)?;
-            if !write.again() {
-                return Ok(());
-            }
-        }
-    }
-
-    pub(crate) fn rows(&self, target: &Target, window: &Window) -> Result<Rows, Error> {
-        self.contents()?.read(target, window)
-    }
-
-    /// Passes the sessions of a page to `visit` one by one, and returns the rest of the list.
-    pub(crate) fn each_listed(
-        &self,
-        request: &ListRequest,
-        visit: &mut Visit<'_>,
-    ) -> Result<Listing<()>, Error> {
-        self.contents()?.list(request, visit)
-    }
-
-    /// Deletes, and returns the floor.
-    pub(crate) fn remove(&self, deletion: &Deletion) -> Result<Revision, Error> {
-        let mut contents = self.contents()?;
-        contents.delete(deletion);
-        Ok(contents.floor)
-    }
-
     /// Borrows the contents. Fails if the function of a write, which computes its delta, calls a verb.
-    fn contents(&self) -> Result<RefMut<'_, Contents>, Error> {
+    pub(crate) fn contents(&self) -> Result<RefMut<'_, Contents>, Error> {
         self.contents
             .try_borrow_mut()
             .map_err(|_| Error::invalid("stateDelta", "must not call the service"))
@@ -119,15 +88,13 @@ impl MemoryStorage {
 }
 
 impl Storage for MemoryStorage {
-    type Failure = Error;
-
     async fn write(&self, mut write: Write) -> Result<Write, Error> {
-        self.write_now(&mut write)?;
+        self.contents()?.write(&mut write)?;
         Ok(write)
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        self.rows(&target, &window)
+        self.contents()?.read(&target, &window)
     }
 
     async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
@@ -138,13 +105,12 @@ impl Storage for MemoryStorage {
             sessions.push(SessionRow { key, head, state, description });
             Ok(())
         };
-        let listing = self.each_listed(&request, visit)?;
-        let Listing { users, app, total, .. } = listing;
-        Ok(Listing { sessions, users, app, total })
+        let listing = self.contents()?.list(&request, visit)?;
+        Ok(Listing { sessions, ..listing })
     }
 
     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
-        Ok(Some(self.remove(&deletion)?))
+        Ok(Some(self.contents()?.delete(&deletion)))
     }
 
     fn truncates(&self) -> bool {
@@ -167,7 +133,16 @@ impl Contents {
         (app, user)
     }
 
-    fn write(&mut self, write: &mut Write) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, write: &mut Write) -> Result<(), Error> {
+        loop {
+            self.write_once(write)?;
+            if !write.again() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn write_once(&mut self, write: &mut Write) -> Result<(), Error> {
         let plan = write.plan();
         let mut entries = Entries::of(&mut self.apps, plan, false);
         require_room(entries.changed_len(plan) * ROW + SPARE)?;
@@ -198,7 +173,7 @@ impl Contents {
         Ok(())
     }
 
-    fn read(&self, target: &Target, window: &Window) -> Result<Rows, Error> {
+    pub(crate) fn read(&self, target: &Target, window: &Window) -> Result<Rows, Error> {
         let (app, user) = self.user(target);
         let session = user
             .zip(target.session_id.as_deref())
@@ -224,7 +199,13 @@ impl Contents {
         })
     }
 
-    fn list(&self, request: &ListRequest, visit: &mut Visit<'_>) -> Result<Listing<()>, Error> {
+    /// Passes the sessions of a page to `visit` one by one, and returns the list without them. So
+    /// their texts need not be copied.
+    pub(crate) fn list(
+        &self,
+        request: &ListRequest,
+        visit: &mut Visit<'_>,
+    ) -> Result<Listing, Error> {
         let app = self.apps.get(&request.app_name);
         let orders = match &request.user_id {
             None => app.map(|app| &app.orders),
@@ -234,7 +215,7 @@ impl Contents {
         let order =
             orders.map(|orders| if by_creation { &orders.by_creation } else { &orders.by_update });
         let mut listing = Listing {
-            sessions: (),
+            sessions: Vec::new(),
             users: Vec::new(),
             app: app.and_then(|app| app.state.clone()),
             total: order.map_or(0, Order::len),
@@ -262,7 +243,8 @@ impl Contents {
         Ok(listing)
     }
 
-    fn delete(&mut self, deletion: &Deletion) {
+    /// Deletes, and returns the floor.
+    pub(crate) fn delete(&mut self, deletion: &Deletion) -> Revision {
         let app_name = match deletion {
             Deletion::Session(key) => &key.app_name,
             Deletion::User { app_name, .. }
@@ -270,7 +252,7 @@ impl Contents {
             | Deletion::AppState { app_name } => app_name,
         };
         let Some(app) = self.apps.get_mut(app_name) else {
-            return;
+            return self.floor;
         };
         let mut forget = |user_id: &str, session_id: &str| {
             if let Some(owners) = &mut self.owners {
@@ -291,6 +273,7 @@ impl Contents {
             self.apps.remove(app_name);
         }
         self.floor = self.floor.max(gone);
+        self.floor
     }
 }
 

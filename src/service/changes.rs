@@ -1,12 +1,13 @@
 //! What has changed in a session since a revision.
 
+use serde_json::{Map, Value};
+
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::read::Window;
 use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
-use crate::core::state::StateMap;
 use crate::core::storage::{MOST_CHANGED, Storage};
-use crate::core::write::{Appended, EventRow, HandlePosition, StalePolicy};
+use crate::core::write::{Appended, EventRow, HandlePosition, StalePolicy, Write};
 use crate::service::StoredSessionService;
 use crate::service::session::{read_event, read_state};
 
@@ -31,7 +32,7 @@ pub struct SessionChanges {
     /// The events that were appended or replaced since, by `seq`, and the state now. `None` if the
     /// session has to be read as a whole: it was created again, more than 1,000 events have changed,
     /// or `since` is later than its revision.
-    pub changes: Option<(Vec<ChangedEvent>, StateMap)>,
+    pub changes: Option<(Vec<ChangedEvent>, Map<String, Value>)>,
 }
 
 impl<S: Storage> StoredSessionService<S> {
@@ -72,8 +73,8 @@ impl<S: Storage> StoredSessionService<S> {
             }
             let position = HandlePosition::Revision { created, revision: since };
             let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
-            let changed = self.texts.append_events(key.clone(), position, policy, Vec::new(), now);
-            match changed.await {
+            let write = Write::append(key.clone(), position, policy, Vec::new(), now);
+            match self.texts.write(write).await?.appended() {
                 // The session was deleted between the two reads. Another one may have its id.
                 Err(Error::NotFound { .. }) => {}
                 changed => break changed?,
@@ -91,6 +92,6 @@ impl<S: Storage> StoredSessionService<S> {
         let events = events.collect::<Result<_, Error>>()?;
         let record = || format!("state of session {:?}", key.session_id);
         let state = read_state(&state.unwrap_or_default(), record)?;
-        Ok(SessionChanges { head, changes: Some((events, StateMap::new(state))) })
+        Ok(SessionChanges { head, changes: Some((events, state)) })
     }
 }

@@ -46,7 +46,7 @@ fn read_nested(text: &str, levels: usize) -> Result<Value, Error> {
         Some(b'{') => {
             let mut members = Map::new();
             let mut failed = None;
-            split_object("value", text, |key, value| match read_nested(value, inner) {
+            split_object("value", text, &mut |key, value| match read_nested(value, inner) {
                 Ok(value) => {
                     members.insert(key.to_owned(), value);
                 }

@@ -9,7 +9,7 @@ use crate::core::error::Error;
 use crate::core::event::{Event, EventText};
 use crate::core::read::ListPlace;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
-use crate::core::state::{State, StateMap};
+use crate::core::state::State;
 use crate::core::template::TemplateContext;
 use crate::service::deep;
 use crate::service::text_service::StoredSession;
@@ -40,7 +40,7 @@ use crate::service::text_service::StoredSession;
 #[derive(Debug, Clone)]
 pub struct Session {
     key: SessionKey,
-    state: StateMap,
+    state: Map<String, Value>,
     events: Vec<Event>,
     head: SessionHead,
     description: Description,
@@ -89,7 +89,7 @@ impl Session {
     }
 
     /// Returns the revision of the last change, which
-    /// [`append_event_at`](crate::service::StoredSessionService::append_event_at) takes.
+    /// [`append_events`](crate::service::StoredSessionService::append_events) takes.
     pub fn revision(&self) -> Revision {
         self.head.revision
     }
@@ -105,7 +105,7 @@ impl Session {
         let StoredSession { key, head, state, events, description } = stored;
         let state = read_state(&state, || format!("state of session {:?}", key.session_id))?;
         let events = read_events(&key.session_id, events)?;
-        Ok(Self { key, head, state: StateMap::new(state), events, description })
+        Ok(Self { key, head, state, events, description })
     }
 }
 
@@ -165,10 +165,10 @@ pub(super) fn corrupt_event(
 
 impl TemplateContext for Session {
     fn state_json(&self, key: &str) -> Option<Cow<'_, str>> {
-        self.state.get(key).map(|value| Cow::Owned(value.to_string()))
+        self.state.state_json(key)
     }
 
     fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        self.state.iter().map(|(key, _)| Cow::Borrowed(key.as_str()))
+        self.state.state_keys()
     }
 }

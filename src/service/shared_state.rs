@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::session::{SessionKey, Timestamp};
+use crate::core::state::Delta;
 use crate::core::storage::Storage;
-use crate::core::write::{Computed, SharedRevisions};
+use crate::core::write::{Computed, HandlePosition, SharedRevisions, StalePolicy, Write};
 use crate::service::StoredSessionService;
 use crate::service::session::read_state;
 use crate::service::to_text::{new_delta, new_event};
@@ -57,7 +58,8 @@ impl<S: Storage> StoredSessionService<S> {
         delta: HashMap<String, Value>,
     ) -> Result<SharedRevisions, Error> {
         let delta = new_delta("state_delta", &delta)?;
-        self.texts.update_state(app_name.to_owned(), user_id.map(str::to_owned), delta).await
+        let (app_name, user_id) = (app_name.to_owned(), user_id.map(str::to_owned));
+        self.texts.write(Write::update(app_name, user_id, delta)?).await?.updated()
     }
 
     /// Changes `user:` and `app:` keys as [`update_state`](Self::update_state) does, by a delta that
@@ -96,7 +98,8 @@ impl<S: Storage> StoredSessionService<S> {
             Ok(new_delta("state_delta", &compute(&merged_state(state)?)?)?.into())
         };
         let (app_name, user_id) = (app_name.to_owned(), user_id.map(str::to_owned));
-        self.texts.compute_state(app_name, user_id, Box::new(compute)).await
+        let write = Write::update(app_name, user_id, Delta::default())?;
+        self.texts.write(write.computing(Box::new(compute))).await?.updated()
     }
 
     /// Appends an event whose delta `compute` makes of the stored state, as
@@ -120,8 +123,9 @@ impl<S: Storage> StoredSessionService<S> {
             let computed = new_event(event.clone())?;
             Ok(Computed { delta: computed.delta, text: computed.text })
         };
-        let now = Timestamp::now();
-        self.texts.compute_event(key.clone(), draft, Box::new(compute), now).await?;
+        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+        let write = Write::append(key.clone(), position, policy, vec![draft], Timestamp::now());
+        self.texts.write(write.computing(Box::new(compute))).await?.appended()?;
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::core::error::Error;
 use crate::core::event::Event;
-use crate::core::read::{ListOrder, Page, Window, check_event_limit};
+use crate::core::read::{ListOrder, ListPlace, Page, Window, check_event_limit};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
@@ -16,24 +16,7 @@ use crate::service::{
     SessionService,
 };
 
-/// A session service in memory.
-///
-/// ```
-/// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let service = InMemorySessionService::new();
-/// let session = service
-///     .create(CreateRequest {
-///         app_name: "shop".into(),
-///         user_id: "ada".into(),
-///         state: [("user:name".to_owned(), "Ada".into())].into(),
-///         ..Default::default()
-///     })
-///     .await?;
-/// assert_eq!(session.state().get("user:name"), Some("Ada".into()));
-/// # Ok::<(), adk_session_wasm::Error>(())
-/// # }).unwrap();
-/// ```
+/// A session service in memory. [`SessionService`] has an example.
 pub type InMemorySessionService = StoredSessionService<MemoryStorage>;
 
 /// A session service over the storage `S`.
@@ -90,8 +73,8 @@ impl<S: Storage> StoredSessionService<S> {
         Session::read(self.texts.get_or_create_session(key, new).await?)
     }
 
-    /// Appends an event as [`SessionService::append_event_to`] does, if the session still has that
-    /// revision.
+    /// Appends events in order and in one transaction: all, or none if one of them is refused. With
+    /// an `expected` revision the session must still have it.
     ///
     /// # Errors
     /// Fails with `stale_session` if the session has another revision, and otherwise as
@@ -106,38 +89,12 @@ impl<S: Storage> StoredSessionService<S> {
     /// let session =
     ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
     /// let (key, revision) = (session.key(), session.revision());
-    /// service.append_event_at(key, revision, Event::new("invocation-1")).await?;
-    /// let refused = service.append_event_at(key, revision, Event::new("invocation-2")).await;
-    /// assert_eq!(refused.unwrap_err().code(), "stale_session");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn append_event_at(
-        &self,
-        key: &SessionKey,
-        revision: Revision,
-        event: Event,
-    ) -> Result<(), Error> {
-        self.append_events(key, Some(revision), vec![event]).await
-    }
-
-    /// Appends events in order and in one transaction: all, or none if one of them is refused. With
-    /// an `expected` revision the session must still have it.
-    ///
-    /// # Errors
-    /// The same as [`append_event_at`](Self::append_event_at).
-    ///
-    /// ```
-    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
-    /// let service = InMemorySessionService::new();
-    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
-    /// let session =
-    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
     /// let events = vec![Event::new("invocation-1"), Event::new("invocation-1")];
-    /// service.append_events(session.key(), None, events).await?;
-    /// assert_eq!(service.session_info(session.key()).await?.event_count, 2);
+    /// service.append_events(key, Some(revision), events).await?;
+    /// let refused = service.append_events(key, Some(revision), vec![Event::new("late")]).await;
+    /// assert_eq!(refused.unwrap_err().code(), "stale_session");
+    /// service.append_events(key, None, vec![Event::new("invocation-2")]).await?;
+    /// assert_eq!(service.session_info(key).await?.event_count, 3);
     /// # Ok(())
     /// # }
     /// ```
@@ -152,14 +109,12 @@ impl<S: Storage> StoredSessionService<S> {
         if events.is_empty() {
             return Ok(());
         }
-        let (texts, key, position) = (&self.texts, key.clone(), HandlePosition::Latest);
-        let (policy, now) = (StalePolicy::Append, Timestamp::now());
-        match expected {
-            Some(revision) => {
-                texts.append_events_at(key, revision, position, policy, events, now).await?
-            }
-            None => texts.append_events(key, position, policy, events, now).await?,
-        };
+        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+        let mut write = Write::append(key.clone(), position, policy, events, Timestamp::now());
+        if let Some(revision) = expected {
+            write = write.expecting(revision);
+        }
+        self.texts.write(write).await?.appended()?;
         Ok(())
     }
 
@@ -198,13 +153,26 @@ impl<S: Storage> StoredSessionService<S> {
         if write.described()? { Ok(()) } else { Err(Error::NotFound { session_id }) }
     }
 
+    async fn list_page(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        after: Option<ListPlace>,
+        limit: Option<usize>,
+        offset: Option<usize>,
+    ) -> Result<Vec<Session>, Error> {
+        let (order, page) = (ListOrder::default(), Page { offset: offset.unwrap_or(0), limit });
+        let listed = self.texts.list_sessions(app_name, user_id, order, after, page);
+        listed.await?.0.into_iter().map(Session::read).collect()
+    }
+
     /// Deletes a session, a user, or a state. Succeeds if there is nothing to delete. Returns the same as
     /// [`Storage::delete`].
     ///
     /// # Errors
     /// Fails only with the storage's errors.
     pub async fn remove(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
-        self.storage().delete(deletion).await.map_err(Into::into)
+        self.storage().delete(deletion).await
     }
 }
 
@@ -217,21 +185,16 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
     async fn get(&self, request: GetRequest) -> Result<Session, Error> {
         let window =
             Window { limit: request.num_recent_events, after: request.after, ..Window::ALL };
-        check_owner(&request.app_name, &request.user_id)?;
         let missing = || Error::NotFound { session_id: request.session_id.clone() };
-        let key = SessionKey::new(request.app_name, request.user_id, request.session_id.as_str())
-            .map_err(|_| missing())?;
+        let key = key_of(request.app_name, request.user_id, &request.session_id)?;
+        let key = key.ok_or_else(missing)?;
         Session::read(self.texts.get_session(key, window).await?.ok_or_else(missing)?)
     }
 
     async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error> {
-        check_owner(&request.app_name, &request.user_id)?;
-        let page = Page { offset: request.offset.unwrap_or(0), limit: request.limit };
-        let user_id = Some(request.user_id);
-        let order = ListOrder::default();
-        let listed =
-            self.texts.list_sessions(request.app_name, user_id, order, request.after, page);
-        listed.await?.0.into_iter().map(Session::read).collect()
+        let ListRequest { app_name, user_id, limit, offset, after } = request;
+        check_owner(&app_name, &user_id)?;
+        self.list_page(app_name, Some(user_id), after, limit, offset).await
     }
 
     async fn list_app(
@@ -240,19 +203,15 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
         limit: Option<usize>,
         offset: Option<usize>,
     ) -> Result<Vec<Session>, Error> {
-        check_id("app_name", app_name)?;
-        let page = Page { offset: offset.unwrap_or(0), limit };
-        let order = ListOrder::default();
-        let listed = self.texts.list_sessions(app_name.to_owned(), None, order, None, page);
-        listed.await?.0.into_iter().map(Session::read).collect()
+        self.list_page(app_name.to_owned(), None, None, limit, offset).await
     }
 
     async fn list_events(&self, request: ListEventsRequest) -> Result<EventsPage, Error> {
         let ListEventsRequest { app_name, user_id, session_id, end, limit, with_count } = request;
-        check_owner(&app_name, &user_id)?;
+        let missing = || Error::NotFound { session_id: session_id.clone() };
+        let key = key_of(app_name, user_id, &session_id)?;
         let limit = check_event_limit(limit.map(|limit| limit as f64))?;
-        let key = SessionKey::new(app_name, user_id, session_id.as_str());
-        let key = key.map_err(|_| Error::NotFound { session_id: session_id.clone() })?;
+        let key = key.ok_or_else(missing)?;
         let stored = self.texts.get_events(key, end, limit, with_count).await?;
         let StoredEvents { events, before, after, event_count } = stored;
         let events = read_events(&session_id, events)?;
@@ -260,11 +219,9 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
     }
 
     async fn delete(&self, request: DeleteRequest) -> Result<(), Error> {
-        check_owner(&request.app_name, &request.user_id)?;
-        let key = SessionKey::new(request.app_name, request.user_id, request.session_id);
-        // An invalid id names no session.
-        let Ok(key) = key else { return Ok(()) };
-        self.remove(Deletion::Session(key)).await?;
+        if let Some(key) = key_of(request.app_name, request.user_id, &request.session_id)? {
+            self.remove(Deletion::Session(key)).await?;
+        }
         Ok(())
     }
 
@@ -295,6 +252,16 @@ fn new_session(request: CreateRequest) -> Result<(SessionKey, NewSession), Error
     let stored = events.into_iter().filter(|event| !event.partial);
     let events = stored.map(new_event).collect::<Result<_, _>>()?;
     Ok((key, NewSession { events, description, ..NewSession::new(state, Timestamp::now()) }))
+}
+
+/// Returns the key of a session; `None` if its id is invalid, so that it names no session.
+fn key_of(
+    app_name: String,
+    user_id: String,
+    session_id: &str,
+) -> Result<Option<SessionKey>, Error> {
+    check_owner(&app_name, &user_id)?;
+    Ok(SessionKey::new(app_name, user_id, session_id).ok())
 }
 
 fn check_owner(app_name: &str, user_id: &str) -> Result<(), Error> {

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
-use adk_session_wasm::error::Error;
+use adk_session_wasm::error::{Error, StorageProblem};
 use adk_session_wasm::event::Event;
 use adk_session_wasm::invocation::*;
 use adk_session_wasm::service::{
@@ -47,7 +47,7 @@ impl SessionService for TestService {
             tokio::task::yield_now().await;
         }
         if self.fail_next.take() {
-            return Err(Error::StorageFailed { reason: "disk".into() });
+            return Err(Error::Storage { problem: StorageProblem::Failed, reason: "disk".into() });
         }
         self.inner.append_event_to(key, event).await
     }
@@ -138,7 +138,7 @@ async fn a_write_is_visible_immediately_and_stored_once() {
     invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
     invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
     assert_eq!(stored_deltas(&service).await, [json!({"a": 1, "kept": REMOVED}), json!({})]);
-    assert_eq!(context.state().get("temp:t"), Some(json!(2)));
+    assert_eq!(context.get("temp:t"), Some(json!(2)));
 }
 
 #[tokio::test]
@@ -339,7 +339,7 @@ async fn contexts_can_move_to_other_threads() {
     let names = (context.app_name(), context.user_id(), context.session_id());
     assert_eq!(names, ("app", "user", "s"));
     let work = std::thread::spawn(move || {
-        context.state_mut().set("a".into(), 1.into());
+        context.set("a".into(), 1.into());
         context
     });
     let mut context = work.join().unwrap();

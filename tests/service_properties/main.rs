@@ -16,7 +16,7 @@ use adk_session_wasm::read::{ListOrder, Page, Window};
 use adk_session_wasm::service::text_service::{StoredSession, TextService};
 use adk_session_wasm::session::{Revision, SessionHead};
 use adk_session_wasm::storage::{Deletion, Storage};
-use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy};
+use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy, Write};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -50,12 +50,12 @@ impl Test {
             }
             Step::UpdateUser(place, entries) => {
                 let (app, user) = (APPS[place.0].to_owned(), Some(USERS[place.1].to_owned()));
-                self.service.update_state(app, user, delta(entries)).await.map_err(refused)?;
+                self.update(app, user, entries).await.map_err(refused)?;
                 self.model.apply(*place, entries);
             }
             Step::UpdateApp(place, entries) => {
                 let app = APPS[place.0].to_owned();
-                self.service.update_state(app, None, delta(entries)).await.map_err(refused)?;
+                self.update(app, None, entries).await.map_err(refused)?;
                 self.model.apply(*place, entries);
             }
             Step::DeleteSession(place) => {
@@ -78,6 +78,17 @@ impl Test {
                 self.model.apps.remove(app);
             }
         }
+        Ok(())
+    }
+
+    async fn update(
+        &self,
+        app_name: String,
+        user_id: Option<String>,
+        entries: &[Entry],
+    ) -> Result<(), Error> {
+        let write = Write::update(app_name, user_id, delta(entries))?;
+        self.service.write(write).await?.updated()?;
         Ok(())
     }
 
@@ -131,10 +142,8 @@ impl Test {
             _ => HandlePosition::Latest,
         };
         let given = events.iter().map(new_event).collect();
-        let appended = self
-            .service
-            .append_events(key_of(place), position, policy, given, self.model.time())
-            .await;
+        let write = Write::append(key_of(place), position, policy, given, self.model.time());
+        let appended = self.service.write(write).await.map_err(refused)?.appended();
 
         let before = self.model.sessions.get(&place).cloned();
         let Some(before) =

@@ -11,7 +11,7 @@ use crate::conformance::stop::Stop;
 use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, check_event_limit};
 use crate::core::session::Timestamp;
 use crate::core::storage::{MOST_CHANGED, Storage};
-use crate::core::write::StalePolicy;
+use crate::core::write::{StalePolicy, Write};
 use crate::service::text_service::{EventCursor, StoredSession};
 
 impl<S: Storage> Runner<S> {
@@ -114,16 +114,11 @@ impl<S: Storage> Runner<S> {
     /// Lists what a handle lacks. The result is a copy of the handle with these changes.
     pub(super) async fn list_changes(&self, call: &Call) -> Result<(Kind, Value), Stop> {
         let name = call.handle.as_deref().unwrap_or_default();
-        let handle = self.take(name).await?;
-        let mut current = handle.clone();
-        self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
+        let mut current = self.copy_of(name).await?;
         let (key, position) = (current.key.clone(), current.position.clone());
-        let merge = StalePolicy::Merge;
-        let changes = self
-            .service
-            .texts
-            .append_events(key, position, merge, Vec::new(), Timestamp::MIN)
-            .await?;
+        let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
+        let write = Write::append(key, position, policy, Vec::new(), now);
+        let changes = self.service.texts.write(write).await?.appended()?;
         if changes.state.is_none() {
             return Err(Stop::Broken("an append of no events returned no state".into()));
         }

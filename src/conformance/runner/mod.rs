@@ -21,7 +21,7 @@ use crate::core::read::ListPlace;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
-use crate::core::write::{ComputeDelta, Computed, HandlePosition, StalePolicy};
+use crate::core::write::{ComputeDelta, Computed, HandlePosition, StalePolicy, Write};
 use crate::platform;
 use crate::service::StoredSessionService;
 use crate::service::text_service::{EventCursor, StoredSession};
@@ -162,10 +162,7 @@ impl<S: Storage> Runner<S> {
             }
             Op::Inspect => {
                 let name = call.handle.as_deref().unwrap_or_default();
-                let handle = self.take(name).await?;
-                let session = handle.to_json();
-                self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
-                return Ok((Kind::Session, session));
+                return Ok((Kind::Session, self.copy_of(name).await?.to_json()));
             }
             Op::DeleteSession => Deletion::Session(with.key()?),
             Op::DeleteUser => {
@@ -201,6 +198,13 @@ impl<S: Storage> Runner<S> {
         .await
     }
 
+    /// Returns the handle of that name as it is, once no other step appends through it.
+    async fn copy_of(&self, name: &str) -> Result<Handle, Stop> {
+        let handle = self.take(name).await?;
+        self.handles.borrow_mut().insert(name.to_owned(), Some(handle.clone()));
+        Ok(handle)
+    }
+
     async fn append(&self, call: &Call) -> Result<(Kind, Value), Stop> {
         let expected = match call.with.get("expectedRevision").and_then(Value::as_str) {
             Some(name) => Some(self.revision_of(name).await?),
@@ -214,9 +218,7 @@ impl<S: Storage> Runner<S> {
     }
 
     async fn revision_of(&self, name: &str) -> Result<Revision, Stop> {
-        let handle = self.take(name).await?;
-        let revision = handle.revision();
-        self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
+        let revision = self.copy_of(name).await?.revision();
         revision.ok_or_else(|| Stop::Broken(format!("the revision of {name:?} is not known")))
     }
 
@@ -232,14 +234,11 @@ impl<S: Storage> Runner<S> {
         let own: Vec<Outgoing> = written.iter().map(Outgoing::new).collect();
         let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
         let (key, position) = (handle.key.clone(), handle.position.clone());
-        let (service, policy, events) = (&self.service.texts, self.stale, events?);
-        let appended = match expected {
-            None => service.append_events(key, position, policy, events, call.now).await?,
-            Some(revision) => {
-                let now = call.now;
-                service.append_events_at(key, revision, position, policy, events, now).await?
-            }
-        };
+        let mut write = Write::append(key, position, self.stale, events?, call.now);
+        if let Some(revision) = expected {
+            write = write.expecting(revision);
+        }
+        let appended = self.service.texts.write(write).await?.appended()?;
         self.see(&handle.key, appended.head);
         handle.receive(appended, &own)
     }
@@ -256,11 +255,12 @@ impl<S: Storage> Runner<S> {
             }));
             let events = vec![event.to_new_event()?];
             let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-            self.service.texts.append_events(with.key()?, position, policy, events, now).await?;
+            let write = Write::append(with.key()?, position, policy, events, now);
+            self.service.texts.write(write).await?.appended()?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
             let delta = Delta::parse(&to_text(&delta))?;
-            self.service.texts.update_state(app_name, user_id, delta).await?;
+            self.service.texts.write(Write::update(app_name, user_id, delta)?).await?.updated()?;
         }
         Ok((Kind::Nothing, Value::Null))
     }
@@ -284,10 +284,13 @@ impl<S: Storage> Runner<S> {
             Ok(Computed { delta: Delta::parse(&to_text(&delta))?, text })
         });
         if with.text("sessionId", None).is_some() {
-            self.service.texts.compute_event(with.key()?, event, compute, now).await?;
+            let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+            let write = Write::append(with.key()?, position, policy, vec![event], now);
+            self.service.texts.write(write.computing(compute)).await?.appended()?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
-            self.service.texts.compute_state(app_name, user_id, compute).await?;
+            let write = Write::update(app_name, user_id, Delta::default())?;
+            self.service.texts.write(write.computing(compute)).await?.updated()?;
         }
         Ok((Kind::Nothing, Value::Null))
     }

@@ -14,7 +14,7 @@ use crate::core::json::value::Scanner;
 pub(crate) fn split_object<'a>(
     path: &'static str,
     text: &'a str,
-    member: impl FnMut(&str, &'a str),
+    member: &mut dyn FnMut(&str, &'a str),
 ) -> Result<(), Error> {
     // Nearly every delta is empty or short, so the empty one is a shortcut.
     if text == "{}" {
@@ -26,7 +26,7 @@ pub(crate) fn split_object<'a>(
     })
 }
 
-fn read_members<'a>(text: &'a str, mut member: impl FnMut(&str, &'a str)) -> Option<()> {
+fn read_members<'a>(text: &'a str, member: &mut dyn FnMut(&str, &'a str)) -> Option<()> {
     let mut scanner = Scanner::new(text);
     if scanner.next_token()? != b'{' {
         return None;
@@ -82,7 +82,9 @@ mod tests {
 
     fn members(text: &str) -> Result<Vec<(String, String)>, Error> {
         let mut found = Vec::new();
-        split_object("state", text, |key, value| found.push((key.to_owned(), value.to_owned())))?;
+        split_object("state", text, &mut |key, value| {
+            found.push((key.to_owned(), value.to_owned()));
+        })?;
         Ok(found)
     }
 

@@ -4,11 +4,11 @@
 //! other writers of the same tables. So texts are compared as the values that JavaScript would
 //! read.
 
-use std::borrow::Cow;
+use std::rc::Rc;
 
 use crate::core::json::string::decoded;
 use crate::core::json::value::Scanner;
-use crate::core::names::Index;
+use crate::core::names::Names;
 use crate::platform;
 
 /// Whether two texts are the same JSON value. The order of keys does not count, and a repeated key
@@ -44,12 +44,6 @@ enum Value<'t> {
     Leaf(&'t str),
     Array,
     Object,
-}
-
-/// The members of an object by key; a repeated key has its last value.
-struct Members<'t> {
-    index: Index,
-    list: Vec<(Cow<'t, str>, usize)>,
 }
 
 impl<'t> Tree<'t> {
@@ -115,13 +109,15 @@ impl<'t> Tree<'t> {
                     }
                 }
                 (Value::Object, Value::Object) => {
-                    let (members, others) = (self.members(left), other.members(right));
-                    let mut find = |(key, one): &(Cow<'_, str>, usize)| {
-                        let other = others.find(key);
-                        pairs.extend(other.map(|other| (*one, other)));
-                        other.is_some()
-                    };
-                    members.list.len() == others.list.len() && members.list.iter().all(&mut find)
+                    let members = self.members(left).zip(other.members(right));
+                    members.is_some_and(|(members, others)| {
+                        let mut find = |(key, one): (&Rc<str>, &usize)| {
+                            let other = others.get(key);
+                            pairs.extend(other.map(|other| (*one, *other)));
+                            other.is_some()
+                        };
+                        members.len() == others.len() && members.iter().all(&mut find)
+                    })
                 }
                 _ => false,
             };
@@ -140,20 +136,14 @@ impl<'t> Tree<'t> {
         })
     }
 
-    fn members(&self, at: usize) -> Members<'t> {
-        let mut members = Members { index: Index::default(), list: Vec::new() };
+    /// Returns the members of an object by key; a repeated key has its last value. `None` if memory
+    /// has no room.
+    fn members(&self, at: usize) -> Option<Names<usize>> {
+        let mut members = Names::default();
         for child in self.children(at) {
-            let Some(node) = self.nodes.get(child) else { continue };
-            let key = decoded(node.key);
-            let Members { index, list } = &mut members;
-            let next = list.len();
-            let known = index.find_or_insert(&key, next, &|at| is_named(list, at, &key));
-            match known.and_then(|known| list.get_mut(known)) {
-                Some(member) => member.1 = child,
-                None => list.push((key, child)),
-            }
+            *members.get_or_default(&decoded(self.nodes.get(child)?.key))? = child;
         }
-        members
+        Some(members)
     }
 }
 
@@ -161,17 +151,6 @@ impl Node<'_> {
     fn is_object(&self) -> bool {
         matches!(self.value, Value::Object)
     }
-}
-
-impl Members<'_> {
-    fn find(&self, key: &str) -> Option<usize> {
-        let at = self.index.find(key, &|at| is_named(&self.list, at, key))?;
-        self.list.get(at).map(|(_, child)| *child)
-    }
-}
-
-fn is_named(list: &[(Cow<'_, str>, usize)], at: usize, key: &str) -> bool {
-    list.get(at).is_some_and(|(name, _)| name == key)
 }
 
 /// Compares strings, numbers and words. Words are the same only if identical.

@@ -33,6 +33,9 @@ fn spread(hash: u32) -> u64 {
 impl Index {
     /// Returns the position of that name. `is_named` says whether a position holds it.
     pub(crate) fn find(&self, name: &str, is_named: &dyn Fn(usize) -> bool) -> Option<usize> {
+        if self.is_empty() {
+            return None;
+        }
         let hash = hash(name);
         let is_wanted = |slot: &Slot| slot.hash == hash && is_named(slot.position as usize);
         self.table.find(spread(hash), is_wanted).map(|slot| slot.position as usize)

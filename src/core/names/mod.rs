@@ -111,6 +111,10 @@ impl<T: Default> Names<T> {
         self.things.get_mut(slot).map(std::mem::take)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.slots.index.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.index.is_empty()
     }

@@ -52,11 +52,11 @@ pub struct ListRequest {
     pub with_total: bool,
 }
 
-/// The result of `list`. `R` holds the sessions; `()` if a visitor got them.
+/// The result of `list`.
 #[derive(Debug, Clone)]
-pub struct Listing<R = Vec<SessionRow>> {
+pub struct Listing {
     /// The sessions of the page.
-    pub sessions: R,
+    pub sessions: Vec<SessionRow>,
     /// The states of these sessions' users, each user once.
     pub users: Vec<(String, SharedRow)>,
     /// The app's state.

@@ -2,16 +2,19 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// State that can be read and written. Keys include their prefix. The trait is object safe, so that
 /// a tool may take a `&mut dyn State`.
 ///
 /// ```
-/// use adk_session_wasm::{State, StateMap};
-/// let mut state = StateMap::default();
-/// state.set("user:name".into(), "Ada".into());
-/// assert_eq!(state.get("user:name"), Some("Ada".into()));
+/// use adk_session_wasm::State;
+/// fn rename(state: &mut dyn State) {
+///     state.set("user:name".into(), "Ada".into());
+/// }
+/// let mut state = serde_json::Map::new();
+/// rename(&mut state);
+/// assert_eq!(state["user:name"], "Ada");
 /// assert_eq!(state.all().len(), 1);
 /// ```
 pub trait State: Send + Sync {
@@ -51,41 +54,17 @@ pub trait ReadonlyState: Send + Sync {
     fn all(&self) -> HashMap<String, Value>;
 }
 
-/// State in a map: a session's state as it was read. Writes to it are never stored.
-///
-/// ```
-/// use adk_session_wasm::{State, StateMap};
-/// let mut state = StateMap::default();
-/// state.set("b".into(), 1.into());
-/// state.set("a".into(), 2.into());
-/// assert!(state.iter().map(|(key, _)| key.as_str()).eq(["b", "a"]));
-/// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct StateMap {
-    values: serde_json::Map<String, Value>,
-}
-
-impl StateMap {
-    pub(crate) fn new(values: serde_json::Map<String, Value>) -> Self {
-        Self { values }
-    }
-
-    /// Iterates over keys and values, in the order in which the keys were first set.
-    pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.values.iter()
-    }
-}
-
-impl State for StateMap {
+/// State in a map, such as a session's as it was read. Writes to it are never stored.
+impl State for Map<String, Value> {
     fn get(&self, key: &str) -> Option<Value> {
-        self.values.get(key).cloned()
+        self.get(key).cloned()
     }
 
     fn set(&mut self, key: String, value: Value) {
-        self.values.insert(key, value);
+        self.insert(key, value);
     }
 
     fn all(&self) -> HashMap<String, Value> {
-        self.values.clone().into_iter().collect()
+        self.clone().into_iter().collect()
     }
 }

@@ -21,6 +21,10 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// All scopes. No prefix begins with another one, except that each begins with the session's
+    /// empty one, which is the last.
+    pub(crate) const ALL: [Self; 4] = [Self::User, Self::App, Self::Temp, Self::Session];
+
     /// Splits a key into its scope and its name within it.
     ///
     /// ```
@@ -29,11 +33,9 @@ impl Scope {
     /// assert_eq!(Scope::split("cart:items"), (Scope::Session, "cart:items"));
     /// ```
     pub fn split(key: &str) -> (Self, &str) {
-        // The pattern lets the compiler name a missing scope. No prefix begins with another one, so the order
-        // does not matter.
-        let [user, app] = Shared::<()>::default().with_scopes().map(|(scope, ())| scope);
-        let scopes = [user, app, Self::Temp].into_iter();
-        let mut split = scopes.filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
+        let mut split = Self::ALL
+            .into_iter()
+            .filter_map(|scope| Some((scope, key.strip_prefix(scope.prefix())?)));
         split.next().unwrap_or((Self::Session, key))
     }
 
@@ -45,26 +47,6 @@ impl Scope {
             Self::App => KEY_PREFIX_APP,
             Self::Temp => KEY_PREFIX_TEMP,
         }
-    }
-}
-
-/// How many scopes are shared: their states outlive a session.
-pub(crate) const SHARED_SCOPES: usize = 2;
-
-/// One value for each shared scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Shared<T> {
-    /// The user's.
-    pub user: T,
-    /// The app's.
-    pub app: T,
-}
-
-impl<T> Shared<T> {
-    /// Returns the values with their scopes, in the order of the keys of a merged state.
-    pub(crate) fn with_scopes(self) -> [(Scope, T); SHARED_SCOPES] {
-        let Self { user, app } = self;
-        [(Scope::User, user), (Scope::App, app)]
     }
 }
 

@@ -7,15 +7,15 @@ use crate::core::json::{ObjectWriter, escaped_len, split_object};
 use crate::core::names::Index;
 use crate::core::room::require_room;
 use crate::core::state::delta::{Change, StateChanges};
-use crate::core::state::scope::{SHARED_SCOPES, Scope};
+use crate::core::state::scope::Scope;
 use crate::platform::has_room;
 
 /// The largest JSON of one scope, in bytes.
 const MAX_SIZE: usize = 128 << 20;
 /// The longest text that every JavaScript engine holds, in characters.
 const MAX_TEXT: usize = (1 << 29) - 25;
-// A session merges its own scope and the shared ones into one text. Another shared scope lowers `MAX_SIZE`.
-const _: () = assert!(MAX_SIZE * (1 + SHARED_SCOPES) <= MAX_TEXT);
+// All scopes but `temp:` are merged into one text. Another scope lowers `MAX_SIZE`.
+const _: () = assert!(MAX_SIZE * (Scope::ALL.len() - 1) <= MAX_TEXT);
 
 /// The state of one session, one user or one app. Names have no prefix. They keep the order in
 /// which they were first set, as members of a JavaScript object do.
@@ -58,7 +58,7 @@ impl ScopedState {
     /// Fails with `unserializable` if the text is not a JSON object.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut members = Members::default();
-        split_object("state", text, |name, value| members.set(name.into(), value.into()))?;
+        split_object("state", text, &mut |name, value| members.set(name.into(), value.into()))?;
         Ok(Self { members: Rc::new(members) })
     }
 
@@ -107,6 +107,9 @@ impl ScopedState {
 
     /// Reserves memory for `count` more members. Returns `false` if memory has none.
     pub(crate) fn try_reserve(&mut self, count: usize) -> bool {
+        if count == 0 {
+            return true;
+        }
         // The members are shared, so a change will copy the list.
         if Rc::get_mut(&mut self.members).is_none() {
             return has_room((self.members.list.len() + count) * 4 * size_of::<Member>());
@@ -146,7 +149,7 @@ impl ScopedState {
 
     /// Returns the state as one JSON object; names have no prefix.
     pub fn to_json(&self) -> String {
-        merge_to_json([(Scope::Session, self)])
+        merge_to_json(&[(Scope::Session, Some(self))])
     }
 }
 
@@ -195,14 +198,14 @@ fn is_named(list: &[Option<Member>], position: usize, name: &str) -> bool {
     matches!(list.get(position), Some(Some(member)) if *member.name == *name)
 }
 
-/// Merges several scopes into the JSON object that an agent sees, with prefixes.
-pub fn merge_to_json<'a>(
-    scopes: impl IntoIterator<Item = (Scope, &'a ScopedState)> + Clone,
-) -> String {
+/// Merges the existing states of several scopes into the JSON object that an agent sees, with
+/// prefixes.
+pub fn merge_to_json(scopes: &[(Scope, Option<&ScopedState>)]) -> String {
+    let states = || scopes.iter().filter_map(|(scope, state)| Some((scope, (*state)?)));
     // Allocated at once: a growing text takes three times its size while it is copied.
-    let size = scopes.clone().into_iter().map(|(_, state)| state.size()).sum();
+    let size = states().map(|(_, state)| state.size()).sum();
     let mut writer = ObjectWriter::with_capacity(size);
-    for (scope, state) in scopes {
+    for (scope, state) in states() {
         for (name, value) in state.iter() {
             writer.member(scope.prefix(), name, value);
         }
@@ -213,7 +216,7 @@ pub fn merge_to_json<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::state::{Delta, Shared};
+    use crate::core::state::Delta;
 
     fn state(text: &str) -> ScopedState {
         ScopedState::parse(text).unwrap()
@@ -243,10 +246,10 @@ mod tests {
 
     #[test]
     fn scopes_merge_under_their_prefixes() {
-        let json = merge_to_json([
-            (Scope::Session, &state(r#"{"x":1}"#)),
-            (Scope::User, &state(r#"{"x":2}"#)),
-            (Scope::App, &state(r#"{"x":3}"#)),
+        let json = merge_to_json(&[
+            (Scope::Session, Some(&state(r#"{"x":1}"#))),
+            (Scope::User, Some(&state(r#"{"x":2}"#))),
+            (Scope::App, Some(&state(r#"{"x":3}"#))),
         ]);
         assert_eq!(json, r#"{"x":1,"user:x":2,"app:x":3}"#);
     }
@@ -254,8 +257,8 @@ mod tests {
     #[test]
     fn the_size_of_a_state_covers_every_prefix() {
         let state = state(r#"{"x":1,"y":2}"#);
-        for (scope, ()) in Shared::<()>::default().with_scopes() {
-            assert!(merge_to_json([(scope, &state)]).len() <= state.size());
+        for scope in Scope::ALL {
+            assert!(merge_to_json(&[(scope, Some(&state))]).len() <= state.size());
         }
     }
 

@@ -1,10 +1,11 @@
 //! The source of a template's values.
 
 use std::borrow::Cow;
-use std::error::Error;
 use std::future::{Future, ready};
 
 use serde_json::{Map, Value};
+
+use crate::core::error::ArtifactError;
 
 /// A loaded artifact, as it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,15 +14,6 @@ pub enum Artifact {
     Text(String),
     /// Any other part, as JSON text.
     Json(String),
-}
-
-/// The reason why an artifact could not be loaded.
-#[derive(Debug)]
-pub enum ArtifactError {
-    /// The context has no artifact service.
-    NoService,
-    /// The service failed, with this cause. A missing artifact is no failure.
-    Failed(Box<dyn Error + Send + Sync>),
 }
 
 /// The data that a template is rendered with: a session's state, and artifacts if there are any.

@@ -16,7 +16,7 @@
 //!
 //! [`Template`] finds each [`Placeholder`] (`scan`, with the grammar of names in `name`) and
 //! renders the text (`render`, with JSON in `json` and `number`). [`TemplateContext`] supplies the
-//! values (`context`). [`TemplateError`] names the missing ones (`error`), with similar keys
+//! values (`context`). [`TemplateError`] names the missing ones (`missing`), with similar keys
 //! (`near`).
 //!
 //! ```
@@ -32,8 +32,8 @@
 //! ```
 
 mod context;
-mod error;
 mod json;
+mod missing;
 mod name;
 mod near;
 mod number;
@@ -41,8 +41,10 @@ mod placeholder;
 mod render;
 mod scan;
 
-pub use context::{Artifact, ArtifactError, TemplateContext};
-pub use error::{MissingVariable, TemplateError};
+pub use crate::core::error::{ArtifactError, MissingVariable, TemplateError};
+pub use context::{Artifact, TemplateContext};
+#[cfg(target_arch = "wasm32")]
+pub(crate) use missing::{artifact_error, missing_error};
 pub use placeholder::{Placeholder, PlaceholderKind};
-pub use render::{Lookup, inject_session_state};
+pub use render::inject_session_state;
 pub use scan::Template;

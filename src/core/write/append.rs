@@ -1,17 +1,19 @@
 //! Appending events to a session.
 
+use std::mem;
 use std::rc::Rc;
 
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::session::{Description, NEVER, Revision, SessionHead, Timestamp};
 use crate::core::state::Delta;
-use crate::core::write::changes::{Changes, SessionChange, SharedChange, SharedRevisions};
+use crate::core::write::changes::{Changes, SessionChange, SharedChange};
+use crate::core::write::merged::stored_state;
+use crate::core::write::outcome::{Appended, Decision, Outcome};
 use crate::core::write::plan::{Plan, ScopeSet};
-use crate::core::write::resolved_position::ResolvedPosition;
+use crate::core::write::resolved_position::{Progress, ResolvedPosition};
 use crate::core::write::rows::{EventRow, Found, StoredEvent};
-use crate::core::write::written_events::{RepeatedIds, WrittenEvents};
-use crate::core::write::{never_decided, stored_state};
+use crate::core::write::written_events::WrittenEvents;
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,84 +42,27 @@ pub enum HandlePosition {
     Latest,
 }
 
-/// The result of an append.
-#[derive(Debug, Clone)]
-pub struct Appended {
-    /// The session's revisions and time after the append.
-    pub head: SessionHead,
-    /// The events that were stored already with the same content: their indexes and stored
-    /// revisions.
-    pub unchanged: Vec<(usize, Revision)>,
-    /// The events that the handle had missed, in any order. Empty unless the policy is `Merge`.
-    pub missed: Vec<EventRow>,
-    /// The JSON object of the stored state before the append. Present if the append has no events, or if
-    /// the handle missed a replacement: the stored deltas no longer hold the changes of the replaced event.
-    pub state: Option<String>,
-    /// The revision of the handle before the append: events with a greater `seq` are new to it.
-    pub since: Revision,
-    /// The new revisions of the shared states.
-    pub shared: SharedRevisions,
-}
-
-/// Why an append failed.
-#[derive(Debug)]
-enum AppendFailure {
-    /// The session was deleted or never existed.
-    Gone,
-    Stale {
-        expected: Revision,
-        actual: Revision,
-    },
-    /// The decision needs other rows. The write has to be planned again with this knowledge.
-    NeedsRows(Progress),
-    Failed(Error),
-}
-
-impl AppendFailure {
-    fn of(self, session_id: String) -> Error {
-        match self {
-            Self::Gone => Error::NotFound { session_id },
-            Self::Stale { expected, actual } => {
-                Error::StaleSession { session_id, expected, actual }
-            }
-            Self::NeedsRows(_) => never_decided(),
-            Self::Failed(error) => error,
-        }
-    }
-}
-
 /// The rule that writes events, their deltas, and the session's new revision and time.
 #[derive(Debug)]
 pub(super) struct Append {
-    progress: Progress,
+    pub(super) progress: Progress,
     policy: StalePolicy,
-    /// The revision that the session must have; `None` if any will do, and [`NEVER`] unless an event is replaced.
-    expected: Option<Revision>,
+    /// The revision that the session must have; `None` if any will do. [`NEVER`] refuses only to
+    /// replace an event.
+    pub(super) expected: Option<Revision>,
     /// The title for a session that has none.
-    first_title: Option<String>,
-    truncation: Option<Truncation>,
-    repeated: RepeatedIds,
+    pub(super) first_title: Option<String>,
+    pub(super) truncation: Option<Truncation>,
     now: Timestamp,
-    /// `None` before the first decision.
-    outcome: Option<Result<Appended, AppendFailure>>,
 }
 
 /// The end of the history that an append removes first.
 #[derive(Debug)]
-struct Truncation {
+pub(super) struct Truncation {
     /// Events with a later `seq` are removed.
-    after: Revision,
+    pub(super) after: Revision,
     /// The changes of the state, in place of the events' deltas.
-    delta: Delta,
-}
-
-/// The knowledge that plans gather until the append can be decided. Most appends need one plan.
-#[derive(Debug, Clone, Copy)]
-struct Progress {
-    /// `None` until the handle's last event was looked up.
-    position: Option<ResolvedPosition>,
-    /// Whether all states are read, not only the ones that the append changes.
-    sees_states: bool,
+    pub(super) delta: Delta,
 }
 
 impl Append {
@@ -130,21 +75,8 @@ impl Append {
         // Without events, the append only tells what the handle lacks.
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;
         let progress = Progress { position, sees_states };
-        let repeated = RepeatedIds::of(events);
         let (expected, first_title, truncation) = (None, None, None);
-        Self { progress, policy, expected, first_title, truncation, repeated, now, outcome: None }
-    }
-
-    pub(super) fn truncate(&mut self, after: Revision, delta: Delta) {
-        self.truncation = Some(Truncation { after, delta });
-    }
-
-    pub(super) fn expect(&mut self, revision: Revision) {
-        self.expected = Some(revision);
-    }
-
-    pub(super) fn title(&mut self, title: String) {
-        self.first_title = Some(title);
+        Self { progress, policy, expected, first_title, truncation, now }
     }
 
     /// Sets which rows the append needs. Until the handle's position is known, the plan keeps the
@@ -161,17 +93,12 @@ impl Append {
     }
 
     fn scopes(&self, events: &[NewEvent]) -> ScopeSet {
-        let truncation = self.truncation.as_ref();
-        let any = |scope: fn(&Delta) -> bool| {
-            self.progress.sees_states
-                || truncation.is_some_and(|truncation| scope(&truncation.delta))
-                || events.iter().any(|event| scope(&event.delta))
-        };
-        ScopeSet {
-            session: any(|delta| !delta.session.is_empty()),
-            user: any(|delta| !delta.user.is_empty()),
-            app: any(|delta| !delta.app.is_empty()),
+        if self.progress.sees_states {
+            return ScopeSet::ALL;
         }
+        let truncation = self.truncation.as_ref().map(|truncation| &truncation.delta);
+        let deltas = events.iter().map(|event| &event.delta).chain(truncation);
+        deltas.map(ScopeSet::of).fold(ScopeSet::default(), ScopeSet::union)
     }
 
     /// Returns the revision after which changed events are read. A policy that returns no missed
@@ -180,59 +107,37 @@ impl Append {
         let needs_none = match self.policy {
             StalePolicy::Merge => false,
             StalePolicy::Append => true,
-            StalePolicy::Reject => matches!(position, ResolvedPosition::Revision { .. }),
+            StalePolicy::Reject => !position.is_of_event,
         };
-        if needs_none { NEVER } else { position.since() }
+        if needs_none { NEVER } else { position.since }
     }
 
-    pub(super) fn appended(self, session_id: String) -> Result<Appended, Error> {
-        self.outcome.ok_or_else(never_decided)?.map_err(|failure| failure.of(session_id))
-    }
-
-    /// Returns whether the append stopped because it needs other rows. From now on its plan names
-    /// them.
-    pub(super) fn again(&mut self) -> bool {
-        let Some(Err(AppendFailure::NeedsRows(progress))) = self.outcome else {
-            return false;
-        };
-        self.progress = progress;
-        self.outcome = None;
-        true
-    }
-
+    /// Refuses a session that is gone, and a change that the caller does not know.
     pub(super) fn decide(
-        &mut self,
-        found: Found<'_>,
-        stored: &[StoredEvent],
-        events: &[NewEvent],
-    ) -> Option<Changes> {
-        let (outcome, changes) = match self.try_decide(found, stored, events) {
-            Ok((appended, changes)) => (Ok(appended), changes),
-            Err(failure) => (Err(failure), None),
-        };
-        self.outcome = Some(outcome);
-        changes
-    }
-
-    /// Returns the result and the changes, or why the append is refused: [`Self::position_in`] refuses
-    /// a session that is gone, [`Self::refuse_conflict`] a change that the caller does not know.
-    fn try_decide(
         &self,
-        found: Found<'_>,
+        found: &mut Found,
         stored: &[StoredEvent],
         events: &[NewEvent],
-    ) -> Result<(Appended, Option<Changes>), AppendFailure> {
-        let before = found.session.ok_or(AppendFailure::Gone)?;
-        let position = self.position_in(before, &found, stored)?;
+        session_id: &str,
+    ) -> Result<Decision, Error> {
+        let gone = || Error::NotFound { session_id: session_id.to_owned() };
+        let before = found.session.ok_or_else(gone)?;
+        let position = match self.position_in(before, found, stored) {
+            Ok(position) => position,
+            Err(progress) => return Ok((Outcome::NeedsRows(progress), None)),
+        };
+        if position.is_of_another(before) {
+            return Err(gone());
+        }
         let written = self.write_events(before, found.floor, stored, events);
         let head = written.head;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
-        if is_written {
-            self.refuse_conflict(position, before, &found, &written)?;
+        if is_written && let Some(expected) = self.conflict(position, before, found, &written) {
+            let (session_id, actual) = (session_id.to_owned(), before.revision);
+            return Err(Error::StaleSession { session_id, expected, actual });
         }
-        let state = self.progress.sees_states.then(|| stored_state(&found)).transpose();
-        let state = state.map_err(AppendFailure::Failed)?;
+        let state = self.progress.sees_states.then(|| stored_state(found)).transpose()?;
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
                 head,
@@ -244,62 +149,59 @@ impl Append {
                     ..Description::default()
                 },
             }),
-            user: SharedChange::of(found.user, written.delta.user, found.floor),
-            app: SharedChange::of(found.app, written.delta.app, found.floor),
+            user: SharedChange::of(found.user.as_ref(), written.delta.user, found.floor),
+            app: SharedChange::of(found.app.as_ref(), written.delta.app, found.floor),
             events: written.changes,
         });
         let mut missed = match self.policy {
-            StalePolicy::Merge => found.changed,
+            StalePolicy::Merge => mem::take(&mut found.changed),
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
         missed.retain(|row| row.seq <= self.end());
-        let (unchanged, since) = (written.unchanged, position.since());
+        let (unchanged, since) = (written.unchanged, position.since);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
-        Ok((Appended { head, unchanged, missed, state, since, shared }, changes))
+        Ok((Outcome::Appended(Appended { head, unchanged, missed, state, since, shared }), changes))
     }
 
     /// Returns the handle's position, once the rows tell it and are all that the decision needs.
+    /// Fails with the knowledge for another plan.
     fn position_in(
         &self,
         before: SessionHead,
-        found: &Found<'_>,
+        found: &Found,
         stored: &[StoredEvent],
-    ) -> Result<ResolvedPosition, AppendFailure> {
+    ) -> Result<ResolvedPosition, Progress> {
         let Some(position) = self.progress.position else {
             let position = Some(ResolvedPosition::of_event(before, stored.first()));
-            return Err(AppendFailure::NeedsRows(Progress { position, ..self.progress }));
+            return Err(Progress { position, ..self.progress });
         };
-        if !self.progress.sees_states && self.missed_replacement(position.since(), found) {
+        if !self.progress.sees_states && self.missed_replacement(position.since, found) {
             // Few appends need the states, and reading them costs time in proportion to their size.
-            return Err(AppendFailure::NeedsRows(Progress { sees_states: true, ..self.progress }));
+            return Err(Progress { sees_states: true, ..self.progress });
         }
-        if position.is_of_another(before) { Err(AppendFailure::Gone) } else { Ok(position) }
+        Ok(position)
     }
 
     /// Whether the handle missed the replacement of an event.
-    fn missed_replacement(&self, since: Revision, found: &Found<'_>) -> bool {
+    fn missed_replacement(&self, since: Revision, found: &Found) -> bool {
         let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
         self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
     }
 
-    /// Refuses a write if the session has changed since the revision that the caller knows, or if it would
-    /// replace an event that the caller does not know.
-    fn refuse_conflict(
+    /// Returns the revision that the caller knows, if the session has changed since, or if the write
+    /// would replace an event that the caller does not know.
+    fn conflict(
         &self,
         position: ResolvedPosition,
         before: SessionHead,
-        found: &Found<'_>,
+        found: &Found,
         written: &WrittenEvents,
-    ) -> Result<(), AppendFailure> {
-        let actual = before.revision;
+    ) -> Option<Revision> {
         let is_refused = self.policy == StalePolicy::Reject && position.is_stale(found, before);
-        let known = is_refused.then(|| position.since());
+        let known = is_refused.then_some(position.since);
         let replaces = || written.changes.iter().any(|change| change.seq != change.revision);
-        let expected = self.expected.filter(|expected| *expected != actual);
-        match expected.filter(|expected| *expected != NEVER || replaces()).or(known) {
-            Some(expected) => Err(AppendFailure::Stale { expected, actual }),
-            None => Ok(()),
-        }
+        let expected = self.expected.filter(|expected| *expected != before.revision);
+        expected.filter(|expected| *expected != NEVER || replaces()).or(known)
     }
 
     /// Writes the events to the history that the truncation leaves.
@@ -314,7 +216,7 @@ impl Append {
         let delta = self.truncation.as_ref().map(|truncation| truncation.delta.clone());
         let mut written = WrittenEvents::new(before, delta.unwrap_or_default());
         let remaining = stored.iter().filter(|row| row.seq <= end);
-        written.write_all(events, &self.repeated, remaining, floor, self.now);
+        written.write_all(events, remaining, floor, self.now);
         // A change of the state or a removal alone gets a revision too.
         let actual = before.revision;
         if written.changes.is_empty() && (actual > end || !written.delta.is_empty()) {

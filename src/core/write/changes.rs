@@ -2,8 +2,8 @@
 
 use crate::core::error::Error;
 use crate::core::session::{Description, Revision, SessionHead};
-use crate::core::state::{ScopedState, Shared, StateChanges};
-use crate::core::write::rows::SharedRow;
+use crate::core::state::{ScopedState, StateChanges};
+use crate::core::write::rows::{Found, SharedRow};
 
 /// A change of a user's or an app's state.
 #[derive(Debug, PartialEq)]
@@ -27,7 +27,13 @@ impl SharedChange {
 }
 
 /// The new revisions of the shared states that a write changed.
-pub type SharedRevisions = Shared<Option<Revision>>;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SharedRevisions {
+    /// The user's.
+    pub user: Option<Revision>,
+    /// The app's.
+    pub app: Option<Revision>,
+}
 
 /// A new or changed session.
 #[derive(Debug, PartialEq)]
@@ -55,28 +61,24 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Checks that each state stays within its size limit. The states are those before the changes.
+    /// Checks that each state stays within its size limit. `found` has the states before the changes.
     ///
     /// # Errors
     /// Fails with `quota_exceeded` if one would be too large.
-    pub(super) fn check_sizes(
-        &self,
-        state: Option<&ScopedState>,
-        user: Option<&SharedRow>,
-        app: Option<&SharedRow>,
-    ) -> Result<(), Error> {
-        let check = |state: Option<&ScopedState>, changes: Option<&StateChanges>| match changes {
-            Some(changes) => ScopedState::check_size(state, changes),
-            None => Ok(()),
-        };
-        check(state, self.session.as_ref().map(|change| &change.state))?;
-        check(user.map(|row| &row.state), self.user.as_ref().map(|change| &change.state))?;
-        check(app.map(|row| &row.state), self.app.as_ref().map(|change| &change.state))
+    pub(super) fn check_sizes(&self, found: &Found) -> Result<(), Error> {
+        let [user, app] = [&found.user, &found.app].map(|row| row.as_ref().map(|row| &row.state));
+        let states = [
+            (found.state.as_ref(), self.session.as_ref().map(|change| &change.state)),
+            (user, self.user.as_ref().map(|change| &change.state)),
+            (app, self.app.as_ref().map(|change| &change.state)),
+        ];
+        let mut changed = states.into_iter().filter_map(|(state, changes)| Some((state, changes?)));
+        changed.try_for_each(|(state, changes)| ScopedState::check_size(state, changes))
     }
 
     /// Returns the new revisions of the shared states.
     pub fn shared_revisions(&self) -> SharedRevisions {
-        Shared {
+        SharedRevisions {
             user: self.user.as_ref().map(|change| change.revision),
             app: self.app.as_ref().map(|change| change.revision),
         }

@@ -1,17 +1,15 @@
 //! Creating a session, empty or with its events.
 
-use std::mem;
-
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, Revision, SessionHead, Timestamp};
-use crate::core::state::{Delta, ScopedState, Shared, StateChanges};
-use crate::core::write::changes::{
-    Changes, EventChange, SessionChange, SharedChange, SharedRevisions,
-};
+use crate::core::session::{Description, SessionHead, Timestamp};
+use crate::core::state::{Delta, ScopedState, StateChanges};
+use crate::core::write::changes::{Changes, EventChange, SessionChange, SharedChange};
+use crate::core::write::merged::merged;
+use crate::core::write::outcome::{Decision, Outcome};
+use crate::core::write::plan::Target;
 use crate::core::write::rows::{Found, SharedRow};
-use crate::core::write::{merged, never_decided};
 
 /// A session to create.
 #[derive(Debug, Clone)]
@@ -55,44 +53,35 @@ pub(super) struct Create {
     last_update_time: Timestamp,
     event_count: usize,
     description: Description,
-    /// `None` until the storage calls `decide`.
-    created: Option<Result<Option<Created>, Error>>,
 }
 
-/// A created session: its head, its merged state, and the new revisions of the shared states.
-pub(crate) type Created = (SessionHead, String, SharedRevisions);
-
 impl Create {
+    /// Returns the rule, and the events that it stores.
+    ///
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
-    pub(super) fn new(new: &mut NewSession) -> Result<Self, Error> {
-        let NewSession { state, events, delta, last_update_time, now, shares_state, description } =
-            new;
-        check_ids(events)?;
-        let mut state = mem::take(state);
-        let mut last_update_time = last_update_time.unwrap_or(*now);
-        for event in events.iter() {
+    pub(super) fn new(new: NewSession) -> Result<(Self, Vec<NewEvent>), Error> {
+        let NewSession { mut state, events, delta, now, shares_state, description, .. } = new;
+        check_ids(&events)?;
+        let mut last_update_time = new.last_update_time.unwrap_or(now);
+        for event in &events {
             state.extend(event.delta.clone());
-            last_update_time = last_update_time.max(event.timestamp.min(*now));
+            last_update_time = last_update_time.max(event.timestamp.min(now));
         }
-        if !*shares_state {
+        if !shares_state {
             state.user.clear();
             state.app.clear();
         }
-        state.extend(mem::take(delta));
-        let (event_count, description) = (events.len(), mem::take(description));
-        Ok(Self { state, last_update_time, event_count, description, created: None })
+        state.extend(delta);
+        let event_count = events.len();
+        Ok((Self { state, last_update_time, event_count, description }, events))
     }
 
-    /// Returns the new session; `None` if the key was taken.
-    pub(super) fn created(self) -> Result<Option<Created>, Error> {
-        self.created.ok_or_else(never_decided)?
-    }
-
-    pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
-        self.created = Some(Ok(None));
+    pub(super) fn decide(&self, found: &Found, target: &Target) -> Result<Decision, Error> {
         if found.session.is_some() {
-            return None;
+            let Target { app_name, user_id, session_id } = target.clone();
+            let (user_id, session_id) = user_id.zip(session_id).unwrap_or_default();
+            return Err(Error::AlreadyExists { app_name, user_id, session_id });
         }
         let created = found.floor + 1;
         let events: Vec<_> = (created + 1..)
@@ -103,26 +92,20 @@ impl Create {
         let revision = events.last().map_or(created, |last| last.revision);
         let (last_update_time, create_time) = (self.last_update_time, self.last_update_time);
         let head = SessionHead { created, revision, last_update_time, create_time };
-        let (user_row, user) = change_shared(found.user, &self.state.user, found.floor);
-        let (app_row, app) = change_shared(found.app, &self.state.app, found.floor);
+        let user = SharedChange::of(found.user.as_ref(), self.state.user.clone(), found.floor);
+        let app = SharedChange::of(found.app.as_ref(), self.state.app.clone(), found.floor);
+        let user_row = changed(&found.user, &self.state.user);
+        let app_row = changed(&found.app, &self.state.app);
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
-        let shared = Shared { user: Some(&user_row), app: Some(&app_row) };
-        let state = match merged(&session_state, shared) {
-            Ok(state) => state,
-            Err(error) => {
-                self.created = Some(Err(error));
-                return None;
-            }
-        };
+        let state = merged(&session_state, user_row.as_ref(), app_row.as_ref())?;
         let session = Some(SessionChange {
             head,
             state: self.state.session.clone(),
             description: self.description.clone(),
         });
         let changes = Changes { session, user, app, events };
-        self.created = Some(Ok(Some((head, state, changes.shared_revisions()))));
-        Some(changes)
+        Ok((Outcome::Created((head, state, changes.shared_revisions())), Some(changes)))
     }
 }
 
@@ -141,13 +124,11 @@ fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the row of a scope with its new state, and the change to write, if any.
-fn change_shared(
-    row: Option<&SharedRow>,
-    changes: &StateChanges,
-    floor: Revision,
-) -> (SharedRow, Option<SharedChange>) {
-    let mut changed = row.cloned().unwrap_or_default();
-    changed.state.apply(changes.clone());
-    (changed, SharedChange::of(row, changes.clone(), floor))
+/// Returns the row of a shared state after the changes.
+fn changed(row: &Option<SharedRow>, changes: &StateChanges) -> Option<SharedRow> {
+    let mut row = row.clone();
+    if !changes.is_empty() {
+        row.get_or_insert_default().state.apply(changes.clone());
+    }
+    row
 }

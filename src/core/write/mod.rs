@@ -9,6 +9,8 @@ mod changes;
 mod compute;
 mod create;
 mod describe;
+mod merged;
+mod outcome;
 mod plan;
 mod resolved_position;
 mod rows;
@@ -17,31 +19,29 @@ mod script;
 mod update;
 mod written_events;
 
-use append::Append;
-pub use append::{Appended, HandlePosition, StalePolicy};
+use append::{Append, Truncation};
+pub use append::{HandlePosition, StalePolicy};
 pub use changes::{Changes, EventChange, SessionChange, SharedChange, SharedRevisions};
 use compute::Compute;
 pub use compute::{ComputeDelta, Computed};
 use create::Create;
-pub(crate) use create::Created;
 pub use create::NewSession;
-use describe::Describe;
+pub(crate) use merged::merged;
+use merged::stored_state;
+pub use outcome::{Appended, Created};
+use outcome::{Decision, Outcome};
 pub use plan::{MOST_CHANGED, Plan, Repetition, ScopeSet, Target};
 use resolved_position::ResolvedPosition;
 pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
-#[cfg(any(test, feature = "testing"))]
-pub(crate) use script::FoundRows;
 use update::Update;
 
-use std::iter;
 use std::rc::Rc;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, StorageProblem};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::room::require_room;
 use crate::core::session::{Description, Revision, SessionKey, Timestamp};
-use crate::core::state::{Delta, Scope, ScopedState, Shared, merge_to_json};
+use crate::core::state::Delta;
 
 /// One write, from its plan to its result.
 #[derive(Debug)]
@@ -52,8 +52,8 @@ pub struct Write {
     events: Vec<NewEvent>,
     /// Computes the delta of an update, or of the only event of an append.
     compute: Option<Compute>,
-    /// Why the computed delta, or the size of a state, refused the last decision.
-    refusal: Option<Error>,
+    /// The outcome of the last decision; `None` until the storage calls `decide`.
+    outcome: Option<Result<Outcome, Error>>,
     #[cfg(any(test, feature = "testing"))]
     starts_over: bool,
 }
@@ -64,7 +64,7 @@ enum Rule {
     Create(Create),
     Append(Append),
     Update(Update),
-    Describe(Describe),
+    Describe(Description),
     #[cfg(any(test, feature = "testing"))]
     Script(script::Script),
 }
@@ -76,7 +76,7 @@ impl Write {
             rule,
             events,
             compute: None,
-            refusal: None,
+            outcome: None,
             #[cfg(any(test, feature = "testing"))]
             starts_over: false,
         }
@@ -86,16 +86,16 @@ impl Write {
     ///
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
-    pub(crate) fn create(key: SessionKey, mut new: NewSession) -> Result<Self, Error> {
-        let scopes = ScopeSet { session: true, user: true, app: true };
+    pub fn create(key: SessionKey, new: NewSession) -> Result<Self, Error> {
+        let scopes = ScopeSet::ALL;
         let repetition = Repetition::Recognized;
         let plan = Plan { creates: true, scopes, repetition, ..Plan::of(key) };
-        let create = Create::new(&mut new)?;
-        Ok(Self::new(plan, Rule::Create(create), new.events))
+        let (create, events) = Create::new(new)?;
+        Ok(Self::new(plan, Rule::Create(create), events))
     }
 
     /// Stores events and their deltas, all or none, in order.
-    pub(crate) fn append(
+    pub fn append(
         key: SessionKey,
         position: HandlePosition,
         policy: StalePolicy,
@@ -105,9 +105,9 @@ impl Write {
         let mut plan = Plan::of(key);
         let position = match position {
             HandlePosition::Revision { created, revision } => {
-                Some(ResolvedPosition::Revision { created, revision })
+                Some(ResolvedPosition::of_revision(created, revision))
             }
-            HandlePosition::Latest => Some(ResolvedPosition::Latest),
+            HandlePosition::Latest => Some(ResolvedPosition::LATEST),
             HandlePosition::LastEvent(id) => {
                 plan.event_ids.extend(id.map(Into::into));
                 None
@@ -124,9 +124,9 @@ impl Write {
     /// Makes an append fail with `stale_session` if the session has another revision. With
     /// [`NEVER`](crate::core::session::NEVER) it fails only if it would replace an event.
     #[must_use]
-    pub(crate) fn expecting(mut self, revision: Revision) -> Self {
+    pub fn expecting(mut self, revision: Revision) -> Self {
         if let Rule::Append(append) = &mut self.rule {
-            append.expect(revision);
+            append.expected = Some(revision);
         }
         self
     }
@@ -140,7 +140,7 @@ impl Write {
             event.delta = Delta::default();
         }
         if let Rule::Append(append) = &mut self.rule {
-            append.truncate(after, delta);
+            append.truncation = Some(Truncation { after, delta });
             append.plan(&self.events, &mut self.plan);
         }
         self
@@ -150,7 +150,7 @@ impl Write {
     #[must_use]
     pub fn titled(mut self, title: String) -> Self {
         if let Rule::Append(append) = &mut self.rule {
-            append.title(title);
+            append.first_title = Some(title);
         }
         self
     }
@@ -160,11 +160,7 @@ impl Write {
     /// # Errors
     /// Fails with `invalid_argument` if a name is invalid, or if a key's scope needs an id that is
     /// missing.
-    pub(crate) fn update(
-        app_name: String,
-        user_id: Option<String>,
-        delta: Delta,
-    ) -> Result<Self, Error> {
+    pub fn update(app_name: String, user_id: Option<String>, delta: Delta) -> Result<Self, Error> {
         let update = Update::new(&app_name, user_id.as_deref(), delta)?;
         let target = Target { app_name, user_id, session_id: None };
         let plan = Plan { scopes: update.scopes(), ..Plan::of(target) };
@@ -173,13 +169,13 @@ impl Write {
 
     /// Changes the title and the labels of a session.
     pub(crate) fn describe(key: SessionKey, change: Description) -> Self {
-        Self::new(Plan::of(key), Rule::Describe(Describe::new(change)), Vec::new())
+        Self::new(Plan::of(key), Rule::Describe(change), Vec::new())
     }
 
     /// Makes an update, or an append of one event, compute its delta from the stored state: of the
     /// app, and of the user and the session that it names.
     #[must_use]
-    pub(crate) fn computing(mut self, compute: ComputeDelta) -> Self {
+    pub fn computing(mut self, compute: ComputeDelta) -> Self {
         let Target { user_id, session_id, .. } = &self.plan.target;
         let (user, session) = (user_id.is_some(), session_id.is_some());
         self.plan.scopes = ScopeSet { session, user, app: true };
@@ -197,49 +193,46 @@ impl Write {
 
     /// Computes the changes from the rows that were found. Returns `None` if there is nothing to
     /// write.
-    pub fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
+    pub fn decide(&mut self, found: Found) -> Option<Changes> {
         #[cfg(any(test, feature = "testing"))]
         self.start_over(&found);
         self.decide_once(found)
     }
 
-    fn decide_once(&mut self, found: Found<'_>) -> Option<Changes> {
-        let stored = self.compared(&found.events);
-        self.refusal = None;
-        let Found { state, user, app, .. } = found;
-        let events = if self.compute(&found)? { self.events.as_slice() } else { &[] };
-        let changes = match &mut self.rule {
-            Rule::Create(create) => create.decide(&found),
-            Rule::Append(append) => append.decide(found, &stored, events),
-            Rule::Update(update) => update.decide(&found),
-            Rule::Describe(describe) => describe.decide(&found),
-            #[cfg(any(test, feature = "testing"))]
-            Rule::Script(script) => script.decide(found),
+    fn decide_once(&mut self, found: Found) -> Option<Changes> {
+        let (outcome, changes) = match self.try_decide(found) {
+            Ok((outcome, changes)) => (Ok(outcome), changes),
+            Err(refusal) => (Err(refusal), None),
         };
-        if let Some(changes) = &changes
-            && let Err(error) = changes.check_sizes(state, user, app)
-        {
-            self.refusal = Some(error);
-            return None;
-        }
+        self.outcome = Some(outcome);
         changes
     }
 
-    /// Computes the delta, if the write does so. Returns `false` if there is nothing to append: the
-    /// delta is empty, an earlier attempt has stored the event, or the session is missing. Returns
-    /// `None` if the delta is refused.
-    fn compute(&mut self, found: &Found<'_>) -> Option<bool> {
-        let Some(mut compute) = self.compute.take() else { return Some(true) };
-        let computed = self.compute_with(&mut compute.0, found);
-        self.compute = Some(compute);
-        computed.map_err(|error| self.refusal = Some(error)).ok()
+    fn try_decide(&mut self, mut found: Found) -> Result<Decision, Error> {
+        let stored = self.compared(&found.events);
+        let events = if self.compute(&found)? { self.events.as_slice() } else { &[] };
+        let target = &self.plan.target;
+        let decision = match &mut self.rule {
+            Rule::Create(create) => create.decide(&found, target)?,
+            Rule::Append(append) => {
+                let session_id = target.session_id.as_deref().unwrap_or_default();
+                append.decide(&mut found, &stored, events, session_id)?
+            }
+            Rule::Update(update) => update.decide(&found),
+            Rule::Describe(change) => describe::decide(change, &found),
+            #[cfg(any(test, feature = "testing"))]
+            Rule::Script(script) => script.decide(&found),
+        };
+        if let (_, Some(changes)) = &decision {
+            changes.check_sizes(&found)?;
+        }
+        Ok(decision)
     }
 
-    fn compute_with(
-        &mut self,
-        compute: &mut ComputeDelta,
-        found: &Found<'_>,
-    ) -> Result<bool, Error> {
+    /// Computes the delta, if the write does so. Returns `false` if there is nothing to append: the
+    /// delta is empty, an earlier attempt has stored the event, or the session is missing.
+    fn compute(&mut self, found: &Found) -> Result<bool, Error> {
+        let Some(Compute(compute)) = &mut self.compute else { return Ok(true) };
         let Target { app_name, user_id, session_id } = &self.plan.target;
         let is_missing = session_id.is_some() && found.session.is_none();
         if is_missing || !found.events.is_empty() {
@@ -293,70 +286,55 @@ impl Write {
     /// Returns whether the write stopped because it needs more rows. [`Write::plan`] names them
     /// now.
     pub(crate) fn again(&mut self) -> bool {
-        let Rule::Append(append) = &mut self.rule else {
+        let (Rule::Append(append), Some(Ok(Outcome::NeedsRows(progress)))) =
+            (&mut self.rule, &self.outcome)
+        else {
             return false;
         };
-        let is_again = append.again();
-        if is_again {
-            append.plan(&self.events, &mut self.plan);
-        }
-        is_again
+        append.progress = *progress;
+        append.plan(&self.events, &mut self.plan);
+        self.outcome = None;
+        true
     }
 
-    /// Returns the new session; `None` if the key was taken.
-    pub(crate) fn created(self) -> Result<Option<Created>, Error> {
-        self.refusal.map_or(Ok(()), Err)?;
-        match self.rule {
-            Rule::Create(create) => create.created(),
-            _ => Err(never_decided()),
-        }
+    fn finish(self) -> Result<Outcome, Error> {
+        self.outcome.ok_or_else(never_decided)?
+    }
+
+    /// Returns the new session.
+    ///
+    /// # Errors
+    /// Fails with `already_exists` if the key was taken, or with another reason of the refusal.
+    pub fn created(self) -> Result<Created, Error> {
+        let Outcome::Created(created) = self.finish()? else { return Err(never_decided()) };
+        Ok(created)
     }
 
     /// Returns the result of an append.
-    pub(crate) fn appended(self) -> Result<Appended, Error> {
-        self.refusal.map_or(Ok(()), Err)?;
-        match (self.rule, self.plan.target.session_id) {
-            (Rule::Append(append), Some(session_id)) => append.appended(session_id),
-            _ => Err(never_decided()),
-        }
+    ///
+    /// # Errors
+    /// Fails with the reason why it was refused.
+    pub fn appended(self) -> Result<Appended, Error> {
+        let Outcome::Appended(appended) = self.finish()? else { return Err(never_decided()) };
+        Ok(appended)
     }
 
     /// Returns whether the session to describe exists.
     pub(crate) fn described(self) -> Result<bool, Error> {
-        match self.rule {
-            Rule::Describe(describe) => describe.described(),
-            _ => Err(never_decided()),
-        }
+        let Outcome::Described(is_there) = self.finish()? else { return Err(never_decided()) };
+        Ok(is_there)
     }
 
     /// Returns the new revisions of the states that an update changed.
-    pub(crate) fn updated(self) -> Result<SharedRevisions, Error> {
-        self.refusal.map_or(Ok(()), Err)?;
-        match self.rule {
-            Rule::Update(update) => update.updated(),
-            _ => Err(never_decided()),
-        }
+    ///
+    /// # Errors
+    /// Fails with the reason why it was refused.
+    pub fn updated(self) -> Result<SharedRevisions, Error> {
+        let Outcome::Updated(updated) = self.finish()? else { return Err(never_decided()) };
+        Ok(updated)
     }
 }
 
-/// Returns all scopes merged into one JSON object. Fails if that object would be too large.
-pub(crate) fn merged(
-    session: &ScopedState,
-    shared: Shared<Option<&SharedRow>>,
-) -> Result<String, Error> {
-    let shared = shared.with_scopes().into_iter();
-    let shared = shared.filter_map(|(scope, row)| Some((scope, &row?.state)));
-    let scopes = iter::once((Scope::Session, session)).chain(shared);
-    require_room(scopes.clone().map(|(_, state)| state.size()).sum())?;
-    Ok(merge_to_json(scopes))
-}
-
-/// Returns the stored state as readers see it.
-fn stored_state(found: &Found<'_>) -> Result<String, Error> {
-    let none = ScopedState::default();
-    merged(found.state.unwrap_or(&none), Shared { user: found.user, app: found.app })
-}
-
 fn never_decided() -> Error {
-    Error::StorageFailed { reason: "it never called decide".into() }
+    Error::Storage { problem: StorageProblem::Failed, reason: "it never called decide".into() }
 }

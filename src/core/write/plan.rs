@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::session::{NEVER, Revision, SessionKey};
+use crate::core::state::Delta;
 
 /// The most changed events that an append of no events returns. With this many there may be more.
 pub const MOST_CHANGED: usize = 1001;
@@ -16,6 +17,24 @@ pub struct ScopeSet {
     pub user: bool,
     /// The app's state.
     pub app: bool,
+}
+
+impl ScopeSet {
+    /// All three states.
+    pub(super) const ALL: Self = Self { session: true, user: true, app: true };
+
+    /// Returns the states that a delta changes.
+    pub(super) fn of(Delta { session, user, app }: &Delta) -> Self {
+        Self { session: !session.is_empty(), user: !user.is_empty(), app: !app.is_empty() }
+    }
+
+    pub(super) fn union(self, other: Self) -> Self {
+        Self {
+            session: self.session || other.session,
+            user: self.user || other.user,
+            app: self.app || other.app,
+        }
+    }
 }
 
 /// Names a session, a user or an app. The user is `None` for an app; the session is `None` for a

@@ -5,54 +5,53 @@ use crate::core::write::rows::{Found, StoredEvent};
 
 /// The position of a handle in the history of its session.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum ResolvedPosition {
-    Revision {
-        created: Revision,
-        revision: Revision,
-    },
-    /// The position is known only from the last event that the handle has: `seq` is that event's.
-    Event {
-        created: Revision,
-        seq: Revision,
-    },
-    Latest,
+pub(super) struct ResolvedPosition {
+    /// The revision at which its session was created; `None` without a handle.
+    created: Option<Revision>,
+    /// The revision of the last change that the handle has; [`NEVER`] without a handle.
+    pub(super) since: Revision,
+    /// Whether only the last event of the handle is known. Then `since` is that event's `seq`.
+    pub(super) is_of_event: bool,
+}
+
+/// The knowledge that plans gather until the append can be decided. Most appends need one plan.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    /// `None` until the handle's last event was looked up.
+    pub(super) position: Option<ResolvedPosition>,
+    /// Whether all states are read, not only the ones that the append changes.
+    pub(super) sees_states: bool,
 }
 
 impl ResolvedPosition {
+    /// The position without a handle: nothing can be stale.
+    pub(super) const LATEST: Self = Self { created: None, since: NEVER, is_of_event: false };
+
+    pub(super) fn of_revision(created: Revision, since: Revision) -> Self {
+        Self { created: Some(created), since, is_of_event: false }
+    }
+
     /// Returns the position of a handle whose last event is `last`. If the session lacks that
     /// event, the handle may have missed all events.
     pub(super) fn of_event(head: SessionHead, last: Option<&StoredEvent>) -> Self {
-        let created = head.created;
-        Self::Event { created, seq: last.map_or(created, |event| event.seq) }
+        let since = last.map_or(head.created, |event| event.seq);
+        Self { created: Some(head.created), since, is_of_event: true }
     }
 
     /// Whether the session was deleted since, and another one was created with its id.
     pub(super) fn is_of_another(self, head: SessionHead) -> bool {
-        match self {
-            Self::Revision { created, .. } | Self::Event { created, .. } => head.created != created,
-            Self::Latest => false,
-        }
-    }
-
-    pub(super) fn since(self) -> Revision {
-        match self {
-            Self::Revision { revision, .. } => revision,
-            Self::Event { seq, .. } => seq,
-            Self::Latest => NEVER,
-        }
+        self.created.is_some_and(|created| head.created != created)
     }
 
     /// Whether someone else changed the session. Without a revision only new events count: such a
     /// handle cannot know whether earlier events were replaced.
-    pub(super) fn is_stale(self, found: &Found<'_>, head: SessionHead) -> bool {
-        match self {
-            Self::Revision { revision, .. } => head.revision > revision,
-            // Both conditions: a replaced event has a later `revision` but an old `seq`. A row that
-            // a storage lists only because of its place has a later `seq` but an old `revision`.
-            Self::Event { seq, .. } => {
-                found.changed.iter().any(|row| row.seq > seq && row.revision > seq)
-            }
-            Self::Latest => false,
+    pub(super) fn is_stale(self, found: &Found, head: SessionHead) -> bool {
+        let since = self.since;
+        if !self.is_of_event {
+            return head.revision > since;
         }
+        // Both conditions: a replaced event has a later `revision` but an old `seq`. A row that a
+        // storage lists only because of its place has a later `seq` but an old `revision`.
+        found.changed.iter().any(|row| row.seq > since && row.revision > since)
     }
 }

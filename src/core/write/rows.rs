@@ -44,16 +44,16 @@ pub struct SessionRow {
 }
 
 /// The rows that a write is decided on.
-#[derive(Debug, Default)]
-pub struct Found<'a> {
+#[derive(Debug, Clone, Default)]
+pub struct Found {
     /// The session, if it exists.
     pub session: Option<SessionHead>,
     /// The session's own state, if it was requested and exists.
-    pub state: Option<&'a ScopedState>,
+    pub state: Option<ScopedState>,
     /// The user's state, if it was requested and exists.
-    pub user: Option<&'a SharedRow>,
+    pub user: Option<SharedRow>,
     /// The app's state, if it was requested and exists.
-    pub app: Option<&'a SharedRow>,
+    pub app: Option<SharedRow>,
     /// The stored events with one of the requested ids.
     pub events: Vec<EventRow>,
     /// The events written after the requested revision, in any order. In some storages others write

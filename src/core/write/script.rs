@@ -2,37 +2,27 @@
 //! session service does.
 
 use crate::core::event::NewEvent;
-use crate::core::session::{Revision, SessionHead};
+use crate::core::session::Revision;
 use crate::core::state::Delta;
-use crate::core::write::changes::Changes;
+use crate::core::write::changes::{Changes, SharedRevisions};
+use crate::core::write::outcome::{Decision, Outcome};
 use crate::core::write::plan::Plan;
-use crate::core::write::rows::{EventRow, Found, SharedRow};
+use crate::core::write::rows::{EventRow, Found};
 use crate::core::write::{Rule, Write};
 
 /// The rule of such a write.
 #[derive(Debug)]
 pub(super) struct Script {
     changes_at: fn(Revision) -> Option<Changes>,
-    found: Option<FoundRows>,
-}
-
-/// The rows that the storage found.
-#[derive(Debug)]
-pub(crate) struct FoundRows {
-    pub(crate) session: Option<SessionHead>,
-    pub(crate) user: Option<SharedRow>,
-    pub(crate) app: Option<SharedRow>,
-    pub(crate) events: Vec<EventRow>,
-    pub(crate) changed: Vec<EventRow>,
-    pub(crate) floor: Revision,
+    /// `None` until the storage calls `decide`.
+    found: Option<Found>,
 }
 
 impl Script {
-    pub(super) fn decide(&mut self, found: Found<'_>) -> Option<Changes> {
-        let Found { session, state: _, user, app, events, changed, floor } = found;
-        let (user, app) = (user.cloned(), app.cloned());
-        self.found = Some(FoundRows { session, user, app, events, changed, floor });
-        (self.changes_at)(floor)
+    pub(super) fn decide(&mut self, found: &Found) -> Decision {
+        let changes = (self.changes_at)(found.floor);
+        self.found = Some(found.clone());
+        (Outcome::Updated(SharedRevisions::default()), changes)
     }
 }
 
@@ -60,17 +50,16 @@ impl Write {
         Self { starts_over: true, ..self }
     }
 
-    pub(super) fn start_over(&mut self, found: &Found<'_>) {
+    pub(super) fn start_over(&mut self, found: &Found) {
         if !self.starts_over {
             return;
         }
-        let (events, changed) = (found.events.clone(), found.changed.clone());
         self.decide_once(Found::default());
-        self.decide_once(Found { events, changed, ..*found });
+        self.decide_once(found.clone());
     }
 
     /// Returns the rows that the storage found; `None` if it never called `decide`.
-    pub(crate) fn found_rows(self) -> Option<FoundRows> {
+    pub(crate) fn found_rows(self) -> Option<Found> {
         match self.rule {
             Rule::Script(script) => script.found,
             _ => None,

@@ -4,7 +4,7 @@ use crate::core::error::Error;
 use crate::core::session::check_id;
 use crate::core::state::Delta;
 use crate::core::write::changes::{Changes, SharedChange, SharedRevisions};
-use crate::core::write::never_decided;
+use crate::core::write::outcome::{Decision, Outcome};
 use crate::core::write::plan::ScopeSet;
 use crate::core::write::rows::Found;
 
@@ -12,8 +12,6 @@ use crate::core::write::rows::Found;
 #[derive(Debug)]
 pub(super) struct Update {
     delta: Delta,
-    /// `None` until the storage calls `decide`.
-    updated: Option<SharedRevisions>,
 }
 
 impl Update {
@@ -36,28 +34,19 @@ impl Update {
                 format!("holds \"user:{name}\", a user's key; name the userId as well"),
             ));
         }
-        Ok(Self { delta, updated: None })
-    }
-
-    /// Returns the new revisions of the states that it changed.
-    pub(super) fn updated(self) -> Result<SharedRevisions, Error> {
-        self.updated.ok_or_else(never_decided)
+        Ok(Self { delta })
     }
 
     pub(super) fn scopes(&self) -> ScopeSet {
-        ScopeSet {
-            session: false,
-            user: !self.delta.user.is_empty(),
-            app: !self.delta.app.is_empty(),
-        }
+        ScopeSet::of(&self.delta)
     }
 
-    pub(super) fn decide(&mut self, found: &Found<'_>) -> Option<Changes> {
-        let user = SharedChange::of(found.user, self.delta.user.clone(), found.floor);
-        let app = SharedChange::of(found.app, self.delta.app.clone(), found.floor);
+    pub(super) fn decide(&self, found: &Found) -> Decision {
+        let user = SharedChange::of(found.user.as_ref(), self.delta.user.clone(), found.floor);
+        let app = SharedChange::of(found.app.as_ref(), self.delta.app.clone(), found.floor);
         let changes = Changes { session: None, user, app, events: Vec::new() };
         let updated = changes.shared_revisions();
-        self.updated = Some(updated);
-        (updated != SharedRevisions::default()).then_some(changes)
+        let is_any = updated != SharedRevisions::default();
+        (Outcome::Updated(updated), is_any.then_some(changes))
     }
 }

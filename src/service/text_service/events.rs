@@ -47,7 +47,7 @@ impl<S: Storage> TextService<S> {
         }
         let is_forward = end.is_forward();
         let window = Window::page(end.map(|cursor| cursor.event_id.into()), limit, with_count);
-        let rows = self.storage.read(key.clone().into(), window).await.map_err(Into::into)?;
+        let rows = self.storage.read(key.clone().into(), window).await?;
         let Rows { session, events, edges, .. } = rows;
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
         let created = session.ok_or_else(missing)?.head.created;

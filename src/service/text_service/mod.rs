@@ -4,22 +4,17 @@
 //! values. Tests call this layer, because it takes the time and the positions of handles as arguments.
 
 mod events;
-mod stored;
 
 pub use events::{EventCursor, StoredEvents};
-pub use stored::StoredSession;
 
-use crate::core::error::Error;
-use crate::core::event::NewEvent;
+use crate::core::error::{Error, StorageProblem};
+use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPlace, ListRequest, Page, Rows, Window};
-use crate::core::session::{Revision, SessionKey, Timestamp, check_id};
-use crate::core::state::{Delta, ScopedState, Shared};
+use crate::core::session::{Description, SessionHead, SessionKey, check_id};
+use crate::core::state::ScopedState;
 use crate::core::storage::{Storage, carry_out};
-use crate::core::write::{
-    Appended, ComputeDelta, HandlePosition, NewSession, SessionRow, SharedRevisions, StalePolicy,
-    Target, Write,
-};
+use crate::core::write::{NewSession, SessionRow, SharedRow, Target, Write, merged};
 
 /// How many times `get_or_create_session` retries when a session can be neither read nor created.
 const MAX_ROUNDS: u32 = 100;
@@ -28,6 +23,35 @@ const MAX_ROUNDS: u32 = 100;
 #[derive(Debug, Default)]
 pub struct TextService<S> {
     storage: S,
+}
+
+/// A session as read from a storage.
+#[derive(Debug, Clone)]
+pub struct StoredSession {
+    /// The key of the session.
+    pub key: SessionKey,
+    /// Its revisions and time.
+    pub head: SessionHead,
+    /// The JSON object of app, user and session state, with prefixes.
+    pub state: String,
+    /// The texts of the events in the window, in append order.
+    pub events: Vec<EventText>,
+    /// Its title and labels.
+    pub description: Description,
+}
+
+impl StoredSession {
+    /// Returns a stored session with all scopes merged into one state.
+    fn of(
+        row: SessionRow,
+        user: Option<&SharedRow>,
+        app: Option<&SharedRow>,
+        events: Vec<EventText>,
+    ) -> Result<Self, Error> {
+        let state = merged(&row.state, user, app)?;
+        let SessionRow { key, head, description, .. } = row;
+        Ok(Self { key, head, state, events, description })
+    }
 }
 
 impl<S: Storage> TextService<S> {
@@ -45,10 +69,16 @@ impl<S: Storage> TextService<S> {
     pub async fn create_session(
         &self,
         key: SessionKey,
-        new: NewSession,
+        mut new: NewSession,
     ) -> Result<StoredSession, Error> {
-        let taken = Error::AlreadyExists(key.clone());
-        self.create_if_absent(key, new).await?.ok_or(taken)
+        let mut initial_state = ScopedState::default();
+        initial_state.apply(new.state.session.clone());
+        new.description.initial_state = Some(initial_state.try_to_json()?);
+        let events = new.events.iter().map(|event| event.text.clone()).collect();
+        let description = new.description.clone();
+        let write = self.write(Write::create(key.clone(), new)?).await?;
+        let (head, state, _) = write.created()?;
+        Ok(StoredSession { key, head, state, events, description })
     }
 
     /// Returns the session of that key with all events, or creates it. Concurrent calls get one
@@ -62,11 +92,12 @@ impl<S: Storage> TextService<S> {
             if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
                 return Ok(session);
             }
-            if let Some(session) = self.create_if_absent(key.clone(), new.clone()).await? {
-                return Ok(session);
+            match self.create_session(key.clone(), new.clone()).await {
+                // Another call created it since the read. The next round reads it, or creates it if
+                // it was deleted again meanwhile.
+                Err(Error::AlreadyExists { .. }) => {}
+                created => return created,
             }
-            // Another call created it since the read. The next round reads it, or creates it if it
-            // was deleted again meanwhile.
         }
         // For example, the storage reads from a replica that lags.
         let reason = format!(
@@ -74,22 +105,7 @@ impl<S: Storage> TextService<S> {
              reads must see what was written",
             key.session_id,
         );
-        Err(Error::StorageFailed { reason })
-    }
-
-    async fn create_if_absent(
-        &self,
-        key: SessionKey,
-        mut new: NewSession,
-    ) -> Result<Option<StoredSession>, Error> {
-        let mut initial_state = ScopedState::default();
-        initial_state.apply(new.state.session.clone());
-        new.description.initial_state = Some(initial_state.try_to_json()?);
-        let events = new.events.iter().map(|event| event.text.clone()).collect();
-        let description = new.description.clone();
-        let created = self.write(Write::create(key.clone(), new)?).await?.created()?;
-        let session = |(head, state, _)| StoredSession { key, head, state, events, description };
-        Ok(created.map(session))
+        Err(Error::Storage { problem: StorageProblem::Failed, reason })
     }
 
     /// Reads a session; `None` if it does not exist.
@@ -98,10 +114,10 @@ impl<S: Storage> TextService<S> {
         key: SessionKey,
         window: Window,
     ) -> Result<Option<StoredSession>, Error> {
-        let rows = self.storage.read(key.into(), window).await.map_err(Into::into)?;
+        let rows = self.storage.read(key.into(), window).await?;
         let Rows { session, user, app, events, .. } = rows;
-        let shared = Shared { user: user.as_ref(), app: app.as_ref() };
-        session.map(|row| StoredSession::of(row, shared, events)).transpose()
+        let merged = |row| StoredSession::of(row, user.as_ref(), app.as_ref(), events);
+        session.map(merged).transpose()
     }
 
     /// Lists sessions, without their events: all, or those after a place. Returns the page, and the
@@ -116,7 +132,7 @@ impl<S: Storage> TextService<S> {
     ) -> Result<(Vec<StoredSession>, usize), Error> {
         check_id("app_name", &app_name)?;
         let request = ListRequest { app_name, user_id, order, after, page, with_total: true };
-        let listing = self.storage.list(request).await.map_err(Into::into)?;
+        let listing = self.storage.list(request).await?;
         let mut users = Names::default();
         for (user_id, state) in listing.users {
             if let Some(place) = users.get_or_default(&user_id) {
@@ -125,80 +141,15 @@ impl<S: Storage> TextService<S> {
         }
         let session = |row: SessionRow| {
             let user = users.get(&row.key.user_id);
-            let shared = Shared { user, app: listing.app.as_ref() };
-            StoredSession::of(row, shared, Vec::new())
+            StoredSession::of(row, user, listing.app.as_ref(), Vec::new())
         };
         let sessions = listing.sessions.into_iter().map(session).collect::<Result<_, _>>()?;
         Ok((sessions, listing.total))
     }
 
-    /// Stores events and their deltas in one transaction, all or none, in order. With no events and
-    /// [`StalePolicy::Merge`] it returns what has changed since the position.
-    pub async fn append_events(
-        &self,
-        key: SessionKey,
-        position: HandlePosition,
-        policy: StalePolicy,
-        events: Vec<NewEvent>,
-        now: Timestamp,
-    ) -> Result<Appended, Error> {
-        self.write(Write::append(key, position, policy, events, now)).await?.appended()
-    }
-
-    /// Like [`append_events`](Self::append_events), if the session still has that revision. A retry
-    /// of events that are stored already succeeds at any revision.
-    pub async fn append_events_at(
-        &self,
-        key: SessionKey,
-        revision: Revision,
-        position: HandlePosition,
-        policy: StalePolicy,
-        events: Vec<NewEvent>,
-        now: Timestamp,
-    ) -> Result<Appended, Error> {
-        let write = Write::append(key, position, policy, events, now).expecting(revision);
-        self.write(write).await?.appended()
-    }
-
-    /// Changes `user:` and `app:` keys without a session, and so without an event. Returns the new
-    /// revisions.
-    pub async fn update_state(
-        &self,
-        app_name: String,
-        user_id: Option<String>,
-        delta: Delta,
-    ) -> Result<SharedRevisions, Error> {
-        self.write(Write::update(app_name, user_id, delta)?).await?.updated()
-    }
-
-    /// Changes `user:` and `app:` keys as [`update_state`](Self::update_state) does, by a delta that
-    /// `compute` makes of the stored state. Nobody changes that state before the commit.
-    pub async fn compute_state(
-        &self,
-        app_name: String,
-        user_id: Option<String>,
-        compute: ComputeDelta,
-    ) -> Result<SharedRevisions, Error> {
-        let write = Write::update(app_name, user_id, Delta::default())?.computing(compute);
-        self.write(write).await?.updated()
-    }
-
-    /// Appends an event whose delta and text `compute` makes of the stored state. Nobody changes that
-    /// state before the commit. Without a change nothing is stored.
-    pub async fn compute_event(
-        &self,
-        key: SessionKey,
-        event: NewEvent,
-        compute: ComputeDelta,
-        now: Timestamp,
-    ) -> Result<Appended, Error> {
-        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let write = Write::append(key, position, policy, vec![event], now).computing(compute);
-        self.write(write).await?.appended()
-    }
-
-    pub(super) async fn write(&self, write: Write) -> Result<Write, Error> {
-        carry_out(&self.storage, write).await.map_err(Into::into)
+    /// Carries out a write, which then has its result.
+    pub async fn write(&self, write: Write) -> Result<Write, Error> {
+        carry_out(&self.storage, write).await
     }
 
     /// Returns the JSON object of a user's state, or of the app's if no user is named. Names have
@@ -214,7 +165,7 @@ impl<S: Storage> TextService<S> {
         }
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };
-        let rows = self.storage.read(target, Window::NONE).await.map_err(Into::into)?;
+        let rows = self.storage.read(target, Window::NONE).await?;
         let row = if of_user { rows.user } else { rows.app };
         row.unwrap_or_default().state.try_to_json()
     }

@@ -14,7 +14,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
 use crate::core::session::{Description, SessionHead, Timestamp};
-use crate::core::state::{Delta, ScopedState, Shared};
+use crate::core::state::{Delta, ScopedState};
 use crate::core::write::{
     Changes, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, Write, merged,
 };
@@ -128,9 +128,9 @@ impl AdapterWrite {
         let [state, user, app] = &stored;
         let changes = self.write.decide(Found {
             session: (revision >= 0.0).then_some(head),
-            state: state.as_ref().map(|row| &row.state),
-            user: user.as_ref(),
-            app: app.as_ref(),
+            state: state.as_ref().map(|row| row.state.clone()),
+            user: user.clone(),
+            app: app.clone(),
             events: events(0).unwrap_or_default(),
             changed: events(1).unwrap_or_default(),
             floor: floor as u64,
@@ -218,7 +218,7 @@ pub fn merge_states(
     let state = read_row(state, 0.0, record)?.state;
     let user = user.map(|text| read_row(&text, 0.0, "user state")).transpose()?;
     let app = app.map(|text| read_row(&text, 0.0, "app state")).transpose()?;
-    Ok(merged(&state, Shared { user: user.as_ref(), app: app.as_ref() })?)
+    Ok(merged(&state, user.as_ref(), app.as_ref())?)
 }
 
 /// Reads a state. `record` names it in an error.

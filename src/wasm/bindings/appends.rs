@@ -3,7 +3,7 @@
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, StorageProblem};
 use crate::core::event::{EventText, NewEvent, TextSlice};
 use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
@@ -155,7 +155,7 @@ impl Iterator for Appends<'_> {
 }
 
 fn none() -> Error {
-    Error::StorageFailed { reason: "there is nothing to write".into() }
+    Error::Storage { problem: StorageProblem::Failed, reason: "there is nothing to write".into() }
 }
 
 fn policy_of(number: f64) -> StalePolicy {

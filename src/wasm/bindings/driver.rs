@@ -12,7 +12,7 @@ use crate::core::error::Error;
 use crate::core::read::Window;
 use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::room::require_room;
-use crate::core::storage::{Deletion, repeat};
+use crate::core::storage::Deletion;
 use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
 use crate::wasm::bindings::values::{
@@ -40,14 +40,14 @@ impl Driver {
     ) -> JsResult {
         match self {
             Self::Memory(memory) => {
-                memory.write_now(&mut write)?;
+                memory.contents()?.write(&mut write)?;
                 finish(write)
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
                     let written = storage.write_one(write, Caller(caller)).await;
-                    finish(repeat(&*storage, written).await?)
+                    finish(storage.repeat(written).await?)
                 })
             }
         }
@@ -63,7 +63,7 @@ impl Driver {
         later(async move {
             let outcomes: Array = Array::new();
             for outcome in storage.write_all(writes).await? {
-                let written = repeat(&*storage, outcome).await;
+                let written = storage.repeat(outcome).await;
                 let written = written.map_err(JsValue::from);
                 let outcome = match written.and_then(appended_to_javascript) {
                     Ok(appended) => Array::of1(&appended),
@@ -84,7 +84,11 @@ impl Driver {
         finish: fn(Rows<Fragments>) -> JsResult,
     ) -> JsResult {
         match self {
-            Self::Memory(memory) => finish(in_javascript(memory.rows(&target, &window)?)),
+            Self::Memory(memory) => {
+                // The borrow ends here. JavaScript may throw through `finish`, which would end no borrow.
+                let rows = memory.contents()?.read(&target, &window)?;
+                finish(in_javascript(rows))
+            }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
@@ -125,14 +129,16 @@ impl Driver {
                 if let (Deletion::Session(key), Some(Expected { revision, labels })) =
                     (&deletion, expected)
                 {
-                    let session = memory.rows(&key.clone().into(), &Window::NONE)?.session;
+                    let session =
+                        memory.contents()?.read(&key.clone().into(), &Window::NONE)?.session;
                     let stored =
                         session.map(|row| (row.head.revision as f64, row.description.labels));
                     if stored != Some((revision, labels)) {
                         return Ok(JsValue::UNDEFINED);
                     }
                 }
-                Ok(JsValue::from_f64(memory.remove(&deletion)? as f64))
+                let floor = memory.contents()?.delete(&deletion);
+                Ok(JsValue::from_f64(floor as f64))
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
@@ -159,8 +165,9 @@ fn listed_in_memory(
     request: &ListRequest,
 ) -> Result<(JsValue, Array, usize), Error> {
     let sessions = Array::new();
-    let listing =
-        memory.each_listed(request, &mut |user_id, session_id, head, state, description| {
+    let listing = memory.contents()?.list(
+        request,
+        &mut |user_id, session_id, head, state, description| {
             let row = Array::of2(&session_id.into(), &user_id.into());
             push2(&row, head.created as f64, head.revision as f64);
             row.push(&head.last_update_time.as_millis().into());
@@ -169,7 +176,8 @@ fn listed_in_memory(
             push_description(&row, description);
             sessions.push(&row);
             Ok(())
-        })?;
+        },
+    )?;
     let Listing { users, app, total, .. } = listing;
     let states = app.iter().chain(users.iter().map(|(_, user)| user));
     require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;

@@ -6,7 +6,10 @@ use std::fmt;
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
-use crate::core::template::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
+use crate::core::template::{
+    ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError, artifact_error,
+    missing_error,
+};
 use crate::wasm::bindings::object::Object;
 
 /// Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
@@ -30,20 +33,21 @@ pub fn scan_template(text: String) -> Vec<u32> {
 pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsValue {
     let template = Template::new(text);
     let keys = keys.iter().filter_map(|key| key.as_string());
-    let all: Vec<_> = template.placeholders().collect();
-    let missing = positions.iter().filter_map(|position| all.get(*position as usize).copied());
-    let error = template.missing_error(missing, keys);
-    let message = error.message_utf16();
+    let all = placeholders(&template);
+    let missing: Vec<_> =
+        positions.iter().filter_map(|position| all.get(*position as usize).copied()).collect();
+    let error = missing_error(&missing, keys);
+    let message = error.to_string();
     let missing = match error {
         TemplateError::Missing(missing) => missing,
-        _ => Vec::new(),
+        TemplateError::Artifact { .. } => Vec::new(),
     };
     let missing = missing.into_iter().map(|variable| {
         // Texts always convert to JavaScript, so this cannot fail.
         let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions).unwrap_or_default();
         Object::default()
             .text("name", &variable.name)
-            .number("offset", variable.offset_utf16 as f64)
+            .number("offset", variable.offset as f64)
             .with("suggestions", &suggestions)
             .into()
     });
@@ -61,12 +65,14 @@ pub fn artifact_message(text: String, position: u32, failed: bool) -> String {
     } else {
         ArtifactError::NoService
     };
-    match nth(&template, position) {
-        Some(found) => template.artifact_error(&found, error).message_utf16(),
+    match placeholders(&template).get(position as usize) {
+        Some(found) => artifact_error(found, error).to_string(),
         None => String::new(),
     }
 }
 
-fn nth(template: &Template, position: u32) -> Option<Placeholder<'_>> {
-    template.placeholders().nth(position as usize)
+/// Returns the placeholders with the offsets of JavaScript, which errors repeat.
+fn placeholders(template: &Template) -> Vec<Placeholder<'_>> {
+    let all = template.utf16_names();
+    all.map(|(found, range, _)| Placeholder { start: range.start, ..found }).collect()
 }

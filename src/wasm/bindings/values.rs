@@ -8,10 +8,9 @@ use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::read::Rows;
 use crate::core::read::{Page, PageEdges, Window, check_event_limit};
-use crate::core::session::{Description, SessionHead, SessionKey};
-use crate::core::state::Shared;
+use crate::core::session::{Description, SessionHead};
 use crate::core::storage::is_same_json;
-use crate::core::write::{Appended, SharedRevisions, SharedRow, Target, Write, merged};
+use crate::core::write::{Appended, SharedRevisions, SharedRow, Write, merged};
 
 /// A result for JavaScript, or a promise of it.
 pub(super) type JsResult = Result<JsValue, JsValue>;
@@ -67,7 +66,7 @@ pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
     let Rows { session: Some(row), user, app, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
-    let state = merged(&row.state, Shared { user: user.as_ref(), app: app.as_ref() })?;
+    let state = merged(&row.state, user.as_ref(), app.as_ref())?;
     let session = opened(row.head, &state, &events);
     push_description(&session, &row.description);
     Ok(session.into())
@@ -109,20 +108,19 @@ pub fn event_limit(limit: Option<f64>) -> Result<f64, JsValue> {
 /// new revisions of user and app state.
 /// Fails with `already_exists` if the key was taken.
 pub(super) fn created_to_javascript(write: Write) -> JsResult {
-    let Target { app_name, user_id, session_id } = write.plan().target.clone();
-    let created = created_if_absent_to_javascript(write)?;
-    if !created.is_undefined() {
-        return Ok(created);
-    }
-    let (user_id, session_id) = (user_id.unwrap_or_default(), session_id.unwrap_or_default());
-    Err(Error::AlreadyExists(SessionKey { app_name, user_id, session_id }).into())
+    Ok(created(write)?)
 }
 
 /// Returns the same, or `undefined` if the key was taken.
 pub(super) fn created_if_absent_to_javascript(write: Write) -> JsResult {
-    let Some((head, state, shared)) = write.created()? else {
-        return Ok(JsValue::UNDEFINED);
-    };
+    match created(write) {
+        Err(Error::AlreadyExists { .. }) => Ok(JsValue::UNDEFINED),
+        created => Ok(created?),
+    }
+}
+
+fn created(write: Write) -> Result<JsValue, Error> {
+    let (head, state, shared) = write.created()?;
     let session = opened(head, &state, &Array::new());
     let [user, app] = revision_numbers(shared);
     push2(&session, user, app);
@@ -161,7 +159,7 @@ pub(super) fn revisions_to_javascript(write: Write) -> JsResult {
 }
 
 /// The revisions of user and app state; 0, which no state has, for an unchanged state.
-fn revision_numbers(Shared { user, app }: SharedRevisions) -> [f64; 2] {
+fn revision_numbers(SharedRevisions { user, app }: SharedRevisions) -> [f64; 2] {
     [user, app].map(|revision| revision.unwrap_or_default() as f64)
 }
 

@@ -31,7 +31,7 @@ use std::rc::Rc;
 use js_sys::{Array, Function};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::StorageProblem;
+use crate::core::error::{Error, StorageProblem};
 use crate::core::read::Window;
 use crate::core::read::{ListRequest, Listing, Rows};
 use crate::core::session::Revision;
@@ -142,6 +142,21 @@ impl IndexedDbStorage {
         self.write_all(vec![(write, caller)]).await?.pop().unwrap_or_else(none)
     }
 
+    /// Repeats a write while its decision needs more rows. `written` is the outcome of its first
+    /// attempt.
+    pub(crate) async fn repeat(
+        &self,
+        mut written: Result<Write, Failure>,
+    ) -> Result<Write, Failure> {
+        loop {
+            let mut write = written?;
+            if !write.again() {
+                return Ok(write);
+            }
+            written = self.write_one(write, Caller::default()).await;
+        }
+    }
+
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
     /// fails, nothing is stored. Writes that only read wait for no turn, as other reads do.
     pub(crate) async fn write_all(
@@ -195,13 +210,11 @@ pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), Fai
 }
 
 impl Storage for IndexedDbStorage {
-    type Failure = Failure;
-
-    async fn write(&self, write: Write) -> Result<Write, Failure> {
-        self.write_one(write, Caller::default()).await
+    async fn write(&self, write: Write) -> Result<Write, Error> {
+        Ok(self.write_one(write, Caller::default()).await?)
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Failure> {
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
         let records = self.read_records(target, window, Caller::default()).await?;
         let Rows { session, user, app, events: records, edges } = rows(records)?;
         let mut events = Vec::new();
@@ -212,11 +225,11 @@ impl Storage for IndexedDbStorage {
         Ok(Rows { session, user, app, events, edges })
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Failure> {
-        listing::listing(self.list_records(request, Caller::default()).await?)
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
+        Ok(listing::listing(self.list_records(request, Caller::default()).await?)?)
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Failure> {
+    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
         let floor = self.remove(deletion, None, Caller::default()).await?;
         Ok(floor.as_f64().map(|floor| floor as Revision))
     }

@@ -54,7 +54,7 @@ impl Group<'_> {
     }
 
     /// Reads the stored data that the plan names, unless an earlier member did, and returns it.
-    fn read(&mut self, positions: Positions, plan: &Plan) -> Result<Found<'_>, Failure> {
+    fn read(&mut self, positions: Positions, plan: &Plan) -> Result<Found, Failure> {
         let Positions { session, user, app } = positions;
         let (mut head, mut events, mut changed) = (None, Vec::new(), Vec::new());
         if let Some(buffer) = session.and_then(|position| self.sessions.get_mut(position)) {
@@ -70,12 +70,12 @@ impl Group<'_> {
                 buffer.read_state()?;
             }
         }
-        let row = |position: Option<usize>| self.owners.get(position?)?.row.as_ref();
+        let row = |position: Option<usize>| self.owners.get(position?)?.row.clone();
         let buffer = session.filter(|_| plan.scopes.session);
         let buffer = buffer.and_then(|position| self.sessions.get(position));
         Ok(Found {
             session: head,
-            state: buffer.and_then(SessionBuffer::state),
+            state: buffer.and_then(SessionBuffer::state).cloned(),
             user: row(user),
             app: row(app),
             events,

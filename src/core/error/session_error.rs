@@ -1,9 +1,8 @@
-//! The errors of this crate, with a stable code for each kind.
+//! The error of all calls about sessions.
 
 use std::fmt;
 
-use crate::core::session::{Revision, SessionKey};
-use crate::core::template::TemplateError;
+use crate::core::error::{StorageProblem, TemplateError};
 
 /// An error: bad input, a missing session, a conflict, a failed storage.
 ///
@@ -27,7 +26,14 @@ pub enum Error {
         rule: String,
     },
     /// A session with that id exists already; it was left untouched.
-    AlreadyExists(SessionKey),
+    AlreadyExists {
+        /// The app.
+        app_name: String,
+        /// The user of the app.
+        user_id: String,
+        /// The id that is taken.
+        session_id: String,
+    },
     /// The session was deleted or never existed.
     NotFound {
         /// The requested id.
@@ -38,9 +44,9 @@ pub enum Error {
         /// The session.
         session_id: String,
         /// The revision of the handle.
-        expected: Revision,
+        expected: u64,
         /// The revision of the stored session.
-        actual: Revision,
+        actual: u64,
     },
     /// Several users or apps have a session with that bare id.
     Ambiguous {
@@ -75,13 +81,7 @@ pub enum Error {
     },
     /// The storage does not support that operation.
     Unsupported(&'static str),
-    /// A storage broke its rules: it returned an invalid result. A fault of the storage itself is
-    /// [`Error::Storage`].
-    StorageFailed {
-        /// The invalid result.
-        reason: String,
-    },
-    /// The storage itself failed, for example its disk is full.
+    /// The storage failed: its disk is full, for example, or it returned an invalid result.
     Storage {
         /// The kind of failure.
         problem: StorageProblem,
@@ -90,52 +90,6 @@ pub enum Error {
     },
     /// An instruction could not be rendered.
     Template(TemplateError),
-}
-
-/// The kind of a storage's failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StorageProblem {
-    /// A failure without a known kind.
-    Failed,
-    /// The storage does not exist here: missing, forbidden, or private mode.
-    Unavailable,
-    /// Another tab keeps an older version of the database open.
-    Blocked,
-    /// The data was written by a newer version of this package.
-    Newer,
-    /// The browser allows this site no more space.
-    QuotaExceeded,
-    /// A value is too large for one record.
-    TooLarge,
-    /// The connection broke, and again after a reconnect.
-    ConnectionLost,
-}
-
-impl StorageProblem {
-    fn code(self) -> &'static str {
-        match self {
-            Self::Failed => "storage_failed",
-            Self::Unavailable => "storage_unavailable",
-            Self::Blocked => "storage_blocked",
-            Self::Newer => "storage_newer",
-            Self::QuotaExceeded | Self::TooLarge => "quota_exceeded",
-            Self::ConnectionLost => "connection_lost",
-        }
-    }
-
-    /// Returns the start of the message: the problem and what to do.
-    fn advice(self) -> &'static str {
-        match self {
-            Self::Failed => "the storage failed",
-            Self::Unavailable => "no IndexedDB here; use 'auto' or 'memory'",
-            Self::Blocked => "another tab holds the database; close or reload it",
-            Self::Newer => "a newer version of this package has written the database; load it",
-            Self::QuotaExceeded => "the browser gives this site no more room; delete sessions",
-            Self::TooLarge => "too large for a record of IndexedDB; keep large data as artifacts",
-            Self::ConnectionLost => "the connection to the database broke; try again",
-        }
-    }
 }
 
 impl Error {
@@ -163,7 +117,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidArgument { .. } => "invalid_argument",
-            Self::AlreadyExists(_) => "already_exists",
+            Self::AlreadyExists { .. } => "already_exists",
             Self::NotFound { .. } => "not_found",
             Self::StaleSession { .. } => "stale_session",
             Self::Ambiguous { .. } => "ambiguous",
@@ -172,7 +126,6 @@ impl Error {
             Self::QuotaExceeded { .. } => "quota_exceeded",
             Self::Readonly { .. } => "readonly",
             Self::Unsupported(_) => "unsupported",
-            Self::StorageFailed { .. } => "storage_failed",
             Self::Storage { problem, .. } => problem.code(),
             Self::Template(error) => error.code(),
         }
@@ -183,10 +136,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidArgument { argument, rule } => write!(f, "{argument} {rule}"),
-            Self::AlreadyExists(key) => write!(
+            Self::AlreadyExists { app_name, user_id, session_id } => write!(
                 f,
-                "session \"{}\" of user \"{}\" in app \"{}\" already exists; choose another id, or get or create it",
-                key.session_id, key.user_id, key.app_name
+                "session \"{session_id}\" of user \"{user_id}\" in app \"{app_name}\" already exists; choose another id, or get or create it"
             ),
             Self::NotFound { session_id } => write!(
                 f,
@@ -210,7 +162,6 @@ impl fmt::Display for Error {
                 "\"{key}\" cannot be set: this context is read-only; write in a callback or a tool"
             ),
             Self::Unsupported(operation) => write!(f, "this storage cannot {operation}"),
-            Self::StorageFailed { reason } => write!(f, "the storage failed: {reason}"),
             Self::Storage { problem, reason } => write!(f, "{}: {reason}", problem.advice()),
             Self::Template(error) => error.fmt(f),
         }

@@ -1,0 +1,50 @@
+//! The checks of tests that compare a storage with what it should hold.
+
+use std::fmt::Debug;
+
+use crate::core::error::Error;
+use crate::core::event::EventText;
+use crate::core::storage::is_same_json;
+
+/// Runs each test on a new subject, and reports it under its name.
+macro_rules! run_tests {
+    ($kind:literal, $report:expr, $subject:expr; $($test:ident)*) => {
+        $(
+            let verdict = match $subject {
+                Ok(subject) => subject.$test().await,
+                Err(reason) => Err(reason),
+            };
+            $report.add(&concat!($kind, stringify!($test)).replace('_', " "), verdict);
+        )*
+    };
+}
+pub(super) use run_tests;
+
+/// The result of a test; the reason if it failed.
+pub(super) type Verdict = Result<(), String>;
+
+pub(super) fn failed(error: Error) -> String {
+    error.to_string()
+}
+
+/// Compares event texts as JSON values: a storage may sort their keys.
+pub(super) fn same_texts(found: Vec<EventText>, expected: &[String]) -> Verdict {
+    let found: Vec<String> = found.into_iter().map(Into::into).collect();
+    let mut pairs = found.iter().zip(expected);
+    if found.len() == expected.len() && pairs.all(|(one, other)| is_same_json(one, other)) {
+        return Ok(());
+    }
+    Err(format!("the events: found {found:?}, but expected {expected:?}"))
+}
+
+pub(super) fn equal<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Verdict {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("{what}: found {found:?}, but expected {expected:?}"))
+}
+
+/// `problem` is the sentence for the report.
+pub(super) fn check(problem: &str, holds: bool) -> Verdict {
+    if holds { Ok(()) } else { Err(problem.to_owned()) }
+}

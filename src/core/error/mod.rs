@@ -1,0 +1,9 @@
+//! The errors of this crate, with a stable code for each kind.
+
+mod session_error;
+mod storage_problem;
+mod template_error;
+
+pub use session_error::Error;
+pub use storage_problem::StorageProblem;
+pub use template_error::{ArtifactError, MissingVariable, TemplateError};
