@@ -22,7 +22,7 @@ import type { StorageDeleteRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { CreatedSession, Floor, ReadList, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
-import { type DeltaSnapshot, snapshotDelta } from '../model/event/snapshot.js';
+import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
 import { policyOf } from '../append/append_rules.js';
 import { Appender } from '../append/appender.js';

@@ -29,13 +29,16 @@ export interface DeltaSnapshot {
 }
 
 /**
- * Takes a snapshot of a delta or an initial state.
+ * Takes a snapshot of a delta, or of an initial state, which may also remove keys: `user:` and `app:` keys may
+ * exist before the session does. `temp:` keys are set aside before anything looks at their values. All other keys
+ * follow the state rules (see `json/rules.ts`). The caller's object is not changed.
  *
- * @param source a plain object, or `undefined` for an empty one
+ * @param source a plain object, or `undefined` for an empty one. A top-level `undefined` or `REMOVED` removes a
+ *   key. Every well-formed key is allowed, even the empty one.
  * @param name the name to use in errors
  * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
  */
-export function makeDeltaSnapshot(source: unknown, name: string): DeltaSnapshot {
+export function snapshotDelta(source: unknown, name = 'stateDelta'): DeltaSnapshot {
   const delta: Record<string, unknown> = {};
   if (source === undefined) return { text: '{}', delta, hasObjects: false, temp: undefined };
   let hasObjects = false;

@@ -13,7 +13,7 @@ import { requireId } from '../../model/ids.js';
 import { isPlainObject } from '../../json/rules.js';
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { scopeOf } from '../../storage/scopes.js';
-import { snapshotState } from '../../model/event/snapshot.js';
+import { snapshotDelta } from '../../state/delta.js';
 import { withFileErrors } from './file_errors.js';
 import { toSessionCopy, type SessionCopy, type StateCopy } from './session_copy.js';
 import { isSessionOnlyError, type Item, type Source } from './store.js';
@@ -209,7 +209,7 @@ type PositionlessItem =
   | { readonly kind: 'session'; readonly session: SessionCopy };
 
 function stateText(state: Record<string, unknown>): string {
-  return snapshotState(state).text;
+  return snapshotDelta(state, 'state').text;
 }
 
 function requireObject(json: unknown): SessionFile {

@@ -5,12 +5,13 @@
  * overwrite newer `user:` and `app:` values. A program that ends halfway would leave half a session.
  */
 import { createHash } from 'node:crypto';
+import { snapshotDelta } from '../../state/delta.js';
 import { isShared, isTemp } from '../../state/scope.js';
 import { malformedFile } from '../../files/format/malformed_file.js';
 import { setDescription, takeDescription } from '../../model/description.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { snapshotEvent, snapshotState } from '../../model/event/snapshot.js';
+import { snapshotEvent } from '../../model/event/snapshot.js';
 import type { StorageKey } from '../../storage/rows.js';
 
 export interface EventCopy {
@@ -67,7 +68,7 @@ export function toSessionCopy(session: Session): SessionCopy {
     key,
     created: Math.min(session.events[0]?.timestamp ?? lastUpdateTime, lastUpdateTime),
     lastUpdateTime,
-    state: snapshotState(Object.fromEntries(own)).text,
+    state: snapshotDelta(Object.fromEntries(own), 'state').text,
     events: session.events.map((event, at) => {
       const newId = () => eventIdAt(key, at);
       const { id, timestamp, text } = snapshotEvent(event, () => lastUpdateTime, newId);
