@@ -1,6 +1,7 @@
 import { kindOf } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { isSessionError, type SessionError } from '../errors/errors.js';
+import type { SessionError } from '../errors/errors.js';
+import { unreadable } from '../json/unreadable.js';
 import { memberOf } from '../members/own.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/ids.js';
@@ -161,8 +162,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
       hasTitle: memberOf(given, 'title') !== undefined,
     };
   } catch (error) {
-    if (isSessionError(error)) throw error;
-    throw invalid('session', 'cannot be read: its own code threw');
+    throw unreadable('session', error);
   }
 }
 

@@ -1,11 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
-import { fitsUtf8, isWellFormed } from '../json/text.js';
-import { ID_RULE, isTime, MAX_ID_BYTES, TIME_RULE } from './event/snapshot.js';
-
-/** Returns whether `id` is a valid id of an app, a user or a session. */
-export function isId(id: unknown): id is string {
-  return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
-}
+import { ID_RULE, isId, isTime, TIME_RULE } from './event/snapshot.js';
 
 /** @throws SessionError `invalid_argument` naming `argument`, if `id` is not a valid id */
 export function requireId(argument: string, id: unknown): string {

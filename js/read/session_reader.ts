@@ -1,7 +1,8 @@
 import { type Description, setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
-import { isId, optionalBoolean, optionalNumber, requireId, requireUser } from '../model/ids.js';
+import { isId } from '../model/event/snapshot.js';
+import { optionalBoolean, optionalNumber, requireId, requireUser } from '../model/ids.js';
 import type {
   CompositeSessionKey,
   GetSessionConfig,

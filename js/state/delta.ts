@@ -5,11 +5,10 @@
 import { kindOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { isTemp, REMOVED } from './scope.js';
-import { checkState } from '../json/check.js';
 import { defineMember } from '../members/member.js';
 import { isPlainObject, unserializable } from '../json/rules.js';
-import { isWellFormed } from '../json/text.js';
-import { tooLargeProblem, writeJson } from '../json/write.js';
+import { writeJson } from '../json/write.js';
+import { isPlainEntry } from './state_value.js';
 
 /** A snapshot of a delta as it is stored. */
 export interface DeltaSnapshot {
@@ -52,14 +51,9 @@ export function snapshotDelta(source: unknown, name = 'stateDelta'): DeltaSnapsh
       defineMember(temp, key, value);
       continue;
     }
-    if (!isWellFormed(key)) {
-      throw unserializable([key], 'is a key with half of a surrogate pair');
-    }
-    const verdict = value === undefined ? 'plain' : checkState(value);
-    if (verdict === 'too large') throw unserializable([key], tooLargeProblem);
     let stored = value;
     let text: string | undefined;
-    if (verdict === 'special') {
+    if (!isPlainEntry(key, value)) {
       text = writeJson(value, { rules: 'state', path: [key] });
       stored = text === undefined ? undefined : JSON.parse(text);
     }

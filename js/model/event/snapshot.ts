@@ -10,8 +10,7 @@ import { invalid, invalidValue } from '../../errors/invalid.js';
 import { requireObject } from '../../errors/option_values.js';
 import { createEventActions } from './create_event.js';
 import type { Event, EventActions } from './event.js';
-import { isSessionError, type SessionError } from '../../errors/errors.js';
-import { isTooLong, tooLongError } from '../../json/too_long.js';
+import { unreadable } from '../../json/unreadable.js';
 import { checkEvent } from '../../json/check.js';
 import { snapshotDelta } from '../../state/delta.js';
 import { defineMember } from '../../members/member.js';
@@ -34,6 +33,11 @@ export const MAX_ID_BYTES = 512;
 
 /** The rule of a time, for messages. */
 export const TIME_RULE = `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}`;
+
+/** Returns whether `id` is a valid id of an app, a user, a session or an event. */
+export function isId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
+}
 
 /** The rule of an id, for messages. */
 export const ID_RULE = `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8`;
@@ -94,7 +98,7 @@ export function snapshotEvent(
     checkWritable(event);
     return makeEventSnapshot(event, clock, newId);
   } catch (error) {
-    throw toSessionError(error);
+    throw unreadable('event', error);
   }
 }
 
@@ -245,13 +249,8 @@ function requireSettable(target: object, key: string, owner: string): void {
 }
 
 function requireEventId(id: unknown): string {
-  if (typeof id !== 'string') {
-    throw invalidValue('event.id', 'must be a string', id);
-  }
-  if (id === '' || !isWellFormed(id) || !fitsUtf8(id, MAX_ID_BYTES)) {
-    throw invalidValue('event.id', ID_RULE, id);
-  }
-  return id;
+  if (isId(id)) return id;
+  throw invalidValue('event.id', ID_RULE, id);
 }
 
 function requireTimestamp(timestamp: unknown): number {
@@ -260,13 +259,6 @@ function requireTimestamp(timestamp: unknown): number {
   }
   // Adding 0 turns −0 into 0, as in JSON.
   return timestamp + 0;
-}
-
-/** Converts errors of the event's own getters or proxy handlers. */
-function toSessionError(error: unknown): SessionError {
-  if (isSessionError(error)) return error;
-  if (isTooLong(error)) return tooLongError(undefined, error);
-  return invalid('event', 'cannot be read: its own code threw', error);
 }
 
 /**
