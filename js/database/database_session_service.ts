@@ -8,7 +8,7 @@ import {
   requireMilliseconds,
   requireOneOf,
 } from '../errors/option_values.js';
-import { partsOverBuiltIn } from '../service/over_built_in.js';
+import { partsOverBuiltIn } from '../service/over_adapter.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';

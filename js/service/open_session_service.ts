@@ -9,7 +9,6 @@ import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
-import { overAdapter } from './over_adapter.js';
 import { knownOf, takeOptions } from '../call/known_options.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
@@ -82,14 +81,14 @@ export async function openSessionService<S extends object = StateShape>(
   const taken = takeOptions(rest, SERVICE_OPTIONS);
   await loadWasm();
   if (storage === 'memory') return new InMemorySessionService<S>(taken);
-  const { AdapterStore } = await loadAdapterDriver();
-  return overAdapter<S>(storage, taken, AdapterStore);
+  const { overAdapter } = await loadAdapterDriver();
+  return overAdapter<S>(storage, taken);
 }
 
 /** Loads the driver of adapters on demand, because most pages have no adapter of their own. */
-async function loadAdapterDriver(): Promise<typeof import('../storage/driver/adapter_store.js')> {
+async function loadAdapterDriver(): Promise<typeof import('./over_adapter.js')> {
   try {
-    return await import('../storage/driver/adapter_store.js');
+    return await import('./over_adapter.js');
   } catch (cause) {
     const message =
       'The code for adapters could not be loaded; try again, or bundle it into the same file.';

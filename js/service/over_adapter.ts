@@ -2,7 +2,8 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import { memberOf } from '../members/own.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageAdapter } from '../storage/adapter.js';
-import type { AdapterStore } from '../storage/driver/adapter_store.js';
+import { AdapterStore } from '../storage/driver/adapter_store.js';
+import type { BuiltInAdapter } from '../storage/built_in_adapter.js';
 import { feedOfAdapter } from '../watch/shared_feeds.js';
 import { ServiceCore } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
@@ -17,24 +18,31 @@ const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
 export function overAdapter<S extends object = StateShape>(
   storage: StorageAdapter,
   options: SessionServiceOptions<S>,
-  Store: typeof AdapterStore,
 ): StoredSessionService<S> {
   requireAdapter(storage);
-  const parts = partsOver(storage, () => new Store(storage));
-  return new StoredSessionService<S>(new ServiceCore(parts, options));
+  return new StoredSessionService<S>(new ServiceCore(partsOver(storage), options));
 }
 
-/** Returns the parts of a service over an adapter. */
-export function partsOver(
-  storage: StorageAdapter,
-  openStore: NonNullable<ServiceParts['openStore']>,
-): ServiceParts {
+/** Returns the parts of a service over an adapter of this package. */
+export function partsOverBuiltIn(adapter: BuiltInAdapter): ServiceParts {
+  return {
+    ...partsOver(adapter, adapter),
+    expires: adapter.kind === 'vertexai',
+    closing: (timeoutMs) => memberOf(adapter, 'closing')?.call(adapter, timeoutMs),
+    explain: (error, key) => adapter.explain(error, key),
+  };
+}
+
+function partsOver(storage: StorageAdapter, builtIn?: BuiltInAdapter): ServiceParts {
   return {
     storage: {
       kind: memberOf(storage, 'kind') ?? 'custom',
       durable: memberOf(storage, 'durable') ?? true,
     },
-    openStore,
+    openStore(onConnectionLost) {
+      if (builtIn !== undefined) builtIn.onConnectionLost = onConnectionLost;
+      return new AdapterStore(storage, builtIn);
+    },
     closeStorage: closeOnce(storage),
     feed: feedOfAdapter(storage),
   };

@@ -6,7 +6,7 @@ import {
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
 import { knownOf, type KnownOptions, takeOptions } from '../call/known_options.js';
-import { partsOverBuiltIn } from '../service/over_built_in.js';
+import { partsOverBuiltIn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import { ServiceCore } from '../service/service_core.js';

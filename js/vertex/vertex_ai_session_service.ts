@@ -1,5 +1,5 @@
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { partsOverBuiltIn } from '../service/over_built_in.js';
+import { partsOverBuiltIn } from '../service/over_adapter.js';
 import { ServiceCore } from '../service/service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';

@@ -172,8 +172,7 @@ const BOTH_WAYS = `
   const adk = await load('slim.js');
   const { MapStorage } = await load('../tests/js/service/map_storage.js');
   const { overAdapter } = await load('service/over_adapter.js');
-  const { AdapterStore } = await load('storage/driver/adapter_store.js');
-  const adapted = overAdapter(new MapStorage(), {}, AdapterStore);
+  const adapted = overAdapter(new MapStorage(), {});
   const memory = new adk.InMemorySessionService();
 `;
 
@@ -182,7 +181,7 @@ describe('openSessionService with an adapter', () => {
     const [adapter, memory] = await inChild<[Outcome, Outcome]>(`
       const { register } = await import('node:module');
       const hooks = \`export async function load(url, context, next) {
-        if (/adapter_store\\.[jt]s$/.test(url)) throw new Error('offline');
+        if (/over_adapter\\.[jt]s$/.test(url)) throw new Error('offline');
         return next(url, context);
       }\`;
       register('data:text/javascript,' + encodeURIComponent(hooks));
