@@ -1,5 +1,5 @@
 import { loadWasm } from '../wasm/core.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
+import { isSessionError } from '../errors/errors.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StorageAdapter } from '../storage/adapter.js';
@@ -9,6 +9,7 @@ import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
+import { overAdapter } from './over_adapter.js';
 import { knownOf, takeOptions } from '../call/known_options.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
@@ -81,19 +82,7 @@ export async function openSessionService<S extends object = StateShape>(
   const taken = takeOptions(rest, SERVICE_OPTIONS);
   await loadWasm();
   if (storage === 'memory') return new InMemorySessionService<S>(taken);
-  const { overAdapter } = await loadAdapterDriver();
   return overAdapter<S>(storage, taken);
-}
-
-/** Loads the driver of adapters on demand, because most pages have no adapter of their own. */
-async function loadAdapterDriver(): Promise<typeof import('./over_adapter.js')> {
-  try {
-    return await import('./over_adapter.js');
-  } catch (cause) {
-    const message =
-      'The code for adapters could not be loaded; try again, or bundle it into the same file.';
-    throw new SessionError('storage_unavailable', message, { cause });
-  }
 }
 
 /** The methods of a service that are needed to open its database. */

@@ -176,24 +176,6 @@ const BOTH_WAYS = `
   const memory = new adk.InMemorySessionService();
 `;
 
-describe('openSessionService with an adapter', () => {
-  it('reports that the code for adapters cannot be loaded', async () => {
-    const [adapter, memory] = await inChild<[Outcome, Outcome]>(`
-      const { register } = await import('node:module');
-      const hooks = \`export async function load(url, context, next) {
-        if (/over_adapter\\.[jt]s$/.test(url)) throw new Error('offline');
-        return next(url, context);
-      }\`;
-      register('data:text/javascript,' + encodeURIComponent(hooks));
-      const { openSessionService } = await load('index.js');
-      const opening = (storage) => codeOf(() => openSessionService({ storage }));
-      return [await opening({}), await opening('memory')];
-    `);
-    assert.equal(adapter.code, 'storage_unavailable', adapter.message);
-    assert.deepEqual(memory, { value: 'object' });
-  });
-});
-
 describe('A source that can load now or later', () => {
   it('can load later for a service with an asynchronous storage', async () => {
     const [outcome, ways] = await inChild<[Outcome, string[]]>(`
