@@ -286,5 +286,5 @@ function requireBase(base: unknown): void {
   const { prototype } = Object(base) as { prototype?: Partial<BaseSessionService> | null };
   if (typeof base === 'function' && typeof prototype?.appendEvent === 'function') return;
   const rule = "must be the class of that name, which '@google/adk' exports";
-  throw invalidValue('BaseSessionService', `${rule}`, base);
+  throw invalidValue('BaseSessionService', rule, base);
 }

@@ -4,11 +4,11 @@
  * target. Each session is written in one transaction. If a run is interrupted, run the same command again: it
  * finds the sessions that are copied and copies the others.
  */
-import { isSessionError, type SessionError } from '../errors/errors.js';
+import type { SessionError } from '../errors/errors.js';
 import { fingerprintOf, isSameFingerprint } from './stores/fingerprint.js';
 import type { SessionCopy, StateCopy } from './stores/session_copy.js';
 import { mergeState } from './stores/shared_state.js';
-import { isSessionOnlyError, type Item, type Source, type Target } from './stores/store.js';
+import { type Item, requireSessionError, type Source, type Target } from './stores/store.js';
 
 /** Number of sessions, and of their events. */
 export interface Count {
@@ -141,7 +141,7 @@ class MigrateRun {
     try {
       await work();
     } catch (error) {
-      if (!isSessionError(error) || !isSessionOnlyError(error)) throw error;
+      requireSessionError(error);
       this.#recordFailure(name, messageWithCode(error));
     }
   }

@@ -17,16 +17,16 @@ export function requireOneOf<const Word extends string>(
   throw invalidValue(key, `must be ${quoted.join(', ')} or ${last}`, value);
 }
 
-export function requireBoolean(key: string, value: unknown): void {
+export function requireBoolean(key: string, value: unknown): asserts value is boolean {
   if (typeof value !== 'boolean') throw invalidValue(key, 'must be true or false', value);
 }
 
-export function requireText(key: string, value: unknown): void {
+export function requireText(key: string, value: unknown): asserts value is string {
   if (typeof value !== 'string') throw invalidValue(key, 'must be a string', value);
 }
 
 /** Requires an object that is not an array. */
-export function requireObject(key: string, value: unknown): void {
+export function requireObject(key: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidValue(key, 'must be an object', value);
   }

@@ -1,10 +1,11 @@
 import { kindOf } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { isSessionError, type SessionError } from '../errors/errors.js';
+import type { SessionError } from '../errors/errors.js';
+import { unreadable } from '../json/unreadable.js';
 import { memberOf } from '../members/own.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/ids.js';
-import type { Session } from '../model/session.js';
+import type { CompositeSessionKey, Session } from '../model/session.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */
 export interface HandleRecord {
@@ -83,28 +84,13 @@ export class Handles {
   }
 
   /**
-   * Makes a handle from a read `[created, revision, lastUpdateTime, state]`, with the state as
-   * JSON, and its events.
+   * Makes a handle from what was read of a session.
+   *
+   * @param state belongs to this handle alone, and so do the events
+   * @param isWhole whether these are all events of the session
    */
   open<S extends object>(
-    appName: string,
-    userId: string,
-    id: string,
-    read: readonly [created: number, revision: number, lastUpdateTime: number, state: string],
-    events: Event[],
-    isWhole = false,
-  ): Session<S> {
-    const [created, revision, lastUpdateTime, text] = read;
-    const state = JSON.parse(text) as Partial<S>;
-    const head = [created, revision, lastUpdateTime] as const;
-    return this.openParsed(appName, userId, id, head, state, events, isWhole);
-  }
-
-  /** Like {@link Handles.open}, with a parsed state that belongs to this handle alone. */
-  openParsed<S extends object>(
-    appName: string,
-    userId: string,
-    id: string,
+    { appName, userId, sessionId }: CompositeSessionKey,
     [created, revision, lastUpdateTime]: readonly [
       created: number,
       revision: number,
@@ -112,7 +98,7 @@ export class Handles {
     ],
     state: Partial<S>,
     events: Event[],
-    isWhole = false,
+    isWhole: boolean,
   ): Session<S> {
     this.#records.set(state, {
       createdRevision: created,
@@ -122,7 +108,7 @@ export class Handles {
       firstEventId: isWhole ? (events[0]?.id ?? '') : undefined,
       laterChanges: undefined,
     });
-    return { id, appName, userId, state, events, lastUpdateTime };
+    return { id: sessionId, appName, userId, state, events, lastUpdateTime };
   }
 }
 
@@ -178,8 +164,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
       hasTitle: memberOf(given, 'title') !== undefined,
     };
   } catch (error) {
-    if (isSessionError(error)) throw error;
-    throw invalid('session', 'cannot be read: its own code threw');
+    throw unreadable('session', error);
   }
 }
 

@@ -1,10 +1,9 @@
 /** The two kinds of state that contexts return for their session. */
 
 import { SessionError } from '../errors/errors.js';
-import { checkState } from '../json/check.js';
-import { writeJson } from '../json/write.js';
 import type { StateShape } from '../state/state_shape.js';
 import { State } from '../state/state.js';
+import { stateText } from '../state/state_value.js';
 import type { StateSchema } from '../state/state_schema.js';
 
 /**
@@ -22,10 +21,7 @@ export class ReadonlyState<S extends object = StateShape> extends State<S> {
 
   /** Makes a new copy each time: a cached one would have to be compared, which costs as much. */
   protected override exposeObject(key: string, object: object): unknown {
-    const isPlain = checkState(object) === 'plain';
-    const json = isPlain
-      ? JSON.stringify(object)
-      : writeJson(object, { rules: 'state', path: [key] });
+    const json = stateText(object, [key]);
     return json === undefined ? undefined : deepFreeze(JSON.parse(json));
   }
 }

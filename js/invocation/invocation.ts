@@ -6,7 +6,6 @@ import {
   type CreateEventParams,
   createEventActions,
   newEventId,
-  requireEvent,
 } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
 import { finalResponseText } from '../model/event/final_response.js';
@@ -216,7 +215,7 @@ export class Invocation<S extends object = StateShape> {
     const { context, outputKey, signal } = takeOptions(options, APPEND_OPTIONS);
     if (context !== undefined) requireObject('context', context);
     if (outputKey !== undefined) requireText('outputKey', outputKey);
-    requireEvent(event);
+    requireObject('event', event);
     if (event.partial === true) {
       const complete = this.#complete(event, context);
       return isThenable(complete) ? withoutThen(complete) : complete;

@@ -2,8 +2,9 @@ import type { CachedSessionService, OutboxEntry } from '../cache/index.js';
 import { SessionError } from '../errors/errors.js';
 import { requestError } from '../call/call.js';
 import { invalidValue } from '../errors/invalid.js';
+import { requireObject } from '../errors/option_values.js';
 import { memberOf, ownMembers } from '../members/own.js';
-import { newEventId, requireEvent } from '../model/event/create_event.js';
+import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
 import type { SentEvent, UnsentEvent } from './live_session.js';
 
@@ -87,7 +88,7 @@ function rawOf<T extends object & { readonly __v_raw?: T }>(given: T): T {
 /** Copies an event as far as an append changes it, and fills in its missing members. */
 export function copyEvent(proxied: SentEvent): Event {
   try {
-    requireEvent(proxied);
+    requireObject('event', proxied);
     const given = rawOf<SentEvent>(proxied);
     const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
     // The event is shown, and can be given up, by its id.

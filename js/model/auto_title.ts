@@ -1,6 +1,6 @@
 /** The title of a session, taken from its first user message. */
 import { SessionError } from '../errors/errors.js';
-import { invalidValue } from '../errors/invalid.js';
+import { requireBoolean } from '../errors/option_values.js';
 import { ownMembers } from '../members/own.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from './event/event.js';
@@ -16,10 +16,9 @@ const LONGEST_START = 1024;
  * @throws SessionError `invalid_argument` if it is not a boolean; `unsupported` if the host cannot cut texts
  */
 export function takeAutoTitle(autoTitle: unknown): boolean {
-  if (autoTitle === undefined || autoTitle === false) return false;
-  if (autoTitle !== true) {
-    throw invalidValue('autoTitle', 'must be a boolean', autoTitle);
-  }
+  if (autoTitle === undefined) return false;
+  requireBoolean('autoTitle', autoTitle);
+  if (!autoTitle) return false;
   if (typeof Intl === 'object' && typeof Intl.Segmenter === 'function') return true;
   throw new SessionError('unsupported', 'autoTitle needs Intl.Segmenter, which this host lacks.');
 }

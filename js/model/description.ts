@@ -24,7 +24,11 @@ export interface Description {
 export type Expiry = Pick<SessionChanges, 'ttl' | 'expireTime'>;
 
 /** Own members, so that none is taken from `Object.prototype`. */
-export const NO_DESCRIPTION: Description = { title: undefined, labels: undefined };
+export const NO_DESCRIPTION: Description = {
+  title: undefined,
+  labels: undefined,
+  initialState: undefined,
+};
 
 /** The limits are those of Vertex AI. */
 const MAX_TITLE = 128;

@@ -1,11 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
-import { fitsUtf8, isWellFormed } from '../json/text.js';
-import { ID_RULE, MAX_ID_BYTES, MAX_TIMESTAMP, TIME_RULE } from './event/snapshot.js';
-
-/** Returns whether `id` is a valid id of an app, a user or a session. */
-export function isId(id: unknown): id is string {
-  return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
-}
+import { ID_RULE, isId, isTime, TIME_RULE } from './event/snapshot.js';
 
 /** @throws SessionError `invalid_argument` naming `argument`, if `id` is not a valid id */
 export function requireId(argument: string, id: unknown): string {
@@ -25,46 +19,46 @@ export function requireOwner({ appName, userId }: { appName: unknown; userId?: u
   if (userId !== undefined) requireId('userId', userId);
 }
 
-/**
- * Returns a number, or `undefined` if it is absent or null. Rust checks its range.
- *
- * @throws SessionError `invalid_argument` naming `argument`, if it is anything else
- */
+/** Returns a number, or `undefined` if it is absent or null. Rust checks its range. */
 export function optionalNumber(argument: string, value: unknown): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'number') return value;
-  throw invalidValue(argument, 'must be a number', value);
+  return optional(argument, value, isNumber, 'must be a number');
 }
 
-/**
- * Returns a flag, or `undefined` if it is absent or null.
- *
- * @throws SessionError `invalid_argument` naming `argument`, if it is anything else
- */
+/** Returns a flag, or `undefined` if it is absent or null. */
 export function optionalBoolean(argument: string, value: unknown): boolean | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'boolean') return value;
-  throw invalidValue(argument, 'must be a boolean', value);
+  return optional(argument, value, isBoolean, 'must be true or false');
 }
 
-/**
- * Returns a count or a revision, or `undefined` if it is absent or null.
- *
- * @throws SessionError `invalid_argument` naming `argument`, if it is anything else
- */
+/** Returns a count or a revision, or `undefined` if it is absent or null. */
 export function optionalCount(argument: string, value: unknown): number | undefined {
-  const count = optionalNumber(argument, value);
-  if (count === undefined || (Number.isSafeInteger(count) && count >= 0)) return count;
-  throw invalidValue(argument, 'must be a whole number from 0', count);
+  return optional(argument, value, isCount, 'must be a whole number from 0');
 }
 
-/**
- * Returns a time, or `undefined` if it is absent or null.
- *
- * @throws SessionError `invalid_argument` naming `argument`, if it is anything else
- */
+/** Returns a time, or `undefined` if it is absent or null. */
 export function optionalTime(argument: string, value: unknown): number | undefined {
-  const time = optionalNumber(argument, value);
-  if (time === undefined || (time >= 0 && time <= MAX_TIMESTAMP)) return time;
-  throw invalidValue(argument, TIME_RULE, time);
+  return optional(argument, value, isTime, TIME_RULE);
+}
+
+/** @throws SessionError `invalid_argument` naming `argument`, if it is given and not as the rule has it */
+function optional<T>(
+  argument: string,
+  value: unknown,
+  isValid: (value: unknown) => value is T,
+  rule: string,
+): T | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (isValid(value)) return value;
+  throw invalidValue(argument, rule, value);
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

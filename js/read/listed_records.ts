@@ -3,6 +3,7 @@
  * user and app states that the sessions share. Each handle gets a state of its own here.
  */
 import { SessionError } from '../errors/errors.js';
+import { isPlainObject } from '../json/rules.js';
 import { pickMembers } from '../json/pick_members.js';
 import { defineMember } from '../members/member.js';
 import { APP_PREFIX, type SharedScope, USER_PREFIX } from '../state/scope.js';
@@ -53,8 +54,8 @@ export function makeHandles<S extends object>(
       for (const key of Object.keys(keys ?? {})) defineMember(state, key, copy(keys?.[key]));
     }
     const head = [created, revision, lastUpdateTime] as const;
-    const own = state as Partial<S>;
-    const handle = handles.openParsed<S>(appName, userId, sessionId, head, own, []);
+    const key = { appName, userId, sessionId };
+    const handle = handles.open<S>(key, head, state as Partial<S>, [], false);
     return setDescription(handle, title, labels);
   });
 }
@@ -118,10 +119,7 @@ function parseObject(
   try {
     if (wanted !== undefined) return pickMembers(text, wanted);
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as StateShape;
-    }
-    return new SyntaxError('It is not an object.');
+    return isPlainObject(value) ? value : new SyntaxError('It is not an object.');
   } catch (error) {
     return error as SyntaxError;
   }

@@ -35,15 +35,13 @@ export const LIST_CURSOR: CursorKind = {
     typeof userId === 'string',
 };
 
-/** A list of sessions. Only its own cursors are accepted. The last two are what the sessions must have, as texts. */
-type SessionList = readonly [
-  appName: string,
-  userId: string | undefined,
-  order: 'asc' | 'desc',
-  orderBy: ListTime,
-  labels: string | undefined,
-  title: string | undefined,
-];
+/** A list of sessions. Only its own cursors are accepted. */
+interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {
+  readonly appName: string;
+  readonly userId: string | undefined;
+  readonly order: 'asc' | 'desc';
+  readonly orderBy: ListTime;
+}
 
 /** The place of a cursor, see {@link LIST_CURSOR}. */
 type Boundary = [page: number, time: number, sessionId: string, userId: string];
@@ -64,13 +62,15 @@ export class SessionLists {
     const { appName } = request;
     const filter = takeFilter(request);
     const list = takeList(request, filter);
-    const { 3: orderBy } = list;
+    const { orderBy } = list;
     const limit = optionalCount('limit', request.limit);
     const offset = optionalNumber('offset', request.offset);
     const page = optionalNumber('page', request.page);
     const { cursor } = request;
     const boundary =
-      cursor === undefined ? undefined : readPlace('cursor', LIST_CURSOR, list, cursor);
+      cursor === undefined
+        ? undefined
+        : readPlace('cursor', LIST_CURSOR, cursorOwner(list), cursor);
     const [lastPage = 0, time = 0, sessionId = '', userId = ''] = (boundary ??
       []) as Partial<Boundary>;
     const after = boundary && { [orderBy]: time, sessionId, userId };
@@ -108,7 +108,7 @@ export class SessionLists {
   }
 
   #read(
-    [appName, userId, order, orderBy]: SessionList,
+    { appName, userId, order, orderBy }: SessionList,
     page: Omit<ListPageRequest, 'orderBy'>,
     call: StorageCall,
   ): MaybePromise<ReadList> {
@@ -200,8 +200,13 @@ export async function* walkSessions<S extends object>(
 }
 
 function listCursor(list: SessionList, page: number, place: TimedPlace): string {
-  const { sessionId, userId, [list[3]]: time } = place;
-  return cursorText(LIST_CURSOR, list, [page, time, sessionId, userId]);
+  const { sessionId, userId, [list.orderBy]: time } = place;
+  return cursorText(LIST_CURSOR, cursorOwner(list), [page, time, sessionId, userId]);
+}
+
+/** What the cursors of a list belong to. */
+function cursorOwner({ appName, userId, order, orderBy, labels, title }: SessionList): unknown[] {
+  return [appName, userId, order, orderBy, labels, title];
 }
 
 function takeList(
@@ -211,11 +216,11 @@ function takeList(
   requireOwner({ appName, userId });
   requireOneOf('order', order, ['asc', 'desc']);
   requireOneOf('orderBy', orderBy, ['lastUpdateTime', 'createTime']);
-  return [appName, userId, order, orderBy, filter?.labels, filter?.title];
+  return { appName, userId, order, orderBy, labels: filter?.labels, title: filter?.title };
 }
 
 /** @throws SessionError `corrupt_record` if the time of the session is damaged */
-function placeOf(listed: ListedSession, [appName, , , orderBy]: SessionList): TimedPlace {
+function placeOf(listed: ListedSession, { appName, orderBy }: SessionList): TimedPlace {
   const { sessionId, userId, [orderBy]: time } = listed;
   if (!isTime(time)) throw corruptSession(listed, appName, 'it is damaged');
   return { [orderBy]: time, sessionId, userId };

@@ -1,8 +1,14 @@
-import { setDescription } from '../model/description.js';
+import { type Description, setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
-import { isId, optionalBoolean, optionalNumber, requireId, requireUser } from '../model/ids.js';
-import type { GetSessionConfig, GetSessionRequest, Session } from '../model/session.js';
+import { isId } from '../model/event/snapshot.js';
+import { optionalBoolean, optionalNumber, requireId, requireUser } from '../model/ids.js';
+import type {
+  CompositeSessionKey,
+  GetSessionConfig,
+  GetSessionRequest,
+  Session,
+} from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { CreatedSession, ReadSession, SessionStore } from '../storage/session_store.js';
 import type { StateOwner } from '../storage/scopes.js';
@@ -53,42 +59,35 @@ export class SessionReader {
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
     const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
     if (!isId(sessionId)) return undefined;
+    const key = { appName, userId, sessionId };
+    const history = last === undefined && from === undefined ? this.#history : undefined;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
       const found = this.#parts.call<ReadSession | undefined>(request.signal, (store) =>
-        store.get({ appName, userId, sessionId }, last, from, request),
+        store.get(key, last, from, request),
       );
-      return after(
-        found,
-        (found) =>
-          found &&
-          this.#makeHandle<S>(
-            appName,
-            userId,
-            sessionId,
-            found,
-            skipCorrupt,
-            last === undefined && from === undefined,
-            from,
-          ),
-      );
+      return after(found, (found) => {
+        if (found === undefined) return undefined;
+        const parse = this.#parts.parseEvents ?? parseEvents;
+        const [, , , , fragments, title, labels] = found;
+        const events = parse(fragments, sessionId, skipCorrupt);
+        const isWhole = last === undefined && from === undefined;
+        const handle = this.#makeHandle<S>(key, found, events, isWhole, { title, labels });
+        this.#parts.handles.recordOf(handle).afterTimestamp = from;
+        return handle;
+      });
     };
-    const hasNoWindow = last === undefined && from === undefined;
-    return hasNoWindow && this.#history ? this.#history.read(read, skipCorrupt) : read(last);
+    return history === undefined ? read(last) : history.read(read, skipCorrupt);
   }
 
   /** Makes a handle on a session that was created. */
   open<S extends object>(
-    { key, events, description: { title, labels } }: NewSession,
-    [created, revision, lastUpdateTime, state]: CreatedSession,
+    { key, events, description }: NewSession,
+    created: CreatedSession,
   ): Session<S> {
-    const { appName, userId, sessionId } = key;
-    const head = [created, revision, lastUpdateTime, state] as const;
     // Parsed from the stored texts: a handle shares nothing with the caller's events.
     const texts = events.map(({ text }) => text);
-    const parsed = parseEvents(texts, sessionId, false);
-    const isWhole = this.#history === undefined;
-    const handle = this.#parts.handles.open<S>(appName, userId, sessionId, head, parsed, isWhole);
-    return setDescription(handle, title, labels);
+    const parsed = parseEvents(texts, key.sessionId, false);
+    return this.#makeHandle<S>(key, created, parsed, this.#history === undefined, description);
   }
 
   /**
@@ -116,20 +115,15 @@ export class SessionReader {
   }
 
   #makeHandle<S extends object>(
-    appName: string,
-    userId: string,
-    id: string,
-    read: ReadSession,
-    skipCorrupt: boolean,
+    key: CompositeSessionKey,
+    [created, revision, lastUpdateTime, text]: ReadSession | CreatedSession,
+    events: Event[],
     isWhole: boolean,
-    afterTimestamp: number | undefined,
+    { title, labels }: Description,
   ): Session<S> {
-    const [created, revision, lastUpdateTime, state, fragments, title, labels] = read;
-    const events = (this.#parts.parseEvents ?? parseEvents)(fragments, id, skipCorrupt);
-    const head = [created, revision, lastUpdateTime, state] as const;
-    const { handles } = this.#parts;
-    const handle = handles.open<S>(appName, userId, id, head, events, isWhole);
-    if (afterTimestamp !== undefined) handles.recordOf(handle).afterTimestamp = afterTimestamp;
+    const state = JSON.parse(text) as Partial<S>;
+    const head = [created, revision, lastUpdateTime] as const;
+    const handle = this.#parts.handles.open<S>(key, head, state, events, isWhole);
     return setDescription(handle, title, labels);
   }
 }

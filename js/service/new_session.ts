@@ -5,15 +5,9 @@ import { takeDescription, takeExpiry } from '../model/description.js';
 import { optionalTime, requireId, requireUser } from '../model/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CreateSessionRequest } from '../model/session.js';
-import {
-  type EventSnapshot,
-  isPartial,
-  snapshotDelta,
-  snapshotEvent,
-  snapshotState,
-  type StateSnapshot,
-} from '../model/event/snapshot.js';
+import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import { defineMember } from '../members/member.js';
+import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { isShared, REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -49,8 +43,8 @@ export function takeNewSession<S extends object>(
   } = request;
   requireUser(request);
   const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
-  const state = snapshotState(request.state ?? undefined);
-  if (schema !== undefined) validateDelta(schema, state.values);
+  const state = snapshotDelta(request.state ?? undefined, 'state');
+  if (schema !== undefined) validateDelta(schema, state.delta);
   const events: EventSnapshot[] = [];
   for (const event of eventsOf(request)) {
     if (isPartial(event)) continue;
@@ -81,13 +75,13 @@ export function takeNewSession<S extends object>(
 }
 
 /** Returns the keys of the initial state that are the session's own. */
-function ownState({ text, values }: StateSnapshot): string {
-  const keys = Object.keys(values);
-  const ownKeys = keys.filter((key) => !isShared(key) && values[key] !== REMOVED);
+function ownState({ text, delta }: DeltaSnapshot): string {
+  const keys = Object.keys(delta);
+  const ownKeys = keys.filter((key) => !isShared(key) && delta[key] !== REMOVED);
   if (ownKeys.length === keys.length) return text;
   const own: StateShape = {};
-  for (const key of ownKeys) defineMember(own, key, values[key]);
-  return snapshotState(own).text;
+  for (const key of ownKeys) defineMember(own, key, delta[key]);
+  return snapshotDelta(own).text;
 }
 
 function eventsOf({ events }: { events?: unknown }): readonly never[] {

@@ -7,7 +7,8 @@ import { createEvent, newEventId } from '../model/event/create_event.js';
 import { ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
-import { isId, requireId, requireOwner, requireUser } from '../model/ids.js';
+import { isId } from '../model/event/snapshot.js';
+import { requireId, requireOwner, requireUser } from '../model/ids.js';
 import type {
   CreateSessionRequest,
   DeleteSessionRequest,
@@ -22,7 +23,7 @@ import type { StorageDeleteRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { CreatedSession, Floor, ReadList, SessionStore } from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
-import { type DeltaSnapshot, snapshotDelta } from '../model/event/snapshot.js';
+import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
 import { policyOf } from '../append/append_rules.js';
 import { Appender } from '../append/appender.js';

@@ -5,8 +5,7 @@
 import { requireFunction } from '../errors/option_values.js';
 import { describeValue } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
-import { isId } from '../model/ids.js';
-import { isTime, MAX_TIMESTAMP } from '../model/event/snapshot.js';
+import { isId, isTime, MAX_TIMESTAMP } from '../model/event/snapshot.js';
 
 /**
  * Returns a clock in milliseconds that fails with `invalid_argument` if the given clock returns no

@@ -5,11 +5,10 @@
 import { kindOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
 import { isTemp, REMOVED } from './scope.js';
-import { checkState } from '../json/check.js';
 import { defineMember } from '../members/member.js';
 import { isPlainObject, unserializable } from '../json/rules.js';
-import { isWellFormed } from '../json/text.js';
-import { tooLargeProblem, writeJson } from '../json/write.js';
+import { writeJson } from '../json/write.js';
+import { isPlainEntry } from './state_value.js';
 
 /** A snapshot of a delta as it is stored. */
 export interface DeltaSnapshot {
@@ -29,13 +28,16 @@ export interface DeltaSnapshot {
 }
 
 /**
- * Takes a snapshot of a delta or an initial state.
+ * Takes a snapshot of a delta, or of an initial state, which may also remove keys: `user:` and `app:` keys may
+ * exist before the session does. `temp:` keys are set aside before anything looks at their values. All other keys
+ * follow the state rules (see `json/rules.ts`). The caller's object is not changed.
  *
- * @param source a plain object, or `undefined` for an empty one
+ * @param source a plain object, or `undefined` for an empty one. A top-level `undefined` or `REMOVED` removes a
+ *   key. Every well-formed key is allowed, even the empty one.
  * @param name the name to use in errors
  * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
  */
-export function makeDeltaSnapshot(source: unknown, name: string): DeltaSnapshot {
+export function snapshotDelta(source: unknown, name = 'stateDelta'): DeltaSnapshot {
   const delta: Record<string, unknown> = {};
   if (source === undefined) return { text: '{}', delta, hasObjects: false, temp: undefined };
   let hasObjects = false;
@@ -49,14 +51,9 @@ export function makeDeltaSnapshot(source: unknown, name: string): DeltaSnapshot 
       defineMember(temp, key, value);
       continue;
     }
-    if (!isWellFormed(key)) {
-      throw unserializable([key], 'is a key with half of a surrogate pair');
-    }
-    const verdict = value === undefined ? 'plain' : checkState(value);
-    if (verdict === 'too large') throw unserializable([key], tooLargeProblem);
     let stored = value;
     let text: string | undefined;
-    if (verdict === 'special') {
+    if (!isPlainEntry(key, value)) {
       text = writeJson(value, { rules: 'state', path: [key] });
       stored = text === undefined ? undefined : JSON.parse(text);
     }

@@ -12,19 +12,37 @@ import { isTemp } from './scope.js';
  * @throws SessionError `unserializable`
  */
 export function requireJson(key: string, value: unknown): void {
-  if (isTemp(key)) return;
+  if (!isTemp(key) && !isPlainEntry(key, value)) writeJson(value, { rules: 'state', path: [key] });
+}
+
+/**
+ * Returns whether a key that is not `temp:` has a value that native `JSON.stringify` prints by the state rules,
+ * or is removed. Else the writer prints the value, or tells what is wrong with it.
+ *
+ * @throws SessionError `unserializable` for the key, or for a value with too many members to print
+ */
+export function isPlainEntry(key: string, value: unknown): boolean {
   if (!isWellFormed(key)) throw unserializable([key], 'is a key with half of a surrogate pair');
   const verdict = value === undefined ? 'plain' : checkState(value);
   if (verdict === 'too large') throw unserializable([key], tooLargeProblem);
-  if (verdict === 'special') writeJson(value, { rules: 'state', path: [key] });
+  return verdict === 'plain';
+}
+
+/**
+ * Returns the JSON text of an object by the state rules.
+ *
+ * @param path of the object, for errors
+ * @throws SessionError `unserializable`
+ */
+export function stateText(object: object, path: readonly string[] = []): string | undefined {
+  if (checkState(object) === 'plain') return JSON.stringify(object);
+  return writeJson(object, { rules: 'state', path });
 }
 
 /** Returns the JSON text for comparing a value; `undefined` if JSON cannot represent it. */
 export function jsonText(value: object): string | undefined {
   try {
-    return checkState(value) === 'plain'
-      ? JSON.stringify(value)
-      : writeJson(value, { rules: 'state' });
+    return stateText(value);
   } catch {
     return undefined;
   }

@@ -1,25 +1,15 @@
 /**
- * Converts the rows of a storage adapter to the arrays that the wasm takes. Checks the adapter's
- * results here, so that an error names the verb and field that was wrong.
+ * Checks the rows that a storage adapter returns, so that an error names the verb and field that was wrong.
  */
 import { kindOf } from '../errors/describe.js';
 import { SessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';
 import { isTime } from '../model/event/snapshot.js';
 import type { SharedScope } from '../state/scope.js';
-import type { EventRow, SessionRow, SharedRow, SharedRows } from './rows.js';
+import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './rows.js';
 
-type SessionTuple = [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  title: string | undefined,
-  labels: string | undefined,
-  createTime: number | undefined,
-  initialState: string | undefined,
-];
-type SharedTuple = [revision: number, state: string];
+/** A session row without its key. Each member was read once and checked. */
+export type CheckedSession = Required<Omit<SessionRow, keyof StorageKey>>;
 export type EventTuple = [
   id: string,
   seq: number,
@@ -36,8 +26,13 @@ export function contractViolation(verb: string, violation: string): SessionError
   );
 }
 
-export function optionalTuple<Row, Tuple>(row: Row | undefined | null, tuple: (row: Row) => Tuple) {
-  return row === undefined || row === null ? undefined : tuple(row);
+/** Checks the row of a session, if there is one. */
+export function optionalSession(
+  verb: string,
+  rows: { readonly session?: SessionRow | undefined },
+): CheckedSession | undefined {
+  const row = memberOf(rows, 'session') ?? undefined;
+  return row === undefined ? undefined : checkedSession(verb, 'session', row);
 }
 
 export function requireObject(verb: string, what: string, value: unknown): void {
@@ -92,19 +87,20 @@ function pathOf(row: string, field: string): string {
 }
 
 /** @param path the row in the adapter's result, such as `sessions[2]` */
-export function sessionTuple(verb: string, path: string, row: SessionRow): SessionTuple {
+export function checkedSession(verb: string, path: string, row: SessionRow): CheckedSession {
   requireObject(verb, path, row);
   const createTime = memberOf(row, 'createTime') ?? undefined;
-  return [
-    requireCounter(verb, path, 'created', row.created),
-    requireCounter(verb, path, 'revision', row.revision),
-    requireTime(verb, path, 'lastUpdateTime', row.lastUpdateTime),
-    requireString(verb, path, 'state', row.state),
-    optionalString(verb, path, 'title', row),
-    optionalString(verb, path, 'labels', row),
-    createTime === undefined ? undefined : requireTime(verb, path, 'createTime', createTime),
-    optionalString(verb, path, 'initialState', row),
-  ];
+  return {
+    created: requireCounter(verb, path, 'created', row.created),
+    revision: requireCounter(verb, path, 'revision', row.revision),
+    lastUpdateTime: requireTime(verb, path, 'lastUpdateTime', row.lastUpdateTime),
+    state: requireString(verb, path, 'state', row.state),
+    title: optionalString(verb, path, 'title', row),
+    labels: optionalString(verb, path, 'labels', row),
+    createTime:
+      createTime === undefined ? undefined : requireTime(verb, path, 'createTime', createTime),
+    initialState: optionalString(verb, path, 'initialState', row),
+  };
 }
 
 /** Returns a member that may be absent or `null`. */
@@ -114,27 +110,26 @@ function optionalString(
   field: 'title' | 'labels' | 'initialState',
   row: SessionRow,
 ): string | undefined {
-  const value = memberOf(row, field) as unknown;
-  if (value === undefined || value === null) return undefined;
-  return requireString(verb, path, field, value);
+  const value = memberOf(row, field) ?? undefined;
+  return value === undefined ? undefined : requireString(verb, path, field, value);
 }
 
-export function sharedTuple(verb: string, path: string, row: SharedRow): SharedTuple {
+export function checkedShared(verb: string, path: string, row: SharedRow): SharedRow {
   requireObject(verb, path, row);
-  return [
-    requireCounter(verb, path, 'revision', row.revision),
-    requireString(verb, path, 'state', row.state),
-  ];
+  return {
+    revision: requireCounter(verb, path, 'revision', row.revision),
+    state: requireString(verb, path, 'state', row.state),
+  };
 }
 
-/** Returns the rows of the shared scopes that stand in `rows`. */
-export function sharedTuples(
+/** Checks the row of a shared scope, if there is one. */
+export function optionalShared<Scope extends SharedScope>(
   verb: string,
-  rows: SharedRows,
-): Record<SharedScope, SharedTuple | undefined> {
-  const tuple = (scope: SharedScope) =>
-    optionalTuple(memberOf(rows, scope), (row) => sharedTuple(verb, scope, row));
-  return { user: tuple('user'), app: tuple('app') };
+  scope: Scope,
+  rows: Pick<SharedRows, Scope>,
+): SharedRow | undefined {
+  const row = memberOf(rows, scope) ?? undefined;
+  return row === undefined ? undefined : checkedShared(verb, scope, row);
 }
 
 /** @param list the name of the list in the adapter's result */

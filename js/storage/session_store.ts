@@ -24,26 +24,20 @@ export type Floor = number | undefined;
  */
 export type Fragments = readonly string[] | readonly EventRow[] | readonly [Event[]];
 
-/** A session that was read; see `session_to_javascript` in `src/wasm/bindings/values.rs`. */
-export type ReadSession = [
+/** The members that every read of a session begins with. */
+type SessionHead = [
   created: number,
   revision: number,
   lastUpdateTime: number,
   state: string,
   fragments: Fragments,
-  title?: string | undefined,
-  labels?: string | undefined,
 ];
 
+/** A session that was read; see `session_to_javascript` in `src/wasm/bindings/values.rs`. */
+export type ReadSession = [...SessionHead, title?: string | undefined, labels?: string | undefined];
+
 /** A session that was created, without events, and the new revisions of user and app state. */
-export type CreatedSession = [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  fragments: Fragments,
-  ...SharedRevisions,
-];
+export type CreatedSession = [...SessionHead, ...SharedRevisions];
 
 /** A session in a list. Of a damaged one any number may be `NaN`, and the state empty. */
 export interface ListedSession {

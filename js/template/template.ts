@@ -1,6 +1,7 @@
 import { kindOf } from '../errors/describe.js';
-import { invalid, invalidValue } from '../errors/invalid.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
+import { invalidValue } from '../errors/invalid.js';
+import { SessionError } from '../errors/errors.js';
+import { unreadable } from '../json/unreadable.js';
 import { putLast } from '../members/bounded_map.js';
 import {
   type ArtifactLoader,
@@ -173,11 +174,6 @@ export class Template {
   #scan(): ScannedTemplate {
     return (this.#scanned ??= scan(this.text));
   }
-}
-
-/** Converts errors of the caller's own getters or proxy handlers. */
-function unreadable(key: string, error: unknown): SessionError {
-  return isSessionError(error) ? error : invalid(key, 'cannot be read: its own code threw', error);
 }
 
 function printValue(value: unknown, name: string): string {

@@ -1,9 +1,9 @@
 /** Compares results with expected values, and reports the first difference. Counterpart of `expect.rs`. */
-import type { JsonObject } from '../json/rules.js';
+import { isPlainObject, type JsonObject } from '../json/rules.js';
 
 /** Compares `null` or a session. Only the expected members are compared. */
 export function expectSession(expected: unknown, actual: unknown, at = ''): void {
-  if (!isObject(expected) || !isObject(actual)) {
+  if (!isPlainObject(expected) || !isPlainObject(actual)) {
     expectEqual(at, expected, actual ?? null);
     return;
   }
@@ -13,7 +13,7 @@ export function expectSession(expected: unknown, actual: unknown, at = ''): void
     if (part === 'events') {
       compareIds(place, listOf(value), events);
       listOf(value).forEach((parts, number) => {
-        if (isObject(parts))
+        if (isPlainObject(parts))
           compareParts(`${place}[${number}]`, parts, events[number] as JsonObject);
       });
     } else if (part === 'eventSet') {
@@ -33,7 +33,7 @@ export function expectSession(expected: unknown, actual: unknown, at = ''): void
 
 /** Compares a page of sessions. Only the expected members are compared. */
 export function expectPage(expected: unknown, actual: unknown): void {
-  if (!isObject(expected) || !isObject(actual)) {
+  if (!isPlainObject(expected) || !isPlainObject(actual)) {
     expectEqual('', expected, actual);
     return;
   }
@@ -45,14 +45,14 @@ export function expectPage(expected: unknown, actual: unknown): void {
     const sessions = listOf(actual.sessions);
     compareIds('.sessions', listOf(value), sessions);
     listOf(value).forEach((parts, number) => {
-      if (isObject(parts)) expectSession(parts, sessions[number], `.sessions[${number}]`);
+      if (isPlainObject(parts)) expectSession(parts, sessions[number], `.sessions[${number}]`);
     });
   }
 }
 
 /** Compares a state exactly, with its keys in any order. */
 export function expectState(expected: unknown, actual: unknown, at = 'the state'): void {
-  if (!isObject(expected) || !isObject(actual)) {
+  if (!isPlainObject(expected) || !isPlainObject(actual)) {
     expectEqual(at, expected, actual);
     return;
   }
@@ -78,7 +78,7 @@ function compareParts(at: string, expected: JsonObject, actual: JsonObject): voi
 function compareIds(at: string, expected: readonly unknown[], actual: readonly unknown[]): void {
   const ids = actual.map((thing) => (thing as JsonObject).id);
   const expectedIds = expected.map((thing, number) =>
-    isObject(thing) ? (thing.id ?? ids[number] ?? '(any)') : thing,
+    isPlainObject(thing) ? (thing.id ?? ids[number] ?? '(any)') : thing,
   );
   expectEqual(at, expectedIds, ids);
 }
@@ -92,10 +92,6 @@ export function expectEqual(at: string, expected: unknown, actual: unknown): voi
 
 function short(text = ''): string {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -3,7 +3,7 @@
  * origin, may use the channel. So unknown messages are ignored.
  */
 import { isObject } from '../json/rules.js';
-import { isId } from '../model/ids.js';
+import { isId } from '../model/event/snapshot.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { SharedScope } from '../state/scope.js';
 import type { PublishedNotice } from './notice.js';

@@ -1,11 +1,10 @@
-import { isSessionError } from '../../errors/errors.js';
 import { ReadOnlyDatabase } from '../../database/read_only_database.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
 import { mergeShared } from '../../files/import/shared_state.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { Rows, SharedRow, StorageKey } from '../../storage/rows.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
-import { isSessionOnlyError, type Item, type Source } from './store.js';
+import { type Item, requireSessionError, type Source } from './store.js';
 
 /** Reads sessions and states from a SQL database. */
 export class DatabaseSource implements Source {
@@ -53,7 +52,7 @@ export class DatabaseSource implements Source {
       // `undefined` if the session was deleted after its key was listed.
       if (session !== undefined) yield { kind: 'session', position, session };
     } catch (error) {
-      if (!isSessionError(error) || !isSessionOnlyError(error)) throw error;
+      requireSessionError(error);
       yield {
         kind: 'unreadable',
         position,

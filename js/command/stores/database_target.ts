@@ -29,8 +29,8 @@ export class DatabaseTarget implements Target {
   }
 
   async fingerprint(key: Required<StorageKey>): Promise<Fingerprint | undefined> {
-    const stored = await this.#read(key);
-    return stored && fingerprintOf(stored, false);
+    const { session, events } = await this.#adapter.read({ key, window: {} });
+    return session && fingerprintOf({ ...session, key, events }, false);
   }
 
   async create(session: SessionCopy): Promise<boolean> {
@@ -66,14 +66,6 @@ export class DatabaseTarget implements Target {
       return { ...NO_SHARED_ROWS, [scope]: { revision, state: merged.state }, events: [] };
     });
     return conflictingKeys;
-  }
-
-  async #read(key: Required<StorageKey>): Promise<SessionCopy | undefined> {
-    const { session, events } = await this.#adapter.read({ key, window: {} });
-    if (session === undefined) return undefined;
-    const { lastUpdateTime, state, title, labels } = session;
-    const created = session.created / 1000;
-    return { key, created, lastUpdateTime, state, events, shared: {}, title, labels };
   }
 }
 

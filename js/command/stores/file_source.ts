@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TimeUnit } from '../../python/time.js';
-import { isSessionError, SessionError } from '../../errors/errors.js';
+import { SessionError } from '../../errors/errors.js';
 import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
 import { readLines } from '../../files/import/read_lines.js';
 import { malformedFile } from '../../files/format/malformed_file.js';
@@ -13,10 +13,10 @@ import { requireId } from '../../model/ids.js';
 import { isPlainObject } from '../../json/rules.js';
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { scopeOf } from '../../storage/scopes.js';
-import { snapshotState } from '../../model/event/snapshot.js';
+import { snapshotDelta } from '../../state/delta.js';
 import { withFileErrors } from './file_errors.js';
 import { toSessionCopy, type SessionCopy, type StateCopy } from './session_copy.js';
-import { isSessionOnlyError, type Item, type Source } from './store.js';
+import { type Item, requireSessionError, type Source } from './store.js';
 
 /** Names of the files in a folder that are read as session files. */
 const SESSION_FILE = /\.(?:json|jsonl|ndjson)$/i;
@@ -71,7 +71,7 @@ export class FileSource implements Source {
         yield* this.#readFile(path, bytesBefore, size);
       } catch (error) {
         // The file may not be text, for example. The other files can still be read.
-        if (!isSessionError(error) || !isSessionOnlyError(error)) throw error;
+        requireSessionError(error);
         yield { kind: 'unreadable', position: bytesBefore + size, name: path, error };
       }
       bytesBefore += size;
@@ -147,7 +147,7 @@ export class FileSource implements Source {
     try {
       parts = read();
     } catch (error) {
-      if (!isSessionError(error) || !isSessionOnlyError(error)) throw error;
+      requireSessionError(error);
       yield { kind: 'unreadable', position, name, error };
       return;
     }
@@ -209,7 +209,7 @@ type PositionlessItem =
   | { readonly kind: 'session'; readonly session: SessionCopy };
 
 function stateText(state: Record<string, unknown>): string {
-  return snapshotState(state).text;
+  return snapshotDelta(state, 'state').text;
 }
 
 function requireObject(json: unknown): SessionFile {

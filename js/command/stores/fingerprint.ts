@@ -22,7 +22,10 @@ export interface Fingerprint {
  *   numbers are rounded to JavaScript's; otherwise numbers are compared to the digit
  * @throws SessionError `corrupt_record` if a stored text is not JSON
  */
-export function fingerprintOf(copy: SessionCopy, asFile: boolean): Fingerprint {
+export function fingerprintOf(
+  copy: Omit<SessionCopy, 'created' | 'shared'>,
+  asFile: boolean,
+): Fingerprint {
   const { appName, userId, sessionId } = copy.key;
   const parse = asFile ? (text: string): unknown => JSON.parse(text) : parseExactly;
   const parsed = (text: string, problem: string): unknown => {

@@ -5,43 +5,29 @@
  * overwrite newer `user:` and `app:` values. A program that ends halfway would leave half a session.
  */
 import { createHash } from 'node:crypto';
+import { snapshotDelta } from '../../state/delta.js';
 import { isShared, isTemp } from '../../state/scope.js';
 import { malformedFile } from '../../files/format/malformed_file.js';
 import { setDescription, takeDescription } from '../../model/description.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { snapshotEvent, snapshotState } from '../../model/event/snapshot.js';
-import type { StorageKey } from '../../storage/rows.js';
+import { snapshotEvent } from '../../model/event/snapshot.js';
+import type { EventRow, SessionRow, StorageKey } from '../../storage/rows.js';
 
-export interface EventCopy {
-  readonly id: string;
-  /** The event's own timestamp, in milliseconds since 1970. */
-  readonly timestamp: number;
-  /** JSON text of the event. */
-  readonly text: string;
-}
-
-export interface SessionCopy {
+export interface SessionCopy extends Pick<
+  SessionRow,
+  'lastUpdateTime' | 'state' | 'title' | 'labels' | 'initialState'
+> {
   readonly key: Required<StorageKey>;
   /** Milliseconds since 1970. */
   readonly created: number;
-  /** Milliseconds since 1970. */
-  readonly lastUpdateTime: number;
-  /** JSON text of the session's own state. */
-  readonly state: string;
   /** In append order. */
-  readonly events: readonly EventCopy[];
+  readonly events: readonly Pick<EventRow, 'id' | 'timestamp' | 'text'>[];
   /**
    * The `user:` and `app:` keys that its agents saw. They are not part of the session; only files store them
    * with it.
    */
   readonly shared: Readonly<StateShape>;
-  /** The title; absent or empty without one. */
-  readonly title?: string | undefined;
-  /** JSON text of the labels; absent or empty without any. */
-  readonly labels?: string | undefined;
-  /** JSON text of the session's own state when it was created; absent if it is not known. */
-  readonly initialState?: string | undefined;
 }
 
 /** The state of a user or an app. */
@@ -67,7 +53,7 @@ export function toSessionCopy(session: Session): SessionCopy {
     key,
     created: Math.min(session.events[0]?.timestamp ?? lastUpdateTime, lastUpdateTime),
     lastUpdateTime,
-    state: snapshotState(Object.fromEntries(own)).text,
+    state: snapshotDelta(Object.fromEntries(own), 'state').text,
     events: session.events.map((event, at) => {
       const newId = () => eventIdAt(key, at);
       const { id, timestamp, text } = snapshotEvent(event, () => lastUpdateTime, newId);

@@ -1,5 +1,5 @@
 /** The stores that the command copies between, whatever storage they use. */
-import type { SessionError, SessionErrorCode } from '../../errors/errors.js';
+import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import type { StorageKey } from '../../storage/rows.js';
 import type { Fingerprint } from './fingerprint.js';
 import type { SessionCopy, StateCopy } from './session_copy.js';
@@ -59,6 +59,7 @@ const SESSION_ERRORS: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>(
   'schema_violation',
 ]);
 
-export function isSessionOnlyError(error: SessionError): boolean {
-  return SESSION_ERRORS.has(error.code);
+/** @throws the error itself, unless it concerns only one session */
+export function requireSessionError(error: unknown): asserts error is SessionError {
+  if (!isSessionError(error) || !SESSION_ERRORS.has(error.code)) throw error;
 }

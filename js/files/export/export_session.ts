@@ -4,7 +4,12 @@ import { requireService } from '../../call/require_service.js';
 import { requireId } from '../../model/ids.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { fileOf, type SessionDialect, type SessionFile } from '../format/session_file.js';
+import {
+  fileOf,
+  type SessionDialect,
+  type SessionFile,
+  takeDialect,
+} from '../format/session_file.js';
 import { type ExportedMembers, readWholeSession } from '../format/whole_session.js';
 
 /**
@@ -61,7 +66,8 @@ export async function exportSession(
   requireService(service, ['getSession']);
   const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
   requireId('sessionId', sessionId);
-  const { signal, initialState, ...dialect } = takeOptions(options, EXPORT_OPTIONS);
+  const { signal, initialState, ...given } = takeOptions(options, EXPORT_OPTIONS);
+  const dialect = takeDialect(given);
   const request = { appName, userId, sessionId, signal };
   const stored = await readWholeSession(service, request, { initialState });
   if (stored !== undefined) return fileOf(stored, dialect);

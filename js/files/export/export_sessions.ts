@@ -3,12 +3,7 @@ import { type KnownOptions, takeRequest } from '../../call/known_options.js';
 import { requireService } from '../../call/require_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import {
-  fileOf,
-  requireCasing,
-  requireTimeUnit,
-  type SessionDialect,
-} from '../format/session_file.js';
+import { type Dialect, fileOf, type SessionDialect, takeDialect } from '../format/session_file.js';
 import { listSessionKeys, type SessionsRequest } from '../format/session_keys.js';
 import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
 import { type ExportedMembers, readWholeSession } from '../format/whole_session.js';
@@ -81,22 +76,21 @@ export async function* exportSessions(
   const ownRequest = takeRequest(request, REQUEST_MEMBERS);
   const { appName, userId, initialState, signal } = ownRequest;
   // Check everything before the first line: lines that were yielded cannot be taken back.
-  const casing = requireCasing(ownRequest.casing ?? 'camel');
-  const timeUnit = requireTimeUnit(ownRequest.timeUnit ?? 'milliseconds');
+  const dialect = takeDialect(ownRequest);
   const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
   const appNames = apps.map((app) => requireId('appName', app));
   if (userId !== undefined) requireId('userId', userId);
-  const dialect = { casing, timeUnit };
   yield formatLine({ format: STREAM_FORMAT, version: STREAM_VERSION, ...dialect });
   for (const app of appNames) {
-    yield* appLines(service, { appName: app, userId, signal }, { ...dialect, initialState });
+    yield* appLines(service, { appName: app, userId, signal }, dialect, { initialState });
   }
 }
 
 async function* appLines(
   service: BaseSessionService,
   { appName, userId, signal }: SessionsRequest,
-  { initialState, ...dialect }: SessionDialect & ExportedMembers,
+  dialect: Dialect,
+  members: ExportedMembers,
 ): AsyncGenerator<string, void> {
   const users = new Set<string>();
   if (userId === undefined) {
@@ -106,7 +100,7 @@ async function* appLines(
     users.add(userId);
   }
   for await (const key of listSessionKeys(service, { appName, userId, signal })) {
-    const stored = await readWholeSession(service, { ...key, signal }, { initialState });
+    const stored = await readWholeSession(service, { ...key, signal }, members);
     if (stored === undefined) continue;
     if (!users.has(key.userId)) {
       users.add(key.userId);

@@ -1,11 +1,10 @@
 import { kindOf } from '../../errors/describe.js';
 import { createEventActions } from '../../model/event/create_event.js';
 import { takeDescription } from '../../model/description.js';
-import { isId } from '../../model/ids.js';
 import type { SessionChanges } from '../../model/session.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
-import { MAX_ID_BYTES } from '../../model/event/snapshot.js';
+import { ID_RULE, isId } from '../../model/event/snapshot.js';
 import { malformedFile } from './malformed_file.js';
 
 /** A session file with a checked structure. Its times are still as the file has them. */
@@ -133,10 +132,7 @@ function checkObject(value: unknown, path: readonly PathSegment[]): JsonObject {
 function checkId(value: unknown, path: readonly PathSegment[]): string {
   if (isId(value)) return value;
   const actual = typeof value === 'string' ? '' : `; it is ${describeKind(value)}`;
-  throw malformedFile(
-    path,
-    `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8${actual}`,
-  );
+  throw malformedFile(path, ID_RULE + actual);
 }
 
 function describeKind(value: unknown): string {

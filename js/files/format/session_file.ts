@@ -102,7 +102,22 @@ const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
  */
 export function sessionToFile(session: Session, options: SessionDialect = {}): SessionFile {
   requireSession(session);
-  return fileOf({ session, initialState: undefined }, options);
+  const dialect = takeDialect(takeOptions(options, DIALECT_OPTIONS));
+  return fileOf({ session, initialState: undefined }, dialect);
+}
+
+/** A checked {@link SessionDialect}. */
+export interface Dialect {
+  readonly casing: Casing;
+  readonly timeUnit: TimeUnit;
+}
+
+/** @throws SessionError `invalid_argument` for an unknown casing or unit */
+export function takeDialect({ casing, timeUnit }: SessionDialect): Dialect {
+  return {
+    casing: requireCasing(casing ?? 'camel'),
+    timeUnit: requireTimeUnit(timeUnit ?? 'milliseconds'),
+  };
 }
 
 /** A session, and its own state when it was created, if that is known. */
@@ -114,14 +129,11 @@ export interface StoredSession {
 /** Like {@link sessionToFile}, with the initial state. */
 export function fileOf(
   { session, initialState }: StoredSession,
-  options: SessionDialect,
+  { casing, timeUnit }: Dialect,
 ): SessionFile {
-  const dialect = takeOptions(options, DIALECT_OPTIONS);
-  const casing = requireCasing(dialect.casing ?? 'camel');
-  const unit = requireTimeUnit(dialect.timeUnit ?? 'milliseconds');
   const { id, appName, userId, state, events, lastUpdateTime, title, labels } = session;
   const convertTime = (time: unknown): unknown => {
-    return unit === 'seconds' && typeof time === 'number' ? toSeconds(time) : time;
+    return timeUnit === 'seconds' && typeof time === 'number' ? toSeconds(time) : time;
   };
   const converted = {
     id,

@@ -28,14 +28,14 @@ export function convertSessionTimes(
   const events = recorded.events.map((event, at) => {
     return convertTimes(event, (value, path) => {
       if (path[0] !== 'timestamp') return convertActionTime(value, unit);
-      const time = convertEvents(value, unit, ['events', at, ...path]);
+      const time = convertRequired(value, unit, ['events', at, ...path]);
       latest = Math.max(latest, time);
       return time;
     });
   });
   const { lastUpdateTime } = recorded;
   if (lastUpdateTime === undefined) return { events, lastUpdateTime: latest };
-  return { events, lastUpdateTime: convertEvents(lastUpdateTime, unit, ['lastUpdateTime']) };
+  return { events, lastUpdateTime: convertRequired(lastUpdateTime, unit, ['lastUpdateTime']) };
 }
 
 /** An append accepts any JSON value in `actions`, so a value that is not a number is kept as it is. */
@@ -47,7 +47,7 @@ function convertTime(time: number, unit: TimeUnit): number {
   return unit === 'seconds' ? toMilliseconds(time) : time;
 }
 
-function convertEvents(value: unknown, unit: TimeUnit, path: readonly PathSegment[]): number {
+function convertRequired(value: unknown, unit: TimeUnit, path: readonly PathSegment[]): number {
   if (typeof value !== 'number')
     throw malformedFile(path, `must be a number; it is ${kindOf(value)}`);
   const time = convertTime(value, unit);

@@ -5,7 +5,8 @@ import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { Event } from '../../model/event/event.js';
-import { snapshotDelta, snapshotEvent, snapshotState } from '../../model/event/snapshot.js';
+import { snapshotEvent } from '../../model/event/snapshot.js';
+import { snapshotDelta } from '../../state/delta.js';
 import { isShared } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
 import {
@@ -103,7 +104,7 @@ export async function importSession(
 /** Copies a session as it is stored. */
 function copyOf({ session, initialState }: StoredSession): StoredSession {
   const { state, events, labels } = session;
-  const copyOfState = (state: StateShape) => JSON.parse(snapshotState(state).text) as StateShape;
+  const copyOfState = (state: StateShape) => JSON.parse(snapshotDelta(state).text) as StateShape;
   const copyOfEvent = (event: Event) =>
     JSON.parse(snapshotEvent(event, Date.now, newEventId).text) as Event;
   return {
@@ -133,7 +134,7 @@ export function requireSharedState(value: unknown = 'fill'): SharedState {
  * @throws SessionError `unserializable` with the path
  */
 function requireStorable({ session: { state, events }, initialState }: StoredSession): void {
-  snapshotState(state);
-  snapshotState(initialState);
+  snapshotDelta(state, 'state');
+  snapshotDelta(initialState, 'initialState');
   for (const { actions } of events) snapshotDelta(actions.stateDelta);
 }

@@ -1,4 +1,3 @@
-import { invalidValue } from '../../errors/invalid.js';
 import { ownMembers } from '../../members/own.js';
 import type { Event, EventActions } from './event.js';
 
@@ -41,12 +40,6 @@ export function newEventId(): string {
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-/** @throws SessionError `invalid_argument` if an event is not an object */
-export function requireEvent(given: unknown): asserts given is object {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return;
-  throw invalidValue('event', 'must be an object', given);
 }
 
 /** Removes members that are `undefined`: JSON has none, but `Object.keys` would list them. */

@@ -7,18 +7,16 @@
  */
 import { kindOf } from '../../errors/describe.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
-import { createEventActions, requireEvent } from './create_event.js';
+import { requireObject } from '../../errors/option_values.js';
+import { createEventActions } from './create_event.js';
 import type { Event, EventActions } from './event.js';
-import { isSessionError, type SessionError } from '../../errors/errors.js';
-import { isTooLong, tooLongError } from '../../json/too_long.js';
+import { unreadable } from '../../json/unreadable.js';
 import { checkEvent } from '../../json/check.js';
-import { makeDeltaSnapshot, type DeltaSnapshot } from '../../state/delta.js';
+import { snapshotDelta } from '../../state/delta.js';
 import { defineMember } from '../../members/member.js';
 import { unserializable } from '../../json/rules.js';
 import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from '../../json/text.js';
 import { tooLargeProblem, writeJson } from '../../json/write.js';
-
-export type { DeltaSnapshot } from '../../state/delta.js';
 
 /**
  * The latest timestamp: the last millisecond of the year 9999, where the dates of databases end.
@@ -36,21 +34,13 @@ export const MAX_ID_BYTES = 512;
 /** The rule of a time, for messages. */
 export const TIME_RULE = `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}`;
 
+/** Returns whether `id` is a valid id of an app, a user, a session or an event. */
+export function isId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
+}
+
 /** The rule of an id, for messages. */
 export const ID_RULE = `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8`;
-
-/**
- * An initial state as it is stored: all scopes together, without `temp:` keys. Like a delta it may
- * remove keys, because `user:` and `app:` keys may exist before the session does.
- */
-export interface StateSnapshot {
-  /** JSON text of `values`. */
-  readonly text: string;
-  /** A new ordinary object, with values as in {@link DeltaSnapshot.delta}. */
-  readonly values: Record<string, unknown>;
-  /** The dropped `temp:` keys, with the caller's own values; `undefined` if there were none. */
-  readonly temp: Record<string, unknown> | undefined;
-}
 
 /**
  * A snapshot of an event as it is stored.
@@ -86,29 +76,6 @@ export interface EventSnapshot {
 }
 
 /**
- * Takes a snapshot of a delta. `temp:` keys are set aside before anything looks at their values.
- * All other keys follow the state rules (see `json/rules.ts`). The caller's object is not changed.
- *
- * @param delta a plain object; `undefined` is an empty one. A top-level `undefined` or `REMOVED`
- *   removes a key. Every well-formed key is allowed, even the empty one.
- * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
- */
-export function snapshotDelta(delta: unknown): DeltaSnapshot {
-  return makeDeltaSnapshot(delta, 'stateDelta');
-}
-
-/**
- * Takes a snapshot of an initial state.
- *
- * @param state a plain object; `undefined` is an empty one
- * @throws SessionError `invalid_argument` if it is not a plain object, `unserializable` with `path`
- */
-export function snapshotState(state: unknown): StateSnapshot {
-  const { text, delta, temp } = makeDeltaSnapshot(state, 'state');
-  return { text, values: delta, temp };
-}
-
-/**
  * Takes a snapshot of an event.
  *
  * If the event has no `id` (absent or empty) or no `timestamp`, they are set on it now. A retry is
@@ -131,7 +98,7 @@ export function snapshotEvent(
     checkWritable(event);
     return makeEventSnapshot(event, clock, newId);
   } catch (error) {
-    throw toSessionError(error);
+    throw unreadable('event', error);
   }
 }
 
@@ -141,7 +108,7 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   const timestamp = requireTimestamp(givenTime === undefined ? Math.floor(clock()) : givenTime);
 
   const givenActions = event.actions as EventActions | undefined;
-  const deltaSnapshot = makeDeltaSnapshot(givenActions?.stateDelta, 'event.actions.stateDelta');
+  const deltaSnapshot = snapshotDelta(givenActions?.stateDelta, 'event.actions.stateDelta');
   const { text: deltaText, hasObjects, temp } = deltaSnapshot;
   const actions = copyFields(givenActions ?? createEventActions(), 'actions');
   const copy = copyFields(event, '');
@@ -250,7 +217,7 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  *   `actions` are not objects
  */
 function checkWritable(given: unknown): void {
-  requireEvent(given);
+  requireObject('event', given);
   const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
   if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
     requireSettable(given, 'id', 'event');
@@ -261,9 +228,8 @@ function checkWritable(given: unknown): void {
   const { actions } = fields;
   if (actions === undefined) {
     requireSettable(given, 'actions', 'event');
-  } else if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) {
-    throw invalidValue('event.actions', 'must be an object', actions);
   } else {
+    requireObject('event.actions', actions);
     requireSettable(actions, 'stateDelta', 'event.actions');
   }
 }
@@ -283,13 +249,8 @@ function requireSettable(target: object, key: string, owner: string): void {
 }
 
 function requireEventId(id: unknown): string {
-  if (typeof id !== 'string') {
-    throw invalidValue('event.id', 'must be a string', id);
-  }
-  if (id === '' || !isWellFormed(id) || !fitsUtf8(id, MAX_ID_BYTES)) {
-    throw invalidValue('event.id', ID_RULE, id);
-  }
-  return id;
+  if (isId(id)) return id;
+  throw invalidValue('event.id', ID_RULE, id);
 }
 
 function requireTimestamp(timestamp: unknown): number {
@@ -298,13 +259,6 @@ function requireTimestamp(timestamp: unknown): number {
   }
   // Adding 0 turns −0 into 0, as in JSON.
   return timestamp + 0;
-}
-
-/** Converts errors of the event's own getters or proxy handlers. */
-function toSessionError(error: unknown): SessionError {
-  if (isSessionError(error)) return error;
-  if (isTooLong(error)) return tooLongError(undefined, error);
-  return invalid('event', 'cannot be read: its own code threw', error);
 }
 
 /**

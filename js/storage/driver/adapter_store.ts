@@ -104,7 +104,7 @@ export class AdapterStore implements SessionStore {
     if (last === undefined || this.#storesEvents || this.#builtIn !== undefined) return;
     // All events, because another program may have appended some. If the read fails, the next creation shows it.
     const read = await readThrough(this.#adapter, undefined, key, {}, {}).catch(() => undefined);
-    if (read?.session?.[0] !== createdRevision) return;
+    if (read?.session?.created !== createdRevision) return;
     this.#storesEvents = (read.events as readonly { id: string }[]).some(
       ({ id }) => id === last.id,
     );
@@ -213,11 +213,11 @@ export class AdapterStore implements SessionStore {
       ...(after !== undefined && { after }),
     };
     const read = await readThrough(this.#adapter, this.#builtIn, key, window, call);
-    const { session, shared, parsed, events } = read;
+    const { session, parsed, events } = read;
     if (session === undefined) return undefined;
-    const [created, revision, lastUpdateTime, state, title, labels] = session;
-    const [user, app] = [shared.user?.[1], shared.app?.[1]];
-    const merged = mergeStates(`state of session "${key.sessionId}"`, state, { user, app });
+    const { created, revision, lastUpdateTime, state, title, labels } = session;
+    const shared = { user: read.user?.state, app: read.app?.state };
+    const merged = mergeStates(`state of session "${key.sessionId}"`, state, shared);
     // Rows and not texts: the error about a damaged text then names the event's id.
     const fragments = parsed === undefined ? events : ([parsed] as const);
     return [created, revision, lastUpdateTime, merged, fragments, title, labels];
@@ -233,9 +233,9 @@ export class AdapterStore implements SessionStore {
 
   async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
     const key = storageKey(owner);
-    const { shared } = await readThrough(this.#adapter, this.#builtIn, key, { last: 0 }, call);
+    const read = await readThrough(this.#adapter, this.#builtIn, key, { last: 0 }, call);
     const scope = scopeOf(owner);
-    return mergeStates(`${scope} state`, shared[scope]?.[1] ?? '{}');
+    return mergeStates(`${scope} state`, read[scope]?.state ?? '{}');
   }
 
   async list(

@@ -1,6 +1,5 @@
 import { kindOf } from '../../errors/describe.js';
 import { type AdapterWrite, callCore, requireRoom } from '../../wasm/core.js';
-import { memberOf } from '../../members/own.js';
 import { NO_DESCRIPTION } from '../../model/description.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../../wasm/protocol.js';
@@ -11,17 +10,18 @@ import {
   eventTuple,
   requireArray,
   contractViolation,
-  optionalTuple,
-  sessionTuple,
-  sharedTuples,
+  optionalSession,
+  optionalShared,
   requireCounter,
 } from '../checked_rows.js';
 
-/** The parts of a write that its rows are made of; see `WriteParts`. */
-interface DecidedParts {
+/** The parts of a write that its rows are made of. */
+export interface RowParts {
   readonly key: StorageKey;
   readonly events: readonly EventSnapshot[];
-  readonly creation: Pick<NewSession, 'description'> | undefined;
+  /** Of a new session: its title and labels, and the time from `CreateRequest`. */
+  readonly creation: Pick<NewSession, 'description' | 'lastUpdateTime'> | undefined;
+  /** The title for a session that has none. */
   readonly firstTitle: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function decide(
   verb: string,
   write: AdapterWrite,
   scopes: number,
-  { key, events, creation, firstTitle }: DecidedParts,
+  { key, events, creation, firstTitle }: RowParts,
   found: Found,
 ): Changes | undefined {
   if (typeof found !== 'object' || (found as unknown) === null) {
@@ -43,28 +43,20 @@ export function decide(
   }
   const description = creation?.description ?? NO_DESCRIPTION;
   const floor = requireCounter(verb, '', 'floor', found.floor);
-  const session = optionalTuple(memberOf(found, 'session'), (row) =>
-    sessionTuple(verb, 'session', row),
-  );
-  const { user, app } = sharedTuples(verb, found);
+  const session = optionalSession(verb, found);
+  const user = optionalShared(verb, 'user', found);
+  const app = optionalShared(verb, 'app', found);
   const stored = rowsOf(verb, 'events', found.events);
   const missed = rowsOf(verb, 'changed', found.changed);
-  const [created, last, time, state, title, labels, createTime, initialState] = session ?? [
-    ...([0, ABSENT, 0, '{}'] as const),
-    description.title,
-    description.labels,
-    undefined,
-    description.initialState,
-  ];
-  const [userRevision, userState] = user ?? [0, ''];
-  const [appRevision, appState] = app ?? [0, ''];
-  const first = neededState(scopes & SCOPES.session && session, state);
-  const second = neededState(scopes & SCOPES.user && user, userState);
-  const third = neededState(scopes & SCOPES.app && app, appState);
+  const current = session ?? { ...NO_SESSION, ...description };
+  const { title } = current;
+  const first = neededState(scopes & SCOPES.session, session);
+  const second = neededState(scopes & SCOPES.user, user);
+  const third = neededState(scopes & SCOPES.app, app);
   requireRoom(first.length + second.length + third.length);
   // prettier-ignore
   const numbers = callCore(() => write.decide(
-    floor, created, last, time, userRevision, appRevision,
+    floor, current.created, current.revision, current.lastUpdateTime, user?.revision ?? 0, app?.revision ?? 0,
     first + second + third, first.length, second.length,
     stored.length + missed.length === 0 ? undefined : [stored, missed],
   ));
@@ -87,11 +79,11 @@ export function decide(
     revision,
     lastUpdateTime,
     // A state without changes keeps its text.
-    state: ofSession === '' ? state : ofSession,
+    state: ofSession === '' ? current.state : ofSession,
     title: title === undefined || title === '' ? firstTitle : title,
-    labels,
-    createTime: session === undefined ? lastUpdateTime : createTime,
-    initialState,
+    labels: current.labels,
+    createTime: session === undefined ? lastUpdateTime : session.createTime,
+    initialState: current.initialState,
   };
   if (description.expiry !== undefined) Object.assign(row, { expiry: description.expiry });
   return {
@@ -102,13 +94,15 @@ export function decide(
   };
 }
 
+/** The members of a session that is not stored. */
+const NO_SESSION = { created: 0, revision: ABSENT, lastUpdateTime: 0, state: '{}' };
+
 /**
  * Returns the text of a state that exists and is needed, else `''`. An empty stored text is
  * damaged; it becomes `' '`, so that it does not pass for no state.
  */
-function neededState(isNeeded: unknown, state: string): string {
-  if (!isNeeded) return '';
-  return state === '' ? ' ' : state;
+function neededState(isNeeded: number, row: { readonly state: string } | undefined): string {
+  return isNeeded !== 0 && row !== undefined ? row.state || ' ' : '';
 }
 
 function rowsOf(verb: string, name: string, rows: readonly EventRow[]): EventTuple[] {

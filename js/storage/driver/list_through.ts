@@ -4,13 +4,13 @@ import type { StorageCall } from '../../model/diagnostic.js';
 import type { StorageAdapter } from '../adapter.js';
 import { requestOf, settled, untilAborted } from './adapter_calls.js';
 import {
-  optionalTuple,
+  checkedSession,
+  checkedShared,
+  optionalShared,
   requireArray,
   requireCounter,
   requireObject,
   requireString,
-  sessionTuple,
-  sharedTuple,
 } from '../checked_rows.js';
 import { type ListPlace, sortList } from '../list_place.js';
 import type { BuiltInListRequest } from '../built_in_adapter.js';
@@ -72,19 +72,17 @@ function checked(verb: string, listing: Listing, withTotal = true): Listed {
   const sessions = rows.map((row, index): ListedSession => {
     const path = `sessions[${index}]`;
     // First, since it checks that there is a row.
-    const tuple = sessionTuple(verb, path, row);
-    const [created, revision, lastUpdateTime, state, title, labels, createTime] = tuple;
+    const session = checkedSession(verb, path, row);
     const sessionId = requireString(verb, path, 'sessionId', row.sessionId);
     const userId = requireString(verb, path, 'userId', row.userId);
-    const times = { created, revision, lastUpdateTime, createTime };
-    return { sessionId, userId, ...times, state, title, labels, isDamaged: false };
+    return { sessionId, userId, ...session, isDamaged: false };
   });
   const users = requireArray(verb, 'users', listing.users).flatMap((row, index) => {
     const path = `users[${index}]`;
-    const [, state] = sharedTuple(verb, path, row);
+    const { state } = checkedShared(verb, path, row);
     return [requireString(verb, path, 'userId', row.userId), state];
   });
-  const app = optionalTuple(memberOf(listing, 'app'), (row) => sharedTuple(verb, 'app', row)[1]);
+  const app = optionalShared(verb, 'app', listing)?.state;
   const total = withTotal ? requireCounter(verb, '', 'total', listing.total) : 0;
   return { sessions, shared: [app, ...users], total };
 }

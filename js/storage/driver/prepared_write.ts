@@ -2,30 +2,22 @@ import { type AdapterWrite, callCore, toSessionError } from '../../wasm/core.js'
 import { type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../errors/errors.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import type { EventSnapshot } from '../../model/event/snapshot.js';
-import type { NewSession } from '../../wasm/appends.js';
 import { MOST_CHANGED, NEVER, PLANNED } from '../../wasm/protocol.js';
 import type { StorageAdapter } from '../adapter.js';
 import { adapterError, type Mutable, requestOf } from './adapter_calls.js';
 import { contractViolation } from '../checked_rows.js';
-import { decide } from './decide.js';
+import { decide, type RowParts } from './decide.js';
 import type { BuiltInWriteRequest } from '../built_in_adapter.js';
-import type { Changes, Found, StorageKey } from '../rows.js';
+import type { Changes, Found } from '../rows.js';
 import { scopesOf, storageKey } from '../scopes.js';
 
 /** The verbs that write. */
 type WriteVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
-export interface WriteParts extends StorageCall {
-  readonly key: StorageKey;
+export interface WriteParts extends RowParts, StorageCall {
   /** The time of the write in milliseconds. */
   readonly now: number;
-  readonly events: readonly EventSnapshot[];
-  /** Of a new session: its title and labels, and the time from `CreateRequest`. */
-  readonly creation: Pick<NewSession, 'description' | 'lastUpdateTime'> | undefined;
-  /** The title for a session that has none. */
-  readonly firstTitle: string | undefined;
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
   /** See `BuiltInWriteRequest`. */

@@ -5,12 +5,11 @@ import type { StorageCall } from '../../model/diagnostic.js';
 import type { StorageAdapter, StoragePageRequest, StorageReadRequest } from '../adapter.js';
 import {
   eventTuple,
-  optionalTuple,
+  optionalSession,
+  optionalShared,
   requireArray,
   requireCounter,
   requireObject,
-  sessionTuple,
-  sharedTuples,
 } from '../checked_rows.js';
 import { readAndCut } from '../cut_page.js';
 import type { BuiltInAdapter, BuiltInRows } from '../built_in_adapter.js';
@@ -36,11 +35,13 @@ export function readThrough(
     const read =
       builtIn === undefined ? readChecked(adapter, request) : builtIn.readParsed(request);
     const rows: BuiltInRows = await untilAborted(signal, read);
-    const session = optionalTuple(memberOf(rows, 'session'), (row) =>
-      sessionTuple('read', 'session', row),
-    );
-    const shared = sharedTuples('read', rows);
-    return { session, shared, events: rows.events, parsed: memberOf(rows, 'parsed') };
+    return {
+      session: optionalSession('read', rows),
+      user: optionalShared('read', 'user', rows),
+      app: optionalShared('read', 'app', rows),
+      events: rows.events,
+      parsed: memberOf(rows, 'parsed'),
+    };
   });
 }
 
@@ -89,11 +90,9 @@ export async function pageThrough(
     const read = hasVerb ? adapter.readPage!(request) : readAndCut(adapter, request);
     const rows: PageRows = await untilAborted(signal, read);
     requireObject(verb, 'a result', rows);
-    const session = optionalTuple(memberOf(rows, 'session'), (row) =>
-      sessionTuple(verb, 'session', row),
-    );
+    const session = optionalSession(verb, rows);
     if (session === undefined) return undefined;
-    const [created, , lastUpdateTime, , title, labels, createTime, initialState] = session;
+    const { created, lastUpdateTime, title, labels, createTime, initialState } = session;
     const head = [createTime, lastUpdateTime, initialState, title, labels] as const;
     const found = memberOf(rows, 'events');
     if (found === undefined && eventId !== undefined) return [created];

@@ -3,11 +3,8 @@ import test from 'node:test';
 import vm from 'node:vm';
 import fc from 'fast-check';
 
-import {
-  applySnapshot,
-  snapshotDelta,
-  snapshotState,
-} from '../../../../js/model/event/snapshot.js';
+import { applySnapshot } from '../../../../js/model/event/snapshot.js';
+import { snapshotDelta } from '../../../../js/state/delta.js';
 import { REMOVED } from '../../../../js/state/scope.js';
 import { oddValue, revokedProxy } from '../../json/values.js';
 import { refused, snapshotOf, textOf, withDelta } from './snapshots.js';
@@ -30,7 +27,7 @@ test('a top-level undefined is a removal, like REMOVED', () => {
 test('a toJSON that returns undefined is a removal', () => {
   const value = { toJSON: () => undefined };
   assert.deepEqual(snapshotDelta({ a: value }).delta, { a: REMOVED });
-  assert.deepEqual(snapshotState({ a: value }).values, { a: REMOVED });
+  assert.deepEqual(snapshotDelta({ a: value }, 'state').delta, { a: REMOVED });
 });
 
 test('plain values are in the delta by reference, others as their JSON', () => {
@@ -115,15 +112,15 @@ test('a missing delta is an empty one', () => {
 
 test('an initial state loses temp: keys, and keeps removals, which may apply to stored user: keys', () => {
   const state = { a: 1, 'user:b': undefined, 'temp:d': () => 1, 'user:e': null };
-  const snapshot = snapshotState(state);
+  const snapshot = snapshotDelta(state, 'state');
   assert.equal(snapshot.text, `{"a":1,"user:b":"${REMOVED}","user:e":null}`);
-  assert.deepEqual(snapshot.values, { a: 1, 'user:b': REMOVED, 'user:e': null });
+  assert.deepEqual(snapshot.delta, { a: 1, 'user:b': REMOVED, 'user:e': null });
   assert.deepEqual(Object.keys(snapshot.temp ?? {}), ['temp:d']);
 });
 
 test('an initial state that is not a plain object is an invalid argument', () => {
   for (const state of [null, [], 'x', new Map(), () => 1]) {
-    assert.throws(() => snapshotState(state), refused('invalid_argument'));
+    assert.throws(() => snapshotDelta(state, 'state'), refused('invalid_argument'));
   }
-  assert.deepEqual(snapshotState(undefined).values, {});
+  assert.deepEqual(snapshotDelta(undefined, 'state').delta, {});
 });

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { isSessionError } from '../../../../js/errors/errors.js';
-import {
-  MAX_TIMESTAMP,
-  snapshotDelta,
-  snapshotState,
-} from '../../../../js/model/event/snapshot.js';
+import { MAX_TIMESTAMP } from '../../../../js/model/event/snapshot.js';
+import { snapshotDelta } from '../../../../js/state/delta.js';
 import { explosive, nested, revokedProxy } from '../../json/values.js';
 import { complete, refused, snapshotOf, withDelta } from './snapshots.js';
 
@@ -77,7 +74,7 @@ test('an event with too many values is refused', () => {
   assert.throws(() => snapshotDelta({ a: explosive() }), refused('unserializable', 'a'));
   assert.throws(() => snapshotOf(complete({ output: explosive() })), refused('unserializable'));
   const sparse = new Array(2 ** 32 - 1);
-  assert.throws(() => snapshotState({ a: sparse }), refused('unserializable', 'a'));
+  assert.throws(() => snapshotDelta({ a: sparse }, 'state'), refused('unserializable', 'a'));
 });
 
 test("text longer than the engine's limit is refused", (t) => {

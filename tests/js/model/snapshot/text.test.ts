@@ -4,7 +4,8 @@ import fc from 'fast-check';
 
 import { createEvent } from '../../../../js/model/event/create_event.js';
 import type { Event, EventActions } from '../../../../js/model/event/event.js';
-import { applySnapshot, snapshotDelta } from '../../../../js/model/event/snapshot.js';
+import { applySnapshot } from '../../../../js/model/event/snapshot.js';
+import { snapshotDelta } from '../../../../js/state/delta.js';
 import { jsonValue, oddValue } from '../../json/values.js';
 import { complete, refused, snapshotOf, textOf, withDelta } from './snapshots.js';
 
