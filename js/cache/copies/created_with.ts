@@ -13,7 +13,7 @@ export function splitByCreation<Write extends Pick<EventSnapshot, 'id'>>(
   { events: count, dropped = [] }: Pick<Creation, 'events' | 'dropped'>,
 ): { readonly first: readonly Write[]; readonly later: readonly Write[] } {
   const ids = new Set(writes.slice(0, count).map(({ id }) => id));
-  // An event is noted as dropped before it is removed, so the copy may still have it.
+  // An event is recorded as dropped before it is removed, so the copy may still have it.
   const end = count - dropped.filter((id) => !ids.has(id)).length;
   return { first: writes.slice(0, end), later: writes.slice(end) };
 }

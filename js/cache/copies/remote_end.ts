@@ -70,7 +70,7 @@ export class RemoteEnd {
   readonly parse: ServiceCore['pages']['parse'] = (...values) => this.#core.pages.parse(...values);
 
   /** Ends the requests that are under way: their answers would be stored after the local data was erased. */
-  noteErasure(): void {
+  markErased(): void {
     this.#erasure.abort();
     this.#erasure = new AbortController();
   }
@@ -91,7 +91,7 @@ export class RemoteEnd {
       if (erasure.aborted) throw erasedError();
       if (isForgetOrder(error)) this.#onForget();
       if (isRefusal(error)) {
-        this.#noteAnswer();
+        this.#showOnline();
       } else {
         this.#hasFailed = true;
         if (isOutage(error)) this.#board.set({ online: false });
@@ -99,7 +99,7 @@ export class RemoteEnd {
       throw error;
     }
     if (erasure.aborted) throw erasedError();
-    this.#noteAnswer();
+    this.#showOnline();
     return result;
   }
 
@@ -113,7 +113,7 @@ export class RemoteEnd {
     });
   }
 
-  #noteAnswer(): void {
+  #showOnline(): void {
     const isRecovered = this.#hasFailed || !this.#board.status.online;
     this.#hasFailed = false;
     const answered = { online: true, lastSuccess: Date.now() };
