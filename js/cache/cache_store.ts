@@ -121,7 +121,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       ...(title !== undefined && { title: newOperation(title) }),
       ...(labels !== undefined && { labels: newOperation(labels) }),
     };
-    // Note the changes first: after a crash in between, a title that the copy shows is still sent.
+    // Record the changes first: after a crash in between, a title that the copy shows is still sent.
     await bounds.write(() => records.changeSession(key, () => changes));
     const isThere = await bounds.write(() => local.call((store) => store.describe(mapped)));
     if (!isThere) await records.removeSent(key, changes);
@@ -186,7 +186,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   /**
-   * Notes what unsent events have written before they are written again: the copy keeps their last versions only.
+   * Records what unsent events have written before they are written again: the copy keeps their last versions only.
    *
    * @returns the revision of the copy for which that is recorded
    */
@@ -321,7 +321,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   /**
-   * Notes a deletion, after the copy is gone. A crash before this leaves a session that is fetched again.
+   * Records a deletion, after the copy is gone. A crash before this leaves a session that is fetched again.
    *
    * @param record what was recorded before the deletion; another tab may have created the session again since
    */
@@ -359,7 +359,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     // The local service frees its store.
   }
 
-  /** Notes that the local storage has new changes, and sends them. */
+  /** Counts new changes of the local storage as unsent, and sends them. */
   async #written(
     key: CacheKey,
     { signal }: StorageCall,

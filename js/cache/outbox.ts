@@ -221,7 +221,7 @@ export class Outbox implements CacheOutbox {
   }
 
   /**
-   * Notes that a session whose creation waited has changed. Another tab may be sending the session without the change, or
+   * Records that a session whose creation waited has changed. Another tab may be sending the session without the change, or
    * may have sent it. It then sees the new id, or the stale base, and the whole copy is fetched.
    */
   async #recordChange(key: CompositeSessionKey): Promise<void> {
@@ -232,7 +232,7 @@ export class Outbox implements CacheOutbox {
   }
 
   /**
-   * Notes which events will be dropped of those that the session was created with. Otherwise the creation would send
+   * Records which events will be dropped of those that the session was created with. Otherwise the creation would send
    * later events as its own.
    *
    * @returns the creation with these events recorded as dropped

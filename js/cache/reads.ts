@@ -150,7 +150,7 @@ export class CopyReads {
     if (this.#wholes.get(name) === created) return Infinity;
     const { base, create } = await this.#parts.records.session(key);
     if (base?.copy !== created) return create?.value.copy === created ? Infinity : 0;
-    if (base.held !== undefined) return base.held;
+    if (base.windowSize !== undefined) return base.windowSize;
     if (this.#wholes.size >= MOST_WHOLES) this.#wholes.clear();
     this.#wholes.set(name, created);
     return Infinity;

@@ -46,7 +46,7 @@ export class Bounds {
     this.#context = context;
   }
 
-  /** Notes that a copy was used, and soon checks whether there are too many. */
+  /** Marks a copy as used, and soon checks whether there are too many. */
   markUsed(key: CompositeSessionKey): void {
     this.#usedAt.set(nameOf(key), this.#context.clock());
     if (this.#timer !== undefined || this.#isClosed) return;
@@ -98,9 +98,9 @@ export class Bounds {
     const { local, records, maxBytes } = this.#context;
     const all = await records.read({ appName, userId });
     const withoutCopy = new Set(Object.keys(withoutPrefix(all, SESSION)));
-    const notes: (() => Promise<void>)[] = [];
-    const note = (key: CompositeSessionKey, compute: ComputeRecord): void => {
-      notes.push(() => records.changeSession(key, compute));
+    const changes: (() => Promise<void>)[] = [];
+    const change = (key: CompositeSessionKey, compute: ComputeRecord): void => {
+      changes.push(() => records.changeSession(key, compute));
     };
     const candidates: Candidate[] = [];
     for (const { sessionId, created, revision } of await local.list(appName, userId)) {
@@ -114,12 +114,12 @@ export class Bounds {
         bytes = isKnown ? size.bytes : await local.bytesOf(key);
         // Operation, so that the next check does not read the session again.
         const measured = { copy: created, revision, bytes };
-        if (!isKnown) note(key, () => ({ size: measured }));
+        if (!isKnown) change(key, () => ({ size: measured }));
       }
       const usedAt = Math.max(base?.usedAt ?? Infinity, this.#usedAt.get(nameOf(key)) ?? 0);
       // Operation for later visits, but not at each use.
       if (usedAt - (base?.usedAt ?? Infinity) >= USE_STEP) {
-        note(key, ({ base }) => (base?.copy === created ? { base: { ...base, usedAt } } : {}));
+        change(key, ({ base }) => (base?.copy === created ? { base: { ...base, usedAt } } : {}));
       }
       candidates.push({ key, isSent: isSent(record, { created, revision }), usedAt, bytes });
     }
@@ -127,13 +127,13 @@ export class Bounds {
     for (const sessionId of withoutCopy) {
       const { base, ...record } = recordOf(all, sessionId);
       if (!isIdle(record)) continue;
-      note({ appName, userId, sessionId }, (present) => {
+      change({ appName, userId, sessionId }, (present) => {
         const isSame = present.base?.copy === base?.copy && isIdle(present);
         return isSame ? { base: undefined, size: undefined } : {};
       });
     }
-    await Promise.all(notes.map((write) => write())).catch((error: unknown) => {
-      // In a full storage, copies are deleted first. The next check notes again.
+    await Promise.all(changes.map((write) => write())).catch((error: unknown) => {
+      // In a full storage, copies are deleted first. The next check writes them again.
       if (!isSessionError(error, 'quota_exceeded')) throw error;
     });
     return candidates;

@@ -22,7 +22,7 @@ export function splitByCreation<Write extends Pick<EventSnapshot, 'id'>>(
  * Returns everything that has written the state, in order: the creation, and the writes. With `sharedState: 'keep'`,
  * the shared keys of the initial state and of the first events are left out: the creation does not write them.
  *
- * @param creation `undefined` if the remote has the session, or if the note of its creation is lost
+ * @param creation `undefined` if the remote has the session, or if the record of its creation is lost
  */
 export function stateWrites(
   writes: readonly (StateWrite & Pick<EventSnapshot, 'id'>)[],

@@ -153,11 +153,19 @@ export class Fetch {
     const { local, records, remote, bounds, feed, clock } = this.#parts;
     const { erasure } = remote;
     const events = remoteSession.events.map((event) => local.snapshot(event));
-    const { created, revision, held, title, labels, lastUpdateTime, state = {} } = remoteSession;
+    const {
+      created,
+      revision,
+      windowSize,
+      title,
+      labels,
+      lastUpdateTime,
+      state = {},
+    } = remoteSession;
     const shared = await this.#sharedState(key);
     // Computed last: a write that begins meanwhile pins its keys.
     const delta = (): string => JSON.stringify(newDelta(events, state, shared, pinned.keys));
-    const base = { created, revision, held, usedAt: clock() };
+    const base = { created, revision, windowSize, usedAt: clock() };
     const copy = { events, delta, title, labels, lastUpdateTime, base };
     const made = await this.make(key, copy, pinned, erasure);
     if (made === undefined) return false;
@@ -216,12 +224,12 @@ export class Fetch {
 
   /** Returns the base of a copy that equals the remote up to a local revision. */
   baseOf(
-    { created, revision, held }: Pick<RemoteSession, 'created' | 'revision' | 'held'>,
+    { created, revision, windowSize }: Pick<RemoteSession, 'created' | 'revision' | 'windowSize'>,
     copy: number,
     local: number,
   ): Base {
     const usedAt = this.#parts.clock();
-    return { id: newEventId(), created, revision, copy, local, held, usedAt };
+    return { id: newEventId(), created, revision, copy, local, windowSize, usedAt };
   }
 
   async #describe(

@@ -152,7 +152,7 @@ export class Lists {
       lastUpdateTime: time,
       base: {
         ...remoteRevision(Number(created), Number(revision), time),
-        held: 0,
+        windowSize: 0,
         usedAt: time,
       },
     };

@@ -27,7 +27,7 @@ export interface NewCopy {
   readonly base: FirstBase;
 }
 
-/** A new copy, as its storage returns it, and the base to note for it. */
+/** A new copy, as its storage returns it, and the base to write for it. */
 export interface MadeCopy {
   readonly created: CreatedSession;
   readonly base: Base;
@@ -62,8 +62,8 @@ export class LocalCopies extends LocalCopyReader {
   }
 
   /**
-   * Replaces the end of a copy, and notes its new base. It first marks the present base as stale, for two reasons. After
-   * a crash in between, the cache fetches the whole copy. And another tab can no longer note a base that was computed
+   * Replaces the end of a copy, and writes its new base. It first marks the present base as stale, for two reasons. After
+   * a crash in between, the cache fetches the whole copy. And another tab can no longer write a base that was computed
    * from the present one: that base would not fit the new revisions.
    *
    * @param bases the present base as it was read, `undefined` if the session was created here; and the new base, whose

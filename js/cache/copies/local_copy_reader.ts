@@ -115,7 +115,7 @@ export class LocalCopyReader {
     const state = await this.#initialState(key, copy);
     if (state === undefined) return otherMembers;
     if (isFirstBase(state)) {
-      // The tab that fetched the copy has crashed before it recorded the base, or has yet to note it.
+      // The tab that fetched the copy has crashed before it recorded the base, or has yet to record it.
       const firstBase = firstBaseOf(state, copy);
       await this.records.writeBase(key, firstBase, undefined);
       return { ...otherMembers, base: firstBase };

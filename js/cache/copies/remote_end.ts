@@ -32,7 +32,7 @@ export interface RemoteSession {
   /** Whether the events replace all of the copy. */
   readonly isWhole: boolean;
   /** The number of events, if older ones may be missing. */
-  readonly held?: number | undefined;
+  readonly windowSize?: number | undefined;
 }
 
 /** A request to the remote, with what ends it when the cache is closed. */
@@ -144,7 +144,7 @@ export class RemoteEnd {
 
   /** Reads what has changed since a base, or a whole session if the remote cannot tell. */
   async changes(key: CompositeSessionKey, base: Base): Promise<RemoteSession | undefined> {
-    const { created, revision: since, held } = base;
+    const { created, revision: since, windowSize } = base;
     const request = { ...key, since, created: created ?? undefined };
     const [changes, clears] = await this.#askBesideClears(key, (store, call) =>
       readChanges(store, { ...request, ...call }),
@@ -152,7 +152,7 @@ export class RemoteEnd {
     if (changes === undefined || clears.has('user')) return undefined;
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
-      return this.session(key, held === undefined ? undefined : Math.max(held, 1));
+      return this.session(key, windowSize === undefined ? undefined : Math.max(windowSize, 1));
     }
     return {
       created,
@@ -163,7 +163,7 @@ export class RemoteEnd {
       events: events.map(({ event }) => event),
       state: state && withoutCleared(state, clears),
       isWhole: false,
-      held,
+      windowSize,
     };
   }
 
@@ -186,7 +186,7 @@ export class RemoteEnd {
       events,
       state: withoutCleared(JSON.parse(state) as StateShape, clears),
       isWhole: true,
-      held: last !== undefined && events.length >= last ? events.length : undefined,
+      windowSize: last !== undefined && events.length >= last ? events.length : undefined,
     };
   }
 }

@@ -128,7 +128,7 @@ export class Pending {
     return this.#entries.get(name)?.version ?? 0;
   }
 
-  /** Notes new changes. */
+  /** Adds new changes. */
   add(key: CacheKey, events: readonly { id: string }[], keys: Iterable<string> = []): void {
     const entry = this.#entries.get(nameOf(key));
     const ids = entry?.ids ?? new Set();
@@ -218,7 +218,7 @@ export class Pending {
     return collector;
   }
 
-  /** Notes that a session is deleted, locally or on the remote. */
+  /** Marks a session as deleted, locally or on the remote. */
   markDeleted(key: CacheKey): void {
     for (const { deleted } of this.#collectors) deleted.add(nameOf(key));
   }

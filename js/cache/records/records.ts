@@ -1,5 +1,5 @@
 /**
- * What a cache notes beside the copies, in the same local storage: as the state of a user, in an app of its own. Each
+ * What a cache records beside the copies, in the same local storage: as the state of a user, in an app of its own. Each
  * change is computed in its transaction, so tabs do not overwrite each other's records.
  */
 import { Computation } from '../../append/computation.js';
@@ -118,12 +118,12 @@ export class Records {
   }
 
   /**
-   * Notes a base of a session that the remote has, and removes the note of its creation. If another tab has recorded a base
+   * Writes a base of a session that the remote has, and removes the record of its creation. If another tab has recorded a base
    * since `before` was read, the other tab's base stays.
    *
    * @param before the base that the new one was computed from
    * @param sent the creation that the remote has accepted. If another tab has changed or dropped an event meanwhile, the
-   *   note of the creation has another id. Then the new base is stale, so that the whole copy is fetched.
+   *   recorded creation has another id. Then the new base is stale, so that the whole copy is fetched.
    * @returns whether the new base was recorded
    */
   async writeBase(
@@ -153,11 +153,11 @@ export class Records {
   }
 
   /**
-   * Removes the notes of a copy that is gone. Notes of a new copy of the same session stay.
+   * Removes what is recorded of a copy that is gone. What is recorded of a new copy of the same session stays.
    *
    * @param copy the local revision that created the copy
    * @param record the operations to remove
-   * @param additions members to note in the same transaction
+   * @param additions members to write in the same transaction
    */
   async removeCopy(
     key: CompositeSessionKey,
@@ -222,7 +222,7 @@ export class Records {
     return this.#local((store) => store.delete(request, {}));
   }
 
-  /** Notes the user before anything of the user is stored, so that `erase` and a later visit know. */
+  /** Records the user before anything of the user is stored, so that `erase` and a later visit know. */
   async register({ appName, userId }: StateOwner): Promise<void> {
     const names = [nameOf({ appName })];
     if (userId !== undefined) names.push(nameOf({ appName, userId }));

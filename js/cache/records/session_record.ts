@@ -16,7 +16,7 @@ export interface Base {
   /** The local revision up to which everything is the remote's. Later changes are unsent. */
   readonly local: number;
   /** The number of newest events that the copy was made with. Absent: it has all. */
-  readonly held?: number | undefined;
+  readonly windowSize?: number | undefined;
   /** Whether the copy's state may differ from the remote's although the revision is the same. */
   readonly isStale?: boolean;
   /** When the copy was last used, in milliseconds. */

@@ -46,7 +46,7 @@ export class SessionSending {
       if (deletion !== undefined) {
         if (!(await this.#sendDeletion(key, deletion))) return false;
       } else if (copy === undefined) {
-        // It was deleted before it was sent. A creation that is under way notes it again.
+        // It was deleted before it was sent. A creation that is under way records it again.
         await records.removeSent(key, record);
         return true;
       } else if (base === undefined) {
