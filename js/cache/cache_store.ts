@@ -23,12 +23,12 @@ import {
 import { stateWrites } from './copies/created_with.js';
 import { erasedError } from './copies/remote_end.js';
 import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
-import { isOf, isSession, type Pending } from './records/pending.js';
+import { isOf, isSession } from './records/pending.js';
 import {
   CLEAR,
   type Creation,
   type EarlierWrites,
-  noted,
+  newOperation,
   SESSION,
   type SessionRecord,
   SET,
@@ -36,14 +36,10 @@ import {
 import type { CacheKey } from './records/status.js';
 import { CopyReads, type ReadParts, untilAborted } from './reads.js';
 import type { Sender } from './sending/sender.js';
-import type { Unsent } from './copies/unsent.js';
 
 export interface CacheStoreParts extends ReadParts {
-  readonly pending: Pending;
   readonly sender: Sender;
-  readonly unsent: Unsent;
   readonly isThrough: boolean;
-  readonly tell: (key: CacheKey) => void;
 }
 
 /** Counts keys as unsent before they are written. */
@@ -81,7 +77,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     // If there is a copy, this fails or returns `undefined`.
     if ((await local.head(key)) !== undefined) return create();
     const creation = { state, delta, description, lastUpdateTime, sharesState };
-    const operation = noted<Creation>({ ...creation, events: events.length });
+    const operation = newOperation<Creation>({ ...creation, events: events.length });
     const keys = sharedKeysOf(stateWrites(events, operation.value));
     pin(keys);
     // The record comes before the session: without it, a session would look like an unfinished copy.
@@ -99,7 +95,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     if (created === undefined) return undefined;
     // Another creation, which came too late, may have written its record first. A sender that has seen no copy may
     // still remove the first record, so this one has another id.
-    const bound = noted<Creation>({ ...operation.value, copy: created[0] });
+    const bound = newOperation<Creation>({ ...operation.value, copy: created[0] });
     await records.changeSession(key, ({ base }) =>
       base?.copy === created[0] ? {} : { create: bound },
     );
@@ -122,10 +118,10 @@ export class CacheStore extends CopyReads implements SessionStore {
     await this.#require(key, request);
     const mapped = { ...request, key: local.keyOf(key) };
     const changes = {
-      ...(title !== undefined && { title: noted(title) }),
-      ...(labels !== undefined && { labels: noted(labels) }),
+      ...(title !== undefined && { title: newOperation(title) }),
+      ...(labels !== undefined && { labels: newOperation(labels) }),
     };
-    // Note the changes first: after a crash in between, a title that the copy shows is still sent.
+    // Record the changes first: after a crash in between, a title that the copy shows is still sent.
     await bounds.write(() => records.changeSession(key, () => changes));
     const isThere = await bounds.write(() => local.call((store) => store.describe(mapped)));
     if (!isThere) await records.removeSent(key, changes);
@@ -161,19 +157,19 @@ export class CacheStore extends CopyReads implements SessionStore {
       await this.#require(key, request);
       return append();
     });
-    bounds.noteUse(key);
+    bounds.markUsed(key);
     if (events.length > 0) await this.#written(key, request, events, sharedKeysOf(events));
     return appended;
   }
 
   /**
-   * Appends to a copy. Before an event is replaced, what its earlier versions wrote is noted for a revision of the copy.
+   * Appends to a copy. Before an event is replaced, what its earlier versions wrote is recorded for a revision of the copy.
    * The event is replaced only at that revision, so no tab can write another version in between.
    */
   async #appendOrReplace(mapped: AppendRequest, key: CompositeSessionKey): Promise<Appended> {
     const { local } = this.#parts;
     let { expectedRevision } = mapped;
-    if (expectedRevision !== undefined) await this.#noteEarlier(key, mapped.events);
+    if (expectedRevision !== undefined) await this.#recordEarlier(key, mapped.events);
     for (;;) {
       const expected = expectedRevision ?? KEEP_EVENTS;
       try {
@@ -184,17 +180,17 @@ export class CacheStore extends CopyReads implements SessionStore {
         if (isCallers || !isSessionError(error, 'stale_session')) throw error;
         // With another revision, the error is about the handle: it is stale, and the service refuses that.
         if (error.expectedRevision !== expected) throw error;
-        expectedRevision = await this.#noteEarlier(key, mapped.events);
+        expectedRevision = await this.#recordEarlier(key, mapped.events);
       }
     }
   }
 
   /**
-   * Notes what unsent events have written before they are written again: the copy keeps their last versions only.
+   * Records what unsent events have written before they are written again: the copy keeps their last versions only.
    *
-   * @returns the revision of the copy for which that is noted
+   * @returns the revision of the copy for which that is recorded
    */
-  async #noteEarlier(
+  async #recordEarlier(
     key: CompositeSessionKey,
     events: AppendRequest['events'],
   ): Promise<number | undefined> {
@@ -226,7 +222,7 @@ export class CacheStore extends CopyReads implements SessionStore {
         const present = texts.get(id);
         return at >= revision || (present !== undefined && isSameJson(text, present));
       });
-      return { earlier: noted([...(validNotes ?? []), ...notes]) };
+      return { earlier: newOperation([...(validNotes ?? []), ...notes]) };
     });
     return revision;
   }
@@ -270,7 +266,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       local.call((store) => store.update(appName, userId, run, call)),
     );
     if (values.length === 0) return revisions;
-    const sets = Object.fromEntries(values.map(([key, value]) => [SET + key, noted(value)]));
+    const sets = Object.fromEntries(values.map(([key, value]) => [SET + key, newOperation(value)]));
     await bounds.write(() => records.change(owner, () => sets));
     const keys = values.map(([key]) => key);
     await this.#written(owner, call, [], keys);
@@ -297,7 +293,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     for (const key of deleted) if (isSession(key)) await this.#keepShared(key);
     const floor = await erase();
     await records.change(owner, (all) => {
-      const changes: Record<string, unknown> = { [CLEAR + what]: noted(true) };
+      const changes: Record<string, unknown> = { [CLEAR + what]: newOperation(true) };
       const prefixes = [what === 'appState' ? `${SET}app:` : `${SET}user:`];
       if (what === 'user') prefixes.push(SESSION);
       for (const name of Object.keys(all)) {
@@ -325,9 +321,9 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   /**
-   * Notes a deletion, after the copy is gone. A crash before this leaves a session that is fetched again.
+   * Records a deletion, after the copy is gone. A crash before this leaves a session that is fetched again.
    *
-   * @param record what was noted before the deletion; another tab may have created the session again since
+   * @param record what was recorded before the deletion; another tab may have created the session again since
    */
   async #deleted(
     key: CompositeSessionKey,
@@ -335,8 +331,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     call: StorageCall,
   ): Promise<void> {
     const { local, records, pending } = this.#parts;
-    pending.noteDeletion(key);
-    const deletion = { delete: noted<true>(true), refused: undefined };
+    pending.markDeleted(key);
+    const deletion = { delete: newOperation<true>(true), refused: undefined };
     await records.removeCopy(key, record.base?.copy, record, deletion);
     // A fetch that was under way may have made a copy before the record was written.
     await local.deleteFetched(key);
@@ -353,7 +349,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     if (keys.size === 0) return;
     const { appName, userId } = key;
     const sets = Object.fromEntries(
-      [...keys].map((name) => [SET + name, noted(copy.state[name] ?? REMOVED)]),
+      [...keys].map((name) => [SET + name, newOperation(copy.state[name] ?? REMOVED)]),
     );
     await records.change(key, () => sets);
     pending.add({ appName, userId }, [], keys);
@@ -363,7 +359,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     // The local service frees its store.
   }
 
-  /** Notes that the local storage has new changes, and sends them. */
+  /** Counts new changes of the local storage as unsent, and sends them. */
   async #written(
     key: CacheKey,
     { signal }: StorageCall,

@@ -12,6 +12,7 @@ import type {
 import type { RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
+import type { StateOwner } from '../storage/scopes.js';
 import { isOutage } from './copies/remote_end.js';
 import {
   type CachedSessionOptions,
@@ -158,19 +159,24 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
 
   async #syncAll(): Promise<void> {
     const { sender, unsent, pending, lists, local, fetch } = this.#parts;
+    const known = pending.keys();
     const owners = await unsent.scan();
-    const waiting = pending.keys();
-    await sender.deliver(waiting);
-    // The remote's answers have told what these lacked.
-    const sent = new Set(waiting.map(nameOf).filter((name) => !pending.has(name)));
-    await forEachOf(owners, MOST_AT_ONCE, async (owner) => {
+    const waiting = [...known, ...pending.keys()];
+    const sending = sender.deliver(waiting);
+    const fetchOf = async (owner: StateOwner): Promise<void> => {
       const { appName, userId } = owner;
+      // What waits keeps its local values in a fetched state, so the state need not come after it.
       await lists.fetchShownState(owner);
       const copies = userId === undefined ? [] : await local.list(appName, userId);
-      const keys = copies.map((copy) => ({ ...copy, appName }));
+      await sending;
+      // The remote's answers have told what the sessions lacked that were sent.
+      const sent = new Set(waiting.map(nameOf).filter((name) => !pending.has(name)));
+      const keys = copies.map(({ userId, sessionId }) => ({ appName, userId, sessionId }));
       const others = keys.filter((key) => !sent.has(nameOf(key)));
       await forEachOf(others, MOST_AT_ONCE, (key) => fetch.copy(key));
-    });
+    };
+    const works = owners.map((owner) => () => fetchOf(owner));
+    await forEachOf([() => sending, ...works], MOST_AT_ONCE, (work) => work());
   }
 
   async #syncOne(key: CacheKey): Promise<void> {

@@ -4,18 +4,15 @@ import type { Event, NewEvent } from '../model/event/event.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { splitByCreation, stateWrites } from './copies/created_with.js';
-import type { Fetch } from './copies/fetch.js';
-import type { Lists } from './copies/lists.js';
-import type { LocalCopies } from './copies/local_copies.js';
+import type { ListParts, Lists } from './copies/lists.js';
 import { difference, sharedKeysOf, stateAfterEdit } from './copies/rebase.js';
-import { isSession, type Pending, takeCacheKey } from './records/pending.js';
-import type { Records } from './records/records.js';
+import { isSession, takeCacheKey } from './records/pending.js';
 import {
   type Creation,
   hasOperations,
   isUnsentState,
   nameOf,
-  type Noted,
+  type Operation,
   type Refusal,
   staleBase,
   STATE_REFUSED,
@@ -23,7 +20,6 @@ import {
 } from './records/session_record.js';
 import type { CacheFailure, CacheKey } from './records/status.js';
 import type { Sender } from './sending/sender.js';
-import type { Unsent } from './copies/unsent.js';
 
 /**
  * What waits for the remote in one session or shared state, or was set aside because the remote refused it.
@@ -83,16 +79,9 @@ export interface CacheOutbox {
   change(key: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void>;
 }
 
-export interface OutboxParts {
-  readonly local: LocalCopies;
-  readonly records: Records;
-  readonly pending: Pending;
-  readonly fetch: Fetch;
+export interface OutboxParts extends ListParts {
   readonly lists: Lists;
   readonly sender: Sender;
-  readonly unsent: Unsent;
-  readonly report: (error: unknown) => void;
-  readonly tell: (key: CacheKey) => void;
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -206,7 +195,7 @@ export class Outbox implements CacheOutbox {
       return records.changeSession(key, () => UNSENT_NOTHING);
     }
     const events = copy.events.flatMap((event) => (isChosen(event) ? substitutes : [event]));
-    const creation = create && (await this.#noteDrop(key, create, copy.events, events));
+    const creation = create && (await this.#recordDrop(key, create, copy.events, events));
     // Without a base, the remote does not have the session, so all writes together give the state. With a base, the
     // values that only the old events wrote stay until the whole copy is fetched: its base becomes stale.
     const target = stateAfterEdit(
@@ -225,17 +214,17 @@ export class Outbox implements CacheOutbox {
     const replaced =
       bases === undefined
         ? await local.replace(key, replacement)
-        : await local.replaceAndNote(key, replacement, bases, events.length);
+        : await local.replaceWithBase(key, replacement, bases, events.length);
     if (replaced === undefined) return this.#edit(key, eventId, substitutes);
-    if (base === undefined) await this.#noteChange(key);
+    if (base === undefined) await this.#recordChange(key);
     if (eventId === undefined) await records.changeSession(key, () => UNSENT_NOTHING);
   }
 
   /**
-   * Notes that a session whose creation waited has changed. Another tab may be sending the session without the change, or
+   * Records that a session whose creation waited has changed. Another tab may be sending the session without the change, or
    * may have sent it. It then sees the new id, or the stale base, and the whole copy is fetched.
    */
-  async #noteChange(key: CompositeSessionKey): Promise<void> {
+  async #recordChange(key: CompositeSessionKey): Promise<void> {
     await this.#parts.records.changeSession(key, ({ base, create }) => ({
       base: base && staleBase(base),
       create: create && { ...create, id: newEventId() },
@@ -243,14 +232,14 @@ export class Outbox implements CacheOutbox {
   }
 
   /**
-   * Notes which events will be dropped of those that the session was created with. Otherwise the creation would send
+   * Records which events will be dropped of those that the session was created with. Otherwise the creation would send
    * later events as its own.
    *
-   * @returns the creation with these events noted as dropped
+   * @returns the creation with these events recorded as dropped
    */
-  async #noteDrop(
+  async #recordDrop(
     key: CompositeSessionKey,
-    create: Noted<Creation>,
+    create: Operation<Creation>,
     before: readonly EventSnapshot[],
     after: readonly EventSnapshot[],
   ): Promise<Creation> {

@@ -14,7 +14,7 @@ import { LocalCopies } from './copies/local_copies.js';
 import { failureOf, RemoteEnd } from './copies/remote_end.js';
 import { OWN_OPTIONS, type SharedOptions, type TakenOptions } from './options.js';
 import { Outbox } from './outbox.js';
-import { Groups } from './records/groups.js';
+import { Groups } from './records/turns.js';
 import { Lease, LEASE_MS } from './records/lease.js';
 import { Pending } from './records/pending.js';
 import { callerOf, Records } from './records/records.js';
@@ -60,24 +60,25 @@ export function openParts(options: TakenOptions) {
     void forget().catch(report);
   });
   const feed = () => core.feed;
-  const shared = { ...options, local, remote, records, pending, feed, clock, report, tell, board };
-  const bounds = new Bounds(shared);
-  const unsent = new Unsent(shared);
-  const fetch = new Fetch({ ...shared, bounds, unsent });
-  const lists = new Lists({ ...shared, fetch, bounds });
+  const ends = { ...options, local, remote, records, pending, feed, clock, report, tell, board };
+  const bounds = new Bounds(ends);
+  const unsent = new Unsent(ends);
+  const fetch = new Fetch({ ...ends, bounds, unsent });
+  const lists = new Lists({ ...ends, bounds, unsent, fetch });
+  const shared = { ...ends, bounds, unsent, fetch, lists };
   const lease = new Lease({
     changeOwn: (compute) => bounds.write(() => records.changeOwn(compute)),
   });
-  const requests = new Requests(lease, remote, unsent);
+  const requests = new Requests(lease, remote);
   const autoTitle = takeAutoTitle(options.autoTitle);
-  const sessions = new SessionSending({ ...shared, fetch, requests, unsent, autoTitle });
+  const sessions = new SessionSending({ ...shared, requests, autoTitle });
   const tellIdle = (): void => tellTabs('idle');
-  const sender = new Sender({ ...shared, fetch, lease, unsent, requests, sessions, tellIdle });
+  const sender = new Sender({ ...shared, autoTitle, lease, requests, sessions, tellIdle });
   const isThrough = write === 'through';
-  const store = new CacheStore({ ...shared, fetch, lists, sender, bounds, unsent, isThrough });
+  const store = new CacheStore({ ...shared, sender, isThrough });
 
   const clear = (): void => {
-    remote.noteErasure();
+    remote.markErased();
     records.forgetOwners();
     pending.clear();
     store.forgetCopies();
@@ -158,7 +159,7 @@ export function openParts(options: TakenOptions) {
     done.then(settle, settle);
     return done;
   }
-  const outbox = new Outbox({ ...shared, fetch, lists, sender, unsent, run });
+  const outbox = new Outbox({ ...shared, sender, run });
   // Sends what an earlier visit left.
   void Promise.resolve()
     .then(() => tellTabs('opened'))
@@ -166,6 +167,5 @@ export function openParts(options: TakenOptions) {
     .then(() => pending.ready().length > 0 && sender.wake())
     .catch(report);
   const remoteService: object = options.remote;
-  const made = { core, remoteService, unsent, fetch, lists, sender, outbox, forget, run };
-  return { ...shared, ...made };
+  return { ...shared, core, remoteService, sender, outbox, forget, run };
 }

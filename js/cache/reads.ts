@@ -15,14 +15,10 @@ import type {
   ReadSession,
   SessionStore,
 } from '../storage/session_store.js';
-import type { Bounds } from './copies/bounds.js';
-import type { Fetch } from './copies/fetch.js';
-import type { Lists } from './copies/lists.js';
-import type { LocalCopies } from './copies/local_copies.js';
-import { isRefusal, type RemoteEnd } from './copies/remote_end.js';
+import type { ListParts, Lists } from './copies/lists.js';
+import { isRefusal } from './copies/remote_end.js';
 import type { ReadPolicy } from './options.js';
 import { isFirstBase } from './records/first_base.js';
-import type { Records } from './records/records.js';
 import { LISTED, nameOf } from './records/session_record.js';
 
 /** The member of a request that holds its own policy. */
@@ -31,16 +27,10 @@ export const READS = Symbol('reads');
 /** The most copies that are remembered as whole. */
 const MOST_WHOLES = 1000;
 
-export interface ReadParts {
-  readonly local: LocalCopies;
-  readonly remote: RemoteEnd;
-  readonly records: Records;
-  readonly fetch: Fetch;
+export interface ReadParts extends ListParts {
   readonly lists: Lists;
   readonly reads: ReadPolicy;
   readonly readTimeoutMs: number;
-  readonly report: (error: unknown) => void;
-  readonly bounds: Bounds;
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
@@ -134,7 +124,7 @@ export class CopyReads {
         if (policy === 'cache-only') return copy;
         const size = copy === undefined ? 0 : await this.#sizeOf(key, copy[0] as number);
         if (copy !== undefined && isEnough(copy, size)) {
-          bounds.noteUse(key);
+          bounds.markUsed(key);
           const isFetched = policy === 'network-first' || lastSize >= 0;
           if (!isFetched) fetch.copy(key).catch(report);
           return copy;
@@ -160,7 +150,7 @@ export class CopyReads {
     if (this.#wholes.get(name) === created) return Infinity;
     const { base, create } = await this.#parts.records.session(key);
     if (base?.copy !== created) return create?.value.copy === created ? Infinity : 0;
-    if (base.held !== undefined) return base.held;
+    if (base.windowSize !== undefined) return base.windowSize;
     if (this.#wholes.size >= MOST_WHOLES) this.#wholes.clear();
     this.#wholes.set(name, created);
     return Infinity;

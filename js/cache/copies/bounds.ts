@@ -1,8 +1,6 @@
 import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { LocalCopies } from './local_copies.js';
-import type { Pending } from '../records/pending.js';
-import type { Records } from '../records/records.js';
+import type { CacheContext } from './context.js';
 import {
   hasOperations,
   isSent,
@@ -17,17 +15,6 @@ import {
 const DELAY = 1000;
 /** The least milliseconds between two stored times of use of a copy. */
 const USE_STEP = 60_000;
-
-export interface BoundsParts {
-  readonly local: LocalCopies;
-  readonly records: Records;
-  readonly pending: Pending;
-  readonly clock: () => number;
-  readonly maxSessions: number;
-  readonly maxAge?: number | undefined;
-  readonly maxBytes?: number | undefined;
-  readonly report: (error: unknown) => void;
-}
 
 type ComputeRecord = (record: SessionRecord) => SessionRecord;
 
@@ -49,23 +36,23 @@ interface Limits {
 
 /** Deletes the copies that were used least recently. Never one with unsent changes. */
 export class Bounds {
-  readonly #parts: BoundsParts;
+  readonly #context: CacheContext;
   readonly #usedAt = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  constructor(parts: BoundsParts) {
-    this.#parts = parts;
+  constructor(context: CacheContext) {
+    this.#context = context;
   }
 
-  /** Notes that a copy was used, and soon checks whether there are too many. */
-  noteUse(key: CompositeSessionKey): void {
-    this.#usedAt.set(nameOf(key), this.#parts.clock());
+  /** Marks a copy as used, and soon checks whether there are too many. */
+  markUsed(key: CompositeSessionKey): void {
+    this.#usedAt.set(nameOf(key), this.#context.clock());
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#running = this.trim().catch(this.#parts.report);
+      this.#running = this.trim().catch(this.#context.report);
     }, DELAY);
     (this.#timer as { unref?: () => void }).unref?.();
   }
@@ -85,7 +72,7 @@ export class Bounds {
 
   /** Deletes what is past the limits. */
   async trim(): Promise<void> {
-    const { maxSessions: sessions, maxAge = Infinity, maxBytes: bytes, clock } = this.#parts;
+    const { maxSessions: sessions, maxAge = Infinity, maxBytes: bytes, clock } = this.#context;
     await this.#delete(await this.#candidates(), { sessions, bytes, since: clock() - maxAge });
   }
 
@@ -96,7 +83,7 @@ export class Bounds {
   }
 
   async #candidates(): Promise<Candidate[]> {
-    const { records } = this.#parts;
+    const { records } = this.#context;
     const candidates: Candidate[] = [];
     for (const { appName, userId } of await records.owners()) {
       if (userId !== undefined) candidates.push(...(await this.#candidatesOf(appName, userId)));
@@ -108,12 +95,12 @@ export class Bounds {
   }
 
   async #candidatesOf(appName: string, userId: string): Promise<Candidate[]> {
-    const { local, records, maxBytes } = this.#parts;
+    const { local, records, maxBytes } = this.#context;
     const all = await records.read({ appName, userId });
     const withoutCopy = new Set(Object.keys(withoutPrefix(all, SESSION)));
-    const notes: (() => Promise<void>)[] = [];
-    const note = (key: CompositeSessionKey, compute: ComputeRecord): void => {
-      notes.push(() => records.changeSession(key, compute));
+    const changes: (() => Promise<void>)[] = [];
+    const change = (key: CompositeSessionKey, compute: ComputeRecord): void => {
+      changes.push(() => records.changeSession(key, compute));
     };
     const candidates: Candidate[] = [];
     for (const { sessionId, created, revision } of await local.list(appName, userId)) {
@@ -125,14 +112,14 @@ export class Bounds {
       if (maxBytes !== undefined) {
         const isKnown = size?.copy === created && size.revision === revision;
         bytes = isKnown ? size.bytes : await local.bytesOf(key);
-        // Noted, so that the next check does not read the session again.
+        // Operation, so that the next check does not read the session again.
         const measured = { copy: created, revision, bytes };
-        if (!isKnown) note(key, () => ({ size: measured }));
+        if (!isKnown) change(key, () => ({ size: measured }));
       }
       const usedAt = Math.max(base?.usedAt ?? Infinity, this.#usedAt.get(nameOf(key)) ?? 0);
-      // Noted for later visits, but not at each use.
+      // Operation for later visits, but not at each use.
       if (usedAt - (base?.usedAt ?? Infinity) >= USE_STEP) {
-        note(key, ({ base }) => (base?.copy === created ? { base: { ...base, usedAt } } : {}));
+        change(key, ({ base }) => (base?.copy === created ? { base: { ...base, usedAt } } : {}));
       }
       candidates.push({ key, isSent: isSent(record, { created, revision }), usedAt, bytes });
     }
@@ -140,13 +127,13 @@ export class Bounds {
     for (const sessionId of withoutCopy) {
       const { base, ...record } = recordOf(all, sessionId);
       if (!isIdle(record)) continue;
-      note({ appName, userId, sessionId }, (present) => {
+      change({ appName, userId, sessionId }, (present) => {
         const isSame = present.base?.copy === base?.copy && isIdle(present);
         return isSame ? { base: undefined, size: undefined } : {};
       });
     }
-    await Promise.all(notes.map((write) => write())).catch((error: unknown) => {
-      // In a full storage, copies are deleted first. The next check notes again.
+    await Promise.all(changes.map((write) => write())).catch((error: unknown) => {
+      // In a full storage, copies are deleted first. The next check writes them again.
       if (!isSessionError(error, 'quota_exceeded')) throw error;
     });
     return candidates;
@@ -157,7 +144,7 @@ export class Bounds {
     candidates: readonly Candidate[],
     { sessions: most = Infinity, bytes: mostBytes = Infinity, since = -Infinity }: Limits,
   ): Promise<number> {
-    const { local, records, pending } = this.#parts;
+    const { local, records, pending } = this.#context;
     let total = candidates.reduce((sum, { bytes }) => sum + bytes, 0);
     let rest = candidates.length;
     for (const { key, isSent: wasSent, usedAt, bytes } of candidates) {

@@ -13,7 +13,7 @@ export function splitByCreation<Write extends Pick<EventSnapshot, 'id'>>(
   { events: count, dropped = [] }: Pick<Creation, 'events' | 'dropped'>,
 ): { readonly first: readonly Write[]; readonly later: readonly Write[] } {
   const ids = new Set(writes.slice(0, count).map(({ id }) => id));
-  // An event is noted as dropped before it is removed, so the copy may still have it.
+  // An event is recorded as dropped before it is removed, so the copy may still have it.
   const end = count - dropped.filter((id) => !ids.has(id)).length;
   return { first: writes.slice(0, end), later: writes.slice(end) };
 }
@@ -22,7 +22,7 @@ export function splitByCreation<Write extends Pick<EventSnapshot, 'id'>>(
  * Returns everything that has written the state, in order: the creation, and the writes. With `sharedState: 'keep'`,
  * the shared keys of the initial state and of the first events are left out: the creation does not write them.
  *
- * @param creation `undefined` if the remote has the session, or if the note of its creation is lost
+ * @param creation `undefined` if the remote has the session, or if the record of its creation is lost
  */
 export function stateWrites(
   writes: readonly (StateWrite & Pick<EventSnapshot, 'id'>)[],

@@ -6,13 +6,13 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { isSameJson } from '../../wasm/core.js';
-import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { Bounds } from './bounds.js';
-import { confirmedUntil, type LocalCopies, type MadeCopy, type NewCopy } from './local_copies.js';
+import type { CacheContext } from './context.js';
+import { confirmedUntil, type MadeCopy, type NewCopy } from './local_copies.js';
 import { type CopyHead, isDescribed } from './local_copy_reader.js';
-import type { Pending, PinnedKeys } from '../records/pending.js';
+import type { PinnedKeys } from '../records/pending.js';
 import { difference, rebase } from './rebase.js';
-import { prefixOf, type Records } from '../records/records.js';
+import { prefixOf } from '../records/records.js';
 import {
   type Base,
   hasOperations,
@@ -21,21 +21,15 @@ import {
   type SessionRecord,
 } from '../records/session_record.js';
 import { isEnough, planOf } from './fetch_plan.js';
-import { erasedError, type RemoteEnd, type RemoteSession } from './remote_end.js';
-import { Groups } from '../records/groups.js';
+import { erasedError, type RemoteSession } from './remote_end.js';
+import { Groups } from '../records/turns.js';
 import type { Unsent } from './unsent.js';
 
 /** The most attempts, if other tabs change the copy again and again. */
 const MAX_ATTEMPTS = 100;
 
-export interface FetchParts {
-  readonly local: LocalCopies;
-  readonly remote: RemoteEnd;
-  readonly records: Records;
-  readonly pending: Pending;
+export interface FetchParts extends CacheContext {
   readonly bounds: Bounds;
-  readonly feed: () => ServiceFeed;
-  readonly clock: () => number;
   readonly unsent: Unsent;
 }
 
@@ -50,14 +44,14 @@ interface FetchRequest {
 /** Brings copies of sessions up to the remote. */
 export class Fetch {
   readonly #parts: FetchParts;
-  readonly #fetches = new Groups<FetchRequest>((requests) =>
+  /** The fetches and other work of each session, one after the other. */
+  readonly turns = new Groups<FetchRequest>((requests) =>
     this.#run(
       requests[0].key,
       Math.max(...requests.map(({ need }) => need)),
       requests.some(({ isRevalidation }) => isRevalidation),
     ),
   );
-  readonly turns = this.#fetches.turns;
 
   constructor(parts: FetchParts) {
     this.#parts = parts;
@@ -69,12 +63,12 @@ export class Fetch {
    * @param need the newest events that the copy must have at least
    */
   copy(key: CompositeSessionKey, need = 0): Promise<void> {
-    return this.#fetches.call(nameOf(key), { key, need, isRevalidation: true });
+    return this.turns.call(nameOf(key), { key, need, isRevalidation: true });
   }
 
   /** Makes a copy, or one with more events. Asks nothing if a fetch that was under way has made it. */
   require(key: CompositeSessionKey, need: number): Promise<void> {
-    return this.#fetches.call(nameOf(key), { key, need, isRevalidation: false });
+    return this.turns.call(nameOf(key), { key, need, isRevalidation: false });
   }
 
   /** Like {@link copy}, for work that has the session's turn. */
@@ -159,11 +153,19 @@ export class Fetch {
     const { local, records, remote, bounds, feed, clock } = this.#parts;
     const { erasure } = remote;
     const events = remoteSession.events.map((event) => local.snapshot(event));
-    const { created, revision, held, title, labels, lastUpdateTime, state = {} } = remoteSession;
+    const {
+      created,
+      revision,
+      windowSize,
+      title,
+      labels,
+      lastUpdateTime,
+      state = {},
+    } = remoteSession;
     const shared = await this.#sharedState(key);
     // Computed last: a write that begins meanwhile pins its keys.
     const delta = (): string => JSON.stringify(newDelta(events, state, shared, pinned.keys));
-    const base = { created, revision, held, usedAt: clock() };
+    const base = { created, revision, windowSize, usedAt: clock() };
     const copy = { events, delta, title, labels, lastUpdateTime, base };
     const made = await this.make(key, copy, pinned, erasure);
     if (made === undefined) return false;
@@ -204,7 +206,7 @@ export class Fetch {
       await records.writeBase(key, same, base);
       return true;
     }
-    const isNoted = await local.replaceAndNote(
+    const isWritten = await local.replaceWithBase(
       key,
       {
         truncateAfter: remoteSession.isWhole ? 0 : (base?.local ?? 0),
@@ -217,17 +219,17 @@ export class Fetch {
       // The delta would overwrite a key that was pinned since.
       () => pinned.keys.size === pinnedCount,
     );
-    return isNoted === true;
+    return isWritten === true;
   }
 
   /** Returns the base of a copy that equals the remote up to a local revision. */
   baseOf(
-    { created, revision, held }: Pick<RemoteSession, 'created' | 'revision' | 'held'>,
+    { created, revision, windowSize }: Pick<RemoteSession, 'created' | 'revision' | 'windowSize'>,
     copy: number,
     local: number,
   ): Base {
     const usedAt = this.#parts.clock();
-    return { id: newEventId(), created, revision, copy, local, held, usedAt };
+    return { id: newEventId(), created, revision, copy, local, windowSize, usedAt };
   }
 
   async #describe(

@@ -16,10 +16,10 @@ export function planOf(hasCopy: boolean, base: Base | undefined, need: number): 
   if (base === undefined) return Infinity;
   // Without revisions, the remote cannot tell what has changed.
   if (base.created !== null && isEnough(base, need)) return 'changes';
-  return Math.max(need, base.held ?? Infinity, SMALLEST_WINDOW);
+  return Math.max(need, base.windowSize ?? Infinity, SMALLEST_WINDOW);
 }
 
 /** Whether a copy with this base has so many of the newest events, and equals the remote at the base's revision. */
-export function isEnough({ held = Infinity, isStale }: Base, need: number): boolean {
-  return isStale !== true && need <= held;
+export function isEnough({ windowSize = Infinity, isStale }: Base, need: number): boolean {
+  return isStale !== true && need <= windowSize;
 }

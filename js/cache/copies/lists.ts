@@ -2,14 +2,11 @@ import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
-import type { ServiceFeed } from '../../watch/service_feed.js';
-import type { Bounds } from './bounds.js';
-import type { Fetch } from './fetch.js';
-import type { LocalCopies } from './local_copies.js';
+import type { Fetch, FetchParts } from './fetch.js';
 import { isDescribed, textOf } from './local_copy_reader.js';
-import type { Pending, PinnedKeys } from '../records/pending.js';
+import type { PinnedKeys } from '../records/pending.js';
 import { difference } from './rebase.js';
-import { prefixOf, type Records } from '../records/records.js';
+import { prefixOf } from '../records/records.js';
 import {
   type Base,
   FETCHED,
@@ -19,24 +16,14 @@ import {
   recordOf,
   withoutPrefix,
 } from '../records/session_record.js';
-import { isRefusal, type RemoteEnd, remoteRevision } from './remote_end.js';
-import { Groups } from '../records/groups.js';
-import { forEachOf } from '../records/turns.js';
+import { isRefusal, remoteRevision } from './remote_end.js';
+import { forEachOf, Groups } from '../records/turns.js';
 
 /** The most copies that are brought up to the remote at once. */
 const MOST_AT_ONCE = 8;
 
-export interface ListParts {
-  readonly local: LocalCopies;
-  readonly remote: RemoteEnd;
-  readonly records: Records;
-  readonly pending: Pending;
+export interface ListParts extends FetchParts {
   readonly fetch: Fetch;
-  readonly bounds: Bounds;
-  readonly feed: () => ServiceFeed;
-  readonly clock: () => number;
-  /** The most sessions of a list. */
-  readonly maxSessions: number;
 }
 
 /** Brings lists of sessions, and the states of users and apps, up to the remote. */
@@ -78,13 +65,13 @@ export class Lists {
 
   /** Waits for the work that was given so far. */
   async settled(): Promise<void> {
-    await Promise.all([this.#lists.turns.settled(), this.#states.turns.settled()]);
+    await Promise.all([this.#lists.settled(), this.#states.settled()]);
   }
 
   /** Waits until no work is left. */
   async idle(): Promise<void> {
-    await this.#lists.turns.idle();
-    await this.#states.turns.idle();
+    await this.#lists.idle();
+    await this.#states.idle();
   }
 
   async #fetch(owner: StateOwner): Promise<void> {
@@ -165,7 +152,7 @@ export class Lists {
       lastUpdateTime: time,
       base: {
         ...remoteRevision(Number(created), Number(revision), time),
-        held: 0,
+        windowSize: 0,
         usedAt: time,
       },
     };

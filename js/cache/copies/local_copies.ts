@@ -1,4 +1,5 @@
 import { isSessionError } from '../../errors/errors.js';
+import { parseLabels } from '../../model/description.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { replaceEnd } from '../../service/replace_end.js';
@@ -14,7 +15,6 @@ import {
 import { type CopyHead, LocalCopyReader } from './local_copy_reader.js';
 import { type FirstBase, firstBaseOf, firstBaseText } from '../records/first_base.js';
 import { type Base, staleBase } from '../records/session_record.js';
-import { unchangedSince } from './unchanged_since.js';
 
 /** A copy to create, as the remote has the session. */
 export interface NewCopy {
@@ -27,7 +27,7 @@ export interface NewCopy {
   readonly base: FirstBase;
 }
 
-/** A new copy, as its storage returns it, and the base to note for it. */
+/** A new copy, as its storage returns it, and the base to write for it. */
 export interface MadeCopy {
   readonly created: CreatedSession;
   readonly base: Base;
@@ -62,17 +62,17 @@ export class LocalCopies extends LocalCopyReader {
   }
 
   /**
-   * Replaces the end of a copy, and notes its new base. It first marks the present base as stale, for two reasons. After
-   * a crash in between, the cache fetches the whole copy. And another tab can no longer note a base that was computed
+   * Replaces the end of a copy, and writes its new base. It first marks the present base as stale, for two reasons. After
+   * a crash in between, the cache fetches the whole copy. And another tab can no longer write a base that was computed
    * from the present one: that base would not fit the new revisions.
    *
    * @param bases the present base as it was read, `undefined` if the session was created here; and the new base, whose
    *   `local` this function sets
    * @param unsentCount how many of the new events, at the end, are unsent
    * @param isCurrent asked last before the copy changes: whether what was computed still holds
-   * @returns whether the new base was noted; `undefined` if nothing was replaced, because another tab was first
+   * @returns whether the new base was recorded; `undefined` if nothing was replaced, because another tab was first
    */
-  async replaceAndNote(
+  async replaceWithBase(
     key: CompositeSessionKey,
     replacement: Replacement,
     { present, next }: { readonly present: Base | undefined; readonly next: Base },
@@ -90,9 +90,9 @@ export class LocalCopies extends LocalCopyReader {
       return undefined;
     }
     const local = confirmedIn(replaced, replacement.events.length, unsentCount);
-    const isNoted = await records.writeBase(key, { ...next, local }, stale);
-    if (!isNoted) await records.markStale(key);
-    return isNoted;
+    const isWritten = await records.writeBase(key, { ...next, local }, stale);
+    if (!isWritten) await records.markStale(key);
+    return isWritten;
   }
 
   /** Replaces the end of a copy, and notifies watchers. Returns `undefined` if the copy is gone or has another revision. */
@@ -153,12 +153,21 @@ export class LocalCopies extends LocalCopyReader {
   }
 }
 
+/** Returns what a session must have to be deleted as unchanged. */
+export function unchangedSince(
+  revision: number,
+  labels: string | undefined,
+): { readonly revision: number; readonly labels: string | undefined } {
+  const hasLabels = Object.keys(parseLabels(labels ?? '')).length > 0;
+  return { revision, labels: hasLabels ? labels : undefined };
+}
+
 /** Returns the local revision up to which the remote has everything. */
 export function confirmedUntil(
   revision: number,
-  unsent: readonly { readonly place: number }[],
+  unsent: readonly { readonly writtenAt: number }[],
 ): number {
-  return unsent.length === 0 ? revision : Math.min(...unsent.map(({ place }) => place)) - 1;
+  return unsent.length === 0 ? revision : Math.min(...unsent.map(({ writtenAt }) => writtenAt)) - 1;
 }
 
 /** Like {@link confirmedUntil}, after an append of `count` events. The last `unsentCount` of them are unsent. */
@@ -166,8 +175,8 @@ function confirmedIn(appended: Appended, count: number, unsentCount: number): nu
   const unchanged = new Map(appended[APPENDED.unchanged]);
   const revision = appended[APPENDED.revision];
   let next = revision - (count - unchanged.size);
-  const places = Array.from({ length: count }, (_, position) => {
-    return { place: unchanged.get(position) ?? (next += 1) };
+  const revisions = Array.from({ length: count }, (_, position) => {
+    return { writtenAt: unchanged.get(position) ?? (next += 1) };
   });
-  return confirmedUntil(revision, places.slice(count - unsentCount));
+  return confirmedUntil(revision, revisions.slice(count - unsentCount));
 }

@@ -14,7 +14,7 @@ import type { UnsentEvent } from './rebase.js';
 import { failureOf } from './remote_end.js';
 import { type CallStore, callerOf, type Records } from '../records/records.js';
 import { firstBaseOf, isFirstBase } from '../records/first_base.js';
-import { noted, type SessionRecord } from '../records/session_record.js';
+import { newOperation, type SessionRecord } from '../records/session_record.js';
 
 /** The local revisions of a copy. */
 export interface CopyRevisions {
@@ -100,7 +100,14 @@ export class LocalCopyReader {
    * @param copy the local revision that created the copy, which was read before; `undefined` if there is none
    */
   async recordFor(key: CompositeSessionKey, copy: number | undefined): Promise<SessionRecord> {
-    const { base, create, ...otherMembers } = await this.records.session(key);
+    return this.#partsFor(key, copy, await this.records.session(key));
+  }
+
+  async #partsFor(
+    key: CompositeSessionKey,
+    copy: number | undefined,
+    { base, create, ...otherMembers }: SessionRecord,
+  ): Promise<SessionRecord> {
     if (copy === undefined)
       return create === undefined ? otherMembers : { ...otherMembers, create };
     if (base?.copy === copy) return { ...otherMembers, base };
@@ -108,7 +115,7 @@ export class LocalCopyReader {
     const state = await this.#initialState(key, copy);
     if (state === undefined) return otherMembers;
     if (isFirstBase(state)) {
-      // The tab that fetched the copy has crashed before it noted the base, or has yet to note it.
+      // The tab that fetched the copy has crashed before it recorded the base, or has yet to record it.
       const firstBase = firstBaseOf(state, copy);
       await this.records.writeBase(key, firstBase, undefined);
       return { ...otherMembers, base: firstBase };
@@ -128,7 +135,7 @@ export class LocalCopyReader {
     };
     return {
       ...otherMembers,
-      create: noted({ ...lostCreation, description: { initialState: state } }),
+      create: newOperation({ ...lostCreation, description: { initialState: state } }),
     };
   }
 
@@ -141,15 +148,16 @@ export class LocalCopyReader {
   /** Reads the unsent events of a copy, and its record. Without a base, all events may be unsent. */
   async unsent(key: CompositeSessionKey): Promise<UnsentCopy> {
     try {
-      const { base, create } = await this.records.session(key);
-      let created = base?.copy ?? create?.value.copy;
+      const stored = await this.records.session(key);
+      let created = stored.base?.copy ?? stored.create?.value.copy;
+      let record = await this.#partsFor(key, created, stored);
       for (;;) {
-        const record = await this.recordFor(key, created);
         const copy = created && (await this.changedSince(key, created, record.base?.local ?? 0));
         if (copy) return { copy, record };
         // The record belongs to another copy.
         created = (await this.head(key))?.created;
-        if (created === undefined) return { record: await this.recordFor(key, created) };
+        record = await this.recordFor(key, created);
+        if (created === undefined) return { record };
       }
     } catch (error) {
       if (!isSessionError(error, 'corrupt_record')) throw error;
@@ -196,27 +204,28 @@ export class LocalCopyReader {
     since: number,
   ): Promise<UnsentEvent[]> {
     const rows = [...events.values()];
-    // Read the notes after the rows: a version is noted before it is replaced.
-    const notes = (await this.records.session(key)).earlier?.value ?? [];
-    const writes = rows.flatMap(([seq, place, text]): UnsentEvent[] => {
+    const isRewritten = rows.some(([seq, writtenAt]) => seq !== writtenAt);
+    // Read the notes after the rows: a version is recorded before it is replaced.
+    const notes = isRewritten ? ((await this.records.session(key)).earlier?.value ?? []) : [];
+    const writes = rows.flatMap(([seq, writtenAt, text]): UnsentEvent[] => {
       const event = parseEventText(text);
       if (event === undefined)
         throw corruptRecord(`event of session "${key.sessionId}"`, undefined);
-      const last = { ...this.snapshot(event), place };
-      if (seq === place) return [last];
-      const write = (place: number, stateDelta: StateShape): UnsentEvent => {
+      const last = { ...this.snapshot(event), writtenAt };
+      if (seq === writtenAt) return [last];
+      const write = (writtenAt: number, stateDelta: StateShape): UnsentEvent => {
         const actions = { ...event.actions, stateDelta };
-        return { ...this.snapshot({ ...event, actions }), place, isEarlier: true };
+        return { ...this.snapshot({ ...event, actions }), writtenAt, isEarlier: true };
       };
       // The remote already has an event whose first write is not later than `since`.
       const versions = seq > since ? [write(seq, {})] : [];
       const note = notes.findLast(
         (note) => note.id === event.id && isSameJson(note.text, last.text),
       );
-      if (note !== undefined) versions.push(write(place, note.delta));
+      if (note !== undefined) versions.push(write(writtenAt, note.delta));
       return [...versions, last];
     });
-    return writes.sort((one, other) => one.place - other.place);
+    return writes.sort((one, other) => one.writtenAt - other.writtenAt);
   }
 
   /** Returns `undefined` if the copy is gone. */

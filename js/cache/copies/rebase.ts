@@ -6,7 +6,7 @@ import type { StateShape } from '../../state/state_shape.js';
 /** A write of an event of the copy that the remote has not confirmed. */
 export interface UnsentEvent extends EventSnapshot {
   /** The local revision of the write. */
-  readonly place: number;
+  readonly writtenAt: number;
   /** Whether it stands for earlier versions of an event that was written again. */
   readonly isEarlier?: boolean;
 }

@@ -32,7 +32,7 @@ export interface RemoteSession {
   /** Whether the events replace all of the copy. */
   readonly isWhole: boolean;
   /** The number of events, if older ones may be missing. */
-  readonly held?: number | undefined;
+  readonly windowSize?: number | undefined;
 }
 
 /** A request to the remote, with what ends it when the cache is closed. */
@@ -70,7 +70,7 @@ export class RemoteEnd {
   readonly parse: ServiceCore['pages']['parse'] = (...values) => this.#core.pages.parse(...values);
 
   /** Ends the requests that are under way: their answers would be stored after the local data was erased. */
-  noteErasure(): void {
+  markErased(): void {
     this.#erasure.abort();
     this.#erasure = new AbortController();
   }
@@ -91,7 +91,7 @@ export class RemoteEnd {
       if (erasure.aborted) throw erasedError();
       if (isForgetOrder(error)) this.#onForget();
       if (isRefusal(error)) {
-        this.#noteAnswer();
+        this.#showOnline();
       } else {
         this.#hasFailed = true;
         if (isOutage(error)) this.#board.set({ online: false });
@@ -99,7 +99,7 @@ export class RemoteEnd {
       throw error;
     }
     if (erasure.aborted) throw erasedError();
-    this.#noteAnswer();
+    this.#showOnline();
     return result;
   }
 
@@ -113,7 +113,7 @@ export class RemoteEnd {
     });
   }
 
-  #noteAnswer(): void {
+  #showOnline(): void {
     const isRecovered = this.#hasFailed || !this.#board.status.online;
     this.#hasFailed = false;
     const answered = { online: true, lastSuccess: Date.now() };
@@ -144,7 +144,7 @@ export class RemoteEnd {
 
   /** Reads what has changed since a base, or a whole session if the remote cannot tell. */
   async changes(key: CompositeSessionKey, base: Base): Promise<RemoteSession | undefined> {
-    const { created, revision: since, held } = base;
+    const { created, revision: since, windowSize } = base;
     const request = { ...key, since, created: created ?? undefined };
     const [changes, clears] = await this.#askBesideClears(key, (store, call) =>
       readChanges(store, { ...request, ...call }),
@@ -152,7 +152,7 @@ export class RemoteEnd {
     if (changes === undefined || clears.has('user')) return undefined;
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
-      return this.session(key, held === undefined ? undefined : Math.max(held, 1));
+      return this.session(key, windowSize === undefined ? undefined : Math.max(windowSize, 1));
     }
     return {
       created,
@@ -163,7 +163,7 @@ export class RemoteEnd {
       events: events.map(({ event }) => event),
       state: state && withoutCleared(state, clears),
       isWhole: false,
-      held,
+      windowSize,
     };
   }
 
@@ -186,7 +186,7 @@ export class RemoteEnd {
       events,
       state: withoutCleared(JSON.parse(state) as StateShape, clears),
       isWhole: true,
-      held: last !== undefined && events.length >= last ? events.length : undefined,
+      windowSize: last !== undefined && events.length >= last ? events.length : undefined,
     };
   }
 }

@@ -2,12 +2,11 @@ import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { stateWrites } from './created_with.js';
-import type { LocalCopies } from './local_copies.js';
+import type { CacheContext } from './context.js';
 import { sharedKeysOf } from './rebase.js';
 import { errorOf } from './remote_end.js';
-import { isSession, type Pending } from '../records/pending.js';
-import { Groups } from '../records/groups.js';
-import type { Records } from '../records/records.js';
+import { isSession } from '../records/pending.js';
+import { Groups } from '../records/turns.js';
 import {
   clearsOf,
   hasOperations,
@@ -23,25 +22,16 @@ import {
 } from '../records/session_record.js';
 import type { CacheKey } from '../records/status.js';
 
-export interface UnsentParts {
-  readonly local: LocalCopies;
-  readonly records: Records;
-  readonly pending: Pending;
-  readonly report: (error: unknown) => void;
-  /** Tells the other tabs that something of this key was sent or set aside. */
-  readonly tell: (key: CacheKey) => void;
-}
-
 /** Finds out from the local storage what waits. */
 export class Unsent {
-  readonly #parts: UnsentParts;
+  readonly #context: CacheContext;
   /** One look at a key after the other, so that an earlier one never overwrites what a later one has seen. */
   readonly #looks = new Groups<CacheKey>(([key]) =>
     isSession(key) ? this.#lookAtSession(key) : this.#lookAtState(key),
   );
 
-  constructor(parts: UnsentParts) {
-    this.#parts = parts;
+  constructor(context: CacheContext) {
+    this.#context = context;
   }
 
   /**
@@ -50,13 +40,13 @@ export class Unsent {
    * @returns the users and the apps
    */
   async scan(): Promise<StateOwner[]> {
-    const owners = await this.#parts.records.owners();
+    const owners = await this.#context.records.owners();
     for (const owner of owners) await this.#scanOwner(owner);
     return owners;
   }
 
   async #scanOwner(owner: StateOwner): Promise<void> {
-    const { local, records, pending, report } = this.#parts;
+    const { local, records, pending, report } = this.#context;
     const { appName, userId } = owner;
     await this.lookAt(owner);
     if (userId === undefined) return;
@@ -82,7 +72,7 @@ export class Unsent {
   }
 
   async #lookAtSession(key: CompositeSessionKey): Promise<void> {
-    const { local, pending, report } = this.#parts;
+    const { local, pending, report } = this.#context;
     const name = nameOf(key);
     const version = pending.versionOf(name);
     const { copy: { events } = { events: [] }, record, damage } = await local.unsent(key);
@@ -102,7 +92,7 @@ export class Unsent {
   }
 
   async #lookAtState(key: CacheKey): Promise<void> {
-    const { pending, records } = this.#parts;
+    const { pending, records } = this.#context;
     const name = nameOf(key);
     const version = pending.versionOf(name);
     const all = await records.read(key);
@@ -118,11 +108,11 @@ export class Unsent {
 
   /**
    * Whether a deletion of the session's user, or of the user's state, is to be sent first. Another tab, or an earlier
-   * visit, may have noted it. Call this after the session was read: whatever was written after the deletion waits.
+   * visit, may have recorded it. Call this after the session was read: whatever was written after the deletion waits.
    */
   async isBlocked({ appName, userId }: CompositeSessionKey): Promise<boolean> {
     const owner = { appName, userId };
-    const all = await this.#parts.records.read(owner);
+    const all = await this.#context.records.read(owner);
     if (clearsOf(all).length === 0 || all[STATE_REFUSED] !== undefined) return false;
     await this.lookAt(owner);
     return true;
@@ -130,7 +120,7 @@ export class Unsent {
 
   /** Sets a session or state aside. */
   async setAside(key: CacheKey, refusal: Refusal): Promise<void> {
-    const { records, report, tell } = this.#parts;
+    const { records, report, tell } = this.#context;
     if (isSession(key)) await records.changeSession(key, () => ({ refused: refusal }));
     else await records.change(key, () => ({ [STATE_REFUSED]: refusal }));
     report(errorOf(refusal));

@@ -23,7 +23,7 @@ interface PendingEntry extends PendingContent {
   /** Counts the changes, so that one that came after a look is noticed. */
   readonly version: number;
   /** The version of the last write. A look changes the version only. */
-  readonly writtenAt: number;
+  readonly lastWrite: number;
 }
 
 /** Collects the shared keys that are unsent at any time from its start to its stop. */
@@ -43,7 +43,7 @@ interface LocalWrite {
   readonly keys: ReadonlySet<string>;
 }
 
-interface Collector {
+interface Collector extends PinnedKeys {
   readonly owner: StateOwner;
   readonly except: string | undefined;
   readonly keys: Set<string>;
@@ -89,7 +89,7 @@ export class Pending {
     const isBehind = (entry: PendingEntry): boolean =>
       entry.keys.size > 0 &&
       sharing.some(([name, other]) => {
-        const isFirst = inFlight.has(name) || other.writtenAt < entry.writtenAt;
+        const isFirst = inFlight.has(name) || other.lastWrite < entry.lastWrite;
         return other !== entry && isFirst && shareKeys(entry, other);
       });
     return ready
@@ -128,7 +128,7 @@ export class Pending {
     return this.#entries.get(name)?.version ?? 0;
   }
 
-  /** Notes new changes. */
+  /** Adds new changes. */
   add(key: CacheKey, events: readonly { id: string }[], keys: Iterable<string> = []): void {
     const entry = this.#entries.get(nameOf(key));
     const ids = entry?.ids ?? new Set();
@@ -140,16 +140,16 @@ export class Pending {
 
   /** Sets what waits, as it was read from the local storage. The status is new only if what it shows has changed. */
   set(key: CacheKey, content: PendingContent): void {
-    this.#put(key, content, this.#entries.get(nameOf(key))?.writtenAt);
+    this.#put(key, content, this.#entries.get(nameOf(key))?.lastWrite);
   }
 
-  #put(key: CacheKey, content: PendingContent, writtenAt = this.#versions + 1): void {
+  #put(key: CacheKey, content: PendingContent, lastWrite = this.#versions + 1): void {
     this.#versions += 1;
     const name = nameOf(key);
     const last = this.#entries.get(name);
     const events = content.ids.size;
     const version = this.#versions;
-    const entry = { key: keyOfName(name), events, ...content, version, writtenAt };
+    const entry = { key: keyOfName(name), events, ...content, version, lastWrite };
     this.#entries.set(name, entry);
     for (const collector of this.#collectors) collect(collector, name, entry);
     const isSame =
@@ -204,17 +204,22 @@ export class Pending {
    * @param except the session whose own changes do not count
    */
   collect(owner: StateOwner, except?: CacheKey): PinnedKeys {
-    const [keys, deleted, deletedUsers] = [new Set<string>(), new Set<string>(), new Set<string>()];
-    const found = { keys, deleted, deletedUsers };
-    const collector = { owner, except: except && nameOf(except), ...found };
+    const collector: Collector = {
+      owner,
+      except: except && nameOf(except),
+      keys: new Set(),
+      deleted: new Set(),
+      deletedUsers: new Set(),
+      stop: () => void this.#collectors.delete(collector),
+    };
     for (const [name, entry] of this.#entries) collect(collector, name, entry);
     for (const write of this.#writes.keys()) collect(collector, nameOf(write.key), write);
     this.#collectors.add(collector);
-    return { ...found, stop: () => void this.#collectors.delete(collector) };
+    return collector;
   }
 
-  /** Notes that a session is deleted, locally or on the remote. */
-  noteDeletion(key: CacheKey): void {
+  /** Marks a session as deleted, locally or on the remote. */
+  markDeleted(key: CacheKey): void {
     for (const { deleted } of this.#collectors) deleted.add(nameOf(key));
   }
 

@@ -1,5 +1,5 @@
 /**
- * What a cache notes beside the copies, in the same local storage: as the state of a user, in an app of its own. Each
+ * What a cache records beside the copies, in the same local storage: as the state of a user, in an app of its own. Each
  * change is computed in its transaction, so tabs do not overwrite each other's records.
  */
 import { Computation } from '../../append/computation.js';
@@ -10,13 +10,13 @@ import type { ServiceCore } from '../../service/service_core.js';
 import { REMOVED } from '../../state/scope.js';
 import type { SessionStore } from '../../storage/session_store.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import { Groups } from './groups.js';
+import { Groups } from './turns.js';
 import {
   type Base,
   type Creation,
   keyOfName,
   nameOf,
-  type Noted,
+  type Operation,
   ofSession,
   type OwnerRecords,
   type RecordChanges,
@@ -118,31 +118,31 @@ export class Records {
   }
 
   /**
-   * Notes a base of a session that the remote has, and removes the note of its creation. If another tab has noted a base
+   * Writes a base of a session that the remote has, and removes the record of its creation. If another tab has recorded a base
    * since `before` was read, the other tab's base stays.
    *
    * @param before the base that the new one was computed from
    * @param sent the creation that the remote has accepted. If another tab has changed or dropped an event meanwhile, the
-   *   note of the creation has another id. Then the new base is stale, so that the whole copy is fetched.
-   * @returns whether the new base was noted
+   *   recorded creation has another id. Then the new base is stale, so that the whole copy is fetched.
+   * @returns whether the new base was recorded
    */
   async writeBase(
     key: CompositeSessionKey,
     base: Base,
     before: Base | undefined,
-    sent?: Noted<Creation>,
+    sent?: Operation<Creation>,
   ): Promise<boolean> {
-    let isNoted = false;
+    let isWritten = false;
     await this.changeSession(key, ({ base: present, create }) => {
-      isNoted = false;
+      isWritten = false;
       if (Math.max(present?.copy ?? 0, create?.value.copy ?? 0) > base.copy) return {};
       const current = present?.copy === base.copy ? present : undefined;
-      isNoted = current?.id === before?.id;
-      if (!isNoted) return { create: undefined };
+      isWritten = current?.id === before?.id;
+      if (!isWritten) return { create: undefined };
       const isChanged = sent !== undefined && sent.id !== create?.id;
       return { create: undefined, base: isChanged ? { ...base, isStale: true } : base };
     });
-    return isNoted;
+    return isWritten;
   }
 
   /** Marks the present base of a copy as stale, so that the next fetch reads the whole session. */
@@ -153,11 +153,11 @@ export class Records {
   }
 
   /**
-   * Removes the notes of a copy that is gone. Notes of a new copy of the same session stay.
+   * Removes what is recorded of a copy that is gone. What is recorded of a new copy of the same session stays.
    *
    * @param copy the local revision that created the copy
    * @param record the operations to remove
-   * @param additions members to note in the same transaction
+   * @param additions members to write in the same transaction
    */
   async removeCopy(
     key: CompositeSessionKey,
@@ -222,13 +222,13 @@ export class Records {
     return this.#local((store) => store.delete(request, {}));
   }
 
-  /** Notes the user before anything of the user is stored, so that `erase` and a later visit know. */
+  /** Records the user before anything of the user is stored, so that `erase` and a later visit know. */
   async register({ appName, userId }: StateOwner): Promise<void> {
     const names = [nameOf({ appName })];
     if (userId !== undefined) names.push(nameOf({ appName, userId }));
     const missing = names.filter((name) => !this.#registered.has(name));
     if (missing.length === 0) return;
-    // A name that is too long is never noted: every later visit would fail to read its records.
+    // A name that is too long is never recorded: every later visit would fail to read its records.
     requireId('appName', this.#placeOf({ appName }).appName);
     const delta = deltaOf(Object.fromEntries(missing.map((name) => [name, true])), 'user:');
     await this.#local((store) => store.update(this.ownApp, 'owners', delta, {}));

@@ -16,7 +16,7 @@ export interface Base {
   /** The local revision up to which everything is the remote's. Later changes are unsent. */
   readonly local: number;
   /** The number of newest events that the copy was made with. Absent: it has all. */
-  readonly held?: number | undefined;
+  readonly windowSize?: number | undefined;
   /** Whether the copy's state may differ from the remote's although the revision is the same. */
   readonly isStale?: boolean;
   /** When the copy was last used, in milliseconds. */
@@ -24,7 +24,7 @@ export interface Base {
 }
 
 /** An operation other than an event. Its id tells whether it is still the one that was sent. */
-export interface Noted<Value> {
+export interface Operation<Value> {
   readonly id: string;
   readonly value: Value;
 }
@@ -36,7 +36,7 @@ export interface Creation extends Pick<
 > {
   /** The number of events that the session was created with. */
   readonly events: number;
-  /** The ids of those events that were dropped since. Each is noted before it is dropped. */
+  /** The ids of those events that were dropped since. Each is recorded before it is dropped. */
   readonly dropped?: readonly string[];
   /** The local revision that created the copy. Absent until the copy is made. */
   readonly copy?: number;
@@ -53,7 +53,7 @@ export interface Refusal extends CacheFailure {
   readonly eventId?: string;
 }
 
-/** What earlier versions of an unsent event have written. It is noted before the next version is appended. */
+/** What earlier versions of an unsent event have written. It is recorded before the next version is appended. */
 export interface EarlierWrites {
   readonly id: string;
   /** The JSON text of the next version. The note counts only while the copy has that version. */
@@ -63,14 +63,14 @@ export interface EarlierWrites {
   readonly delta: StateShape;
 }
 
-/** What is noted of one session. */
+/** What is recorded of one session. */
 export interface SessionRecord {
   readonly base?: Base | undefined;
-  readonly create?: Noted<Creation> | undefined;
-  readonly title?: Noted<string> | undefined;
-  readonly labels?: Noted<string> | undefined;
-  readonly earlier?: Noted<readonly EarlierWrites[]> | undefined;
-  readonly delete?: Noted<true> | undefined;
+  readonly create?: Operation<Creation> | undefined;
+  readonly title?: Operation<string> | undefined;
+  readonly labels?: Operation<string> | undefined;
+  readonly earlier?: Operation<readonly EarlierWrites[]> | undefined;
+  readonly delete?: Operation<true> | undefined;
   readonly refused?: Refusal | undefined;
   readonly size?: CopySize | undefined;
 }
@@ -78,7 +78,7 @@ export interface SessionRecord {
 /** The records of a user or an app: of sessions as `session sessionId`, and those below. */
 export type OwnerRecords = Readonly<Record<string, unknown>>;
 
-/** What is noted of a session. */
+/** What is recorded of a session. */
 export const SESSION = 'session ';
 /** When the list of sessions, or the state, was fetched: a time. */
 export const LISTED = 'listed';
@@ -111,7 +111,7 @@ export function staleBase(base: Base): Base {
   return { ...base, id: newEventId(), isStale: true };
 }
 
-export function noted<Value>(value: Value): Noted<Value> {
+export function newOperation<Value>(value: Value): Operation<Value> {
   return { id: newEventId(), value };
 }
 
@@ -155,7 +155,7 @@ export function isSent(
   return isConfirmed && refused === undefined && !hasOperations(record);
 }
 
-/** Returns what is noted of a session. */
+/** Returns what is recorded of a session. */
 export function recordOf(records: OwnerRecords, sessionId: string): SessionRecord {
   return (records[SESSION + sessionId] as SessionRecord | undefined) ?? {};
 }
@@ -183,7 +183,7 @@ export function removalsOf<Members extends object>(
   sent: Partial<Members>,
 ): Partial<Members> {
   const names = (Object.keys(sent) as (keyof Members)[]).filter((name) => {
-    const [operation, stored] = [sent[name], present[name]] as (Noted<unknown> | undefined)[];
+    const [operation, stored] = [sent[name], present[name]] as (Operation<unknown> | undefined)[];
     return operation !== undefined && operation.id === stored?.id;
   });
   return Object.fromEntries(names.map((name) => [name, undefined])) as Partial<Members>;

@@ -1,47 +1,39 @@
-import { isRefusal, failureOf, type RemoteCall, type RemoteEnd } from '../copies/remote_end.js';
-import type { SessionError } from '../../errors/errors.js';
+import { failureOf, isRefusal, type RemoteCall, type RemoteEnd } from '../copies/remote_end.js';
 import type { Lease } from '../records/lease.js';
-import type { CacheKey } from '../records/status.js';
-import type { Unsent } from '../copies/unsent.js';
+import type { Refusal } from '../records/session_record.js';
 
-export type Outcome<T> =
-  { readonly value: T; readonly refusal?: undefined } | { readonly refusal: SessionError };
+/** Thrown when the remote will never accept a change. The session or state is then set aside. */
+export class RemoteRefusal extends Error {
+  readonly refusal: Refusal;
+
+  /** @param cause the error of the remote */
+  constructor(refusal: Refusal, cause?: Error) {
+    super(refusal.message, { cause });
+    this.refusal = refusal;
+  }
+}
 
 /** The sender's way to the remote. Each request needs the lease. */
 export class Requests {
   readonly #lease: Lease;
   readonly #remote: RemoteEnd;
-  readonly #unsent: Unsent;
 
-  constructor(lease: Lease, remote: RemoteEnd, unsent: Unsent) {
+  constructor(lease: Lease, remote: RemoteEnd) {
     this.#lease = lease;
     this.#remote = remote;
-    this.#unsent = unsent;
   }
 
   /**
-   * Returns the answer of the remote, or its refusal. A failure of the local storage is no refusal.
+   * Asks the remote. A failure of the local storage is no refusal.
    *
-   * @throws LEASE_LOST, or why the remote does not answer
+   * @throws LEASE_LOST; RemoteRefusal; or why the remote does not answer
    */
-  async ask<T>(run: RemoteCall<T>): Promise<Outcome<T>> {
+  async ask<T>(run: RemoteCall<T>): Promise<T> {
     await this.#lease.extend();
     try {
-      return { value: await this.#remote.ask(run) };
-    } catch (refusal) {
-      if (!isRefusal(refusal)) throw refusal;
-      return { refusal };
+      return await this.#remote.ask(run);
+    } catch (error) {
+      throw isRefusal(error) ? new RemoteRefusal(failureOf(error), error) : error;
     }
-  }
-
-  /** Like {@link ask}. Returns `undefined` if the remote refused, and the session or state was set aside. */
-  async askOrSetAside<T>(
-    key: CacheKey,
-    run: RemoteCall<T>,
-  ): Promise<{ readonly value: T } | undefined> {
-    const outcome = await this.ask(run);
-    if (outcome.refusal === undefined) return outcome;
-    await this.#unsent.setAside(key, failureOf(outcome.refusal));
-    return undefined;
   }
 }

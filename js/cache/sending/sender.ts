@@ -1,17 +1,14 @@
 import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import type { Fetch } from '../copies/fetch.js';
 import { closedError, errorOf, isOutage } from '../copies/remote_end.js';
 import { type Lease, LEASE_LOST } from '../records/lease.js';
-import { isSession, type Pending } from '../records/pending.js';
-import type { Records } from '../records/records.js';
+import { isSession } from '../records/pending.js';
 import { keyOfName, nameOf } from '../records/session_record.js';
-import type { CacheKey, StatusBoard } from '../records/status.js';
-import type { Requests } from './requests.js';
-import type { SessionSending } from './session_sending.js';
+import type { CacheKey } from '../records/status.js';
+import { RemoteRefusal } from './requests.js';
+import type { SessionSending, SessionSendingParts } from './session_sending.js';
 import { sendState } from './state_sending.js';
-import type { Unsent } from '../copies/unsent.js';
 import { Waiters } from './waiters.js';
 
 /** The most sessions that are sent at once. */
@@ -24,18 +21,9 @@ const TAKEOVER_PAUSE = 250;
 /** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
 const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
 
-export interface SenderParts {
-  readonly records: Records;
-  readonly fetch: Fetch;
-  readonly pending: Pending;
+export interface SenderParts extends SessionSendingParts {
   readonly lease: Lease;
-  readonly board: StatusBoard;
-  readonly unsent: Unsent;
-  readonly requests: Requests;
   readonly sessions: SessionSending;
-  readonly report: (error: unknown) => void;
-  /** Tells the other tabs that something of this key was sent or set aside. */
-  readonly tell: (key: CacheKey) => void;
   /** Tells the other tabs that they may send. */
   readonly tellIdle: () => void;
 }
@@ -69,8 +57,7 @@ export class Sender {
     if (this.#isClosed) return;
     this.#clearTimer();
     this.#onProgress?.();
-    const run = (): Promise<void> =>
-      this.#run().catch((error: unknown) => this.#noteFailure(error));
+    const run = (): Promise<void> => this.#run().catch((error: unknown) => this.#endRun(error));
     this.#running ??= run().then(() => {
       this.#running = undefined;
       // Something came after the last look.
@@ -142,11 +129,11 @@ export class Sender {
     try {
       await this.#sendAll();
     } catch (error) {
-      this.#noteFailure(error);
+      this.#endRun(error);
     }
     await Promise.all(this.#inFlight.values());
     if (board.status.isSending) board.set({ isSending: false });
-    await lease.release().catch((error: unknown) => this.#noteFailure(error));
+    await lease.release().catch((error: unknown) => this.#endRun(error));
     const [pauseReason] = this.#paused.values();
     const failure: unknown = this.#failure ?? pauseReason;
     if (failure === undefined) return tellIdle();
@@ -165,7 +152,7 @@ export class Sender {
     const { pending, lease, board, unsent } = this.#parts;
     await lease.acquire();
     board.set({ isSending: true });
-    // Another tab, or an earlier visit, may have noted a deletion of an app's state, which is sent first.
+    // Another tab, or an earlier visit, may have recorded a deletion of an app's state, which is sent first.
     const apps = new Set(pending.ready().map((name) => keyOfName(name).appName));
     await Promise.all([...apps].map((appName) => unsent.lookAt({ appName })));
     while (!this.#isClosed && this.#failure === undefined) {
@@ -181,20 +168,18 @@ export class Sender {
   }
 
   async #send(name: string): Promise<void> {
-    const { pending, fetch, sessions, unsent, tell } = this.#parts;
+    const { pending, fetch, unsent, tell } = this.#parts;
     const key = keyOfName(name);
     const version = pending.versionOf(name);
     try {
-      const isSent = isSession(key)
-        ? await fetch.turns.run(name, () => sessions.send(key))
-        : await sendState(key, this.#parts);
+      const isSent = await fetch.turns.run(name, () => this.#sendOrSetAside(key));
       this.#failures = 0;
       // A change may have come meanwhile.
       if (!isSent || !pending.remove(name, version)) await unsent.lookAt(key);
       tell(key);
     } catch (error) {
       if (error === LEASE_LOST || isOutage(error)) {
-        this.#noteFailure(error);
+        this.#endRun(error);
       } else {
         this.#paused.set(name, error);
         this.#report(error);
@@ -205,7 +190,18 @@ export class Sender {
     }
   }
 
-  #noteFailure(error: unknown): void {
+  async #sendOrSetAside(key: CacheKey): Promise<boolean> {
+    const { sessions, unsent } = this.#parts;
+    try {
+      return isSession(key) ? await sessions.send(key) : await sendState(key, this.#parts);
+    } catch (error) {
+      if (!(error instanceof RemoteRefusal)) throw error;
+      await unsent.setAside(key, error.refusal);
+      return false;
+    }
+  }
+
+  #endRun(error: unknown): void {
     this.#failure ??= error;
     if (error !== LEASE_LOST) this.#report(error);
   }

@@ -4,30 +4,21 @@ import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { type Appended, APPENDED, STALE_POLICIES } from '../../wasm/protocol.js';
 import { splitByCreation } from '../copies/created_with.js';
-import { deletedOnRemote, type Fetch } from '../copies/fetch.js';
-import { confirmedUntil, type LocalCopies } from '../copies/local_copies.js';
+import { deletedOnRemote } from '../copies/fetch.js';
+import type { ListParts } from '../copies/lists.js';
+import { confirmedUntil, unchangedSince } from '../copies/local_copies.js';
 import type { CopyChanges } from '../copies/local_copy_reader.js';
 import type { UnsentEvent } from '../copies/rebase.js';
-import { failureOf, remoteRevision } from '../copies/remote_end.js';
-import { unchangedSince } from '../copies/unchanged_since.js';
-import type { Pending } from '../records/pending.js';
-import type { Records } from '../records/records.js';
-import type { Base, Creation, Noted, SessionRecord } from '../records/session_record.js';
-import type { Requests } from './requests.js';
-import type { Unsent } from '../copies/unsent.js';
+import { remoteRevision } from '../copies/remote_end.js';
+import type { Base, Creation, Operation, SessionRecord } from '../records/session_record.js';
+import { RemoteRefusal, type Requests } from './requests.js';
 
 /** The most events, and about the most characters, of one request. */
 const MAX_EVENTS = 100;
 const MAX_CHARACTERS = 500_000;
 
-export interface SessionSendingParts {
-  readonly local: LocalCopies;
-  readonly records: Records;
-  readonly fetch: Fetch;
-  readonly pending: Pending;
+export interface SessionSendingParts extends ListParts {
   readonly requests: Requests;
-  readonly unsent: Unsent;
-  readonly clock: () => number;
   /** Whether a title that an event gave its session is sent with it. */
   readonly autoTitle: boolean;
 }
@@ -44,6 +35,7 @@ export class SessionSending {
    * Sends what waits. The caller has the session's turn.
    *
    * @returns whether nothing of what was read is left
+   * @throws RemoteRefusal and what {@link Requests.ask} throws
    */
   async send(key: CompositeSessionKey): Promise<boolean> {
     const { records, local, unsent } = this.#parts;
@@ -54,29 +46,26 @@ export class SessionSending {
       if (deletion !== undefined) {
         if (!(await this.#sendDeletion(key, deletion))) return false;
       } else if (copy === undefined) {
-        // It was deleted before it was sent. A creation that is under way notes it again.
+        // It was deleted before it was sent. A creation that is under way records it again.
         await records.removeSent(key, record);
         return true;
       } else if (base === undefined) {
         if (!(await this.#createOrAdopt(key, copy, create))) return false;
-      } else {
-        const sent = await this.#sendEvents(key, base, copy);
-        if (sent === 'refused') return false;
-        if (sent === 'all') {
-          if (earlier !== undefined) await records.removeSent(key, { earlier });
-          return this.#sendDescription(key, record);
-        }
+      } else if (await this.#sendEvents(key, base, copy)) {
+        if (earlier !== undefined) await records.removeSent(key, { earlier });
+        await this.#sendDescription(key, record);
+        return true;
       }
     }
   }
 
-  /** Sends events until the remote has all, refuses one, or has moved on, so that the copy has changed too. */
-  async #sendEvents(
-    key: CompositeSessionKey,
-    base: Base,
-    copy: CopyChanges,
-  ): Promise<'all' | 'refused' | 'some'> {
-    const { records, local, requests, fetch, unsent, autoTitle, clock } = this.#parts;
+  /**
+   * Sends events.
+   *
+   * @returns whether the remote has all; `false` if it has moved on, so that the copy has changed too
+   */
+  async #sendEvents(key: CompositeSessionKey, base: Base, copy: CopyChanges): Promise<boolean> {
+    const { records, local, requests, fetch, autoTitle, clock } = this.#parts;
     let rest = copy.events;
     for (let most = MAX_EVENTS; rest.length > 0;) {
       const events = batchOf(rest, most);
@@ -90,29 +79,28 @@ export class SessionSending {
         firstTitle: autoTitle ? firstTitleOf(events) : undefined,
         now: clock(),
       };
-      const outcome = await requests.ask((store, call) => store.append({ ...request, ...call }));
-      if (outcome.refusal !== undefined) {
-        const { refusal } = outcome;
-        if (isSessionError(refusal, 'not_found') || isSessionError(refusal, 'stale_session')) {
+      let appended: Appended;
+      try {
+        appended = await requests.ask((store, call) => store.append({ ...request, ...call }));
+      } catch (error) {
+        if (!(error instanceof RemoteRefusal)) throw error;
+        const { refusal, cause } = error;
+        if (refusal.code === 'not_found' || refusal.code === 'stale_session') {
           await fetch.copyInTurn(key);
           const next = await local.recordFor(key, copy.created);
-          if (next.refused === undefined && next.base?.revision === base.revision) throw refusal;
-          return 'some';
+          if (next.refused === undefined && next.base?.revision === base.revision) throw cause;
+          return false;
         }
-        if (events.length === 1) {
-          await unsent.setAside(key, { ...failureOf(refusal), eventId: events[0]!.id });
-          return 'refused';
-        }
+        if (events.length === 1) throw new RemoteRefusal({ ...refusal, eventId: events[0]!.id });
         most = Math.ceil(events.length / 2);
         continue;
       }
-      const appended = outcome.value;
       requireSameSession(base, appended);
       // Vertex AI repeats the last event that the copy has.
       const { revision: known } = base;
       if (appended[APPENDED.missed]?.some(([, revision]) => revision > known)) {
         await fetch.copyInTurn(key);
-        return 'some';
+        return false;
       }
       rest = rest.slice(events.length);
       const confirmed = {
@@ -121,31 +109,30 @@ export class SessionSending {
         revision: appended[APPENDED.revision],
         local: confirmedUntil(copy.revision, rest),
       };
-      if (!(await records.writeBase(key, confirmed, base))) return 'some';
+      if (!(await records.writeBase(key, confirmed, base))) return false;
       base = confirmed;
     }
     // Only now: what was sent is in what is fetched.
     if (base.isStale) await fetch.copyInTurn(key);
-    return 'all';
+    return true;
   }
 
   /** Creates the session on the remote. One that is there, from another device, gets the unsent events. */
   async #createOrAdopt(
     key: CompositeSessionKey,
     { created: copy, revision, events }: CopyChanges,
-    create: Noted<Creation> | undefined,
+    create: Operation<Creation> | undefined,
   ): Promise<boolean> {
     const { records, local, fetch, requests, clock } = this.#parts;
     if (create !== undefined) {
       const { state, delta, description, lastUpdateTime, sharesState } = create.value;
       const creation = { state, delta, description, lastUpdateTime, sharesState };
       const { first, later } = splitByCreation(events, create.value);
-      const created = await requests.askOrSetAside(key, (store, call) =>
+      const created = await requests.ask((store, call) =>
         store.create({ key, ...creation, events: first, now: clock(), ...call }, true),
       );
-      if (created === undefined) return false;
-      if (created.value !== undefined) {
-        const [createdAt, remote, time] = created.value;
+      if (created !== undefined) {
+        const [createdAt, remote, time] = created;
         const remoteRevisions = remoteRevision(createdAt, remote, time);
         const base = fetch.baseOf(remoteRevisions, copy, confirmedUntil(revision, later));
         await records.writeBase(key, base, undefined, create);
@@ -163,18 +150,15 @@ export class SessionSending {
    *
    * @returns whether the session can go on
    */
-  async #sendDeletion(key: CompositeSessionKey, deletion: Noted<true>): Promise<boolean> {
+  async #sendDeletion(key: CompositeSessionKey, deletion: Operation<true>): Promise<boolean> {
     const { records, local, pending, requests } = this.#parts;
     for (let isDeleted = false; !isDeleted;) {
-      const read = await requests.askOrSetAside(key, (store, call) =>
-        store.get(key, 0, undefined, call),
-      );
-      if (read === undefined) return false;
-      if (read.value === undefined) break;
-      const [created, revision, , , , , labels] = read.value;
+      const read = await requests.ask((store, call) => store.get(key, 0, undefined, call));
+      if (read === undefined) break;
+      const [created, revision, , , , , labels] = read;
       const { delete: present } = await records.session(key);
       if (present?.id !== deletion.id) return false;
-      const deleted = await requests.askOrSetAside(key, async (store, call) => {
+      isDeleted = await requests.ask(async (store, call) => {
         try {
           const request = { key, ...unchangedSince(revision, labels), ...call };
           if (created > 0) return (await store.deleteUnchanged(request)) !== undefined;
@@ -185,11 +169,9 @@ export class SessionSending {
         await store.delete({ what: 'session', key }, call);
         return true;
       });
-      if (deleted === undefined) return false;
-      isDeleted = deleted.value;
     }
     // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
-    pending.noteDeletion(key);
+    pending.markDeleted(key);
     await local.deleteFetched(key);
     await records.removeSent(key, { delete: deletion });
     return true;
@@ -198,20 +180,15 @@ export class SessionSending {
   async #sendDescription(
     key: CompositeSessionKey,
     { title, labels }: SessionRecord,
-  ): Promise<boolean> {
-    const { records, requests, unsent } = this.#parts;
-    if (title === undefined && labels === undefined) return true;
+  ): Promise<void> {
+    const { records, requests } = this.#parts;
+    if (title === undefined && labels === undefined) return;
     const description = { key, title: title?.value, labels: labels?.value };
-    const sent = await requests.askOrSetAside(key, (store, call) =>
+    const isThere = await requests.ask((store, call) =>
       store.describe({ ...description, ...call }),
     );
-    if (sent === undefined) return false;
-    if (!sent.value) {
-      await unsent.setAside(key, deletedOnRemote(key));
-      return false;
-    }
+    if (!isThere) throw new RemoteRefusal(deletedOnRemote(key));
     await records.removeSent(key, { title, labels });
-    return true;
   }
 }
 

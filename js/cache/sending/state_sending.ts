@@ -4,7 +4,7 @@ import type { Records } from '../records/records.js';
 import {
   CLEAR,
   clearsOf,
-  type Noted,
+  type Operation,
   removalsOf,
   SET,
   STATE_REFUSED,
@@ -25,25 +25,20 @@ export async function sendState(
   const { appName, userId } = owner;
   for (const what of clearsOf(all)) {
     const key = what === 'appState' ? { appName } : { appName, userId };
-    const cleared = await requests.askOrSetAside(owner, (store, call) =>
-      store.delete({ what, key } as StorageDeleteRequest, call),
-    );
-    if (cleared === undefined) return false;
+    const request = { what, key } as StorageDeleteRequest;
+    await requests.ask((store, call) => store.delete(request, call));
     await records.change(owner, (present) =>
       removalsOf(present, { [CLEAR + what]: all[CLEAR + what] }),
     );
   }
   const sets = Object.entries(all).filter(([name]) => name.startsWith(SET)) as [
     string,
-    Noted<unknown>,
+    Operation<unknown>,
   ][];
   if (sets.length === 0) return true;
   const values = sets.map(([name, { value }]) => [name.slice(SET.length), value]);
   const delta = JSON.stringify(Object.fromEntries(values));
-  const sent = await requests.askOrSetAside(owner, (store, call) =>
-    store.update(appName, userId, delta, call),
-  );
-  if (sent === undefined) return false;
+  await requests.ask((store, call) => store.update(appName, userId, delta, call));
   await records.change(owner, (present) => removalsOf(present, Object.fromEntries(sets)));
   return true;
 }

@@ -41,3 +41,25 @@ it('two tabs send an event once to a remote that takes ten seconds to answer', a
   assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
   await passTimeUntil(Promise.all([first.close(), second.close()]));
 });
+
+it('sync asks for the states of the user and the app while the remote takes long to answer a change', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await passTimeUntil(cache.sync());
+  let appends = 0;
+  let states = 0;
+  server.intercept = async ({ method, url }) => {
+    if (url.endsWith('/state')) states += 1;
+    if (method !== 'POST') return undefined;
+    appends += 1;
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    assert.equal(states, 2);
+    return undefined;
+  };
+  await cache.appendEvent({ session, event: event('e1') });
+  await passTimeUntil(cache.sync());
+  assert.equal(appends, 1);
+  assert.equal(states, 2);
+  await passTimeUntil(cache.close());
+});
