@@ -6,8 +6,8 @@ use std::fmt;
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
-use crate::core::template::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
-use crate::wasm::bindings::object::Object;
+use crate::core::template::{ArtifactError, PlaceholderKind, Template, TemplateError};
+use crate::wasm::object::Record;
 
 /// Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
 /// code units. In `kind`, bit 0 means optional and bit 1 means artifact.
@@ -33,21 +33,21 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
     let all: Vec<_> = template.placeholders().collect();
     let missing = positions.iter().filter_map(|position| all.get(*position as usize).copied());
     let error = template.missing_error(missing, keys);
-    let message = error.message_utf16();
-    let missing = match error {
-        TemplateError::Missing(missing) => missing,
-        _ => Vec::new(),
-    };
-    let missing = missing.into_iter().map(|variable| {
-        // Texts always convert to JavaScript, so this cannot fail.
-        let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions).unwrap_or_default();
-        Object::default()
-            .text("name", &variable.name)
-            .number("offset", variable.offset_utf16 as f64)
-            .with("suggestions", &suggestions)
-            .into()
-    });
-    Object::default().text("message", &message).list("missing", missing).into()
+    let described = Record::empty();
+    described.set_text("message", &error.message_utf16());
+    let missing = Array::new();
+    if let TemplateError::Missing(variables) = error {
+        for variable in variables {
+            let suggestions: Array = variable.suggestions.iter().map(JsValue::from).collect();
+            let described = Record::empty();
+            described.set_text("name", &variable.name);
+            described.set_number("offset", variable.offset_utf16 as f64);
+            described.set("suggestions", &suggestions);
+            missing.push(&described);
+        }
+    }
+    described.set("missing", &missing);
+    described.into()
 }
 
 /// Describes an artifact that could not be loaded: there is no service, or it `failed`.
@@ -61,12 +61,8 @@ pub fn artifact_message(text: String, position: u32, failed: bool) -> String {
     } else {
         ArtifactError::NoService
     };
-    match nth(&template, position) {
+    match template.placeholders().nth(position as usize) {
         Some(found) => template.artifact_error(&found, error).message_utf16(),
         None => String::new(),
     }
-}
-
-fn nth(template: &Template, position: u32) -> Option<Placeholder<'_>> {
-    template.placeholders().nth(position as usize)
 }

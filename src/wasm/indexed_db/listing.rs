@@ -9,14 +9,14 @@ use crate::core::read::Page;
 use crate::core::read::{ListOrder, ListRequest, Listing};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
-use crate::wasm::indexed_db::connection::transaction::{Source, Transaction};
+use crate::wasm::indexed_db::connection::transaction::{Mode, Source, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::record::is_counter;
 use crate::wasm::indexed_db::records::schema::{
     BY_APP, BY_APP_CREATION, BY_USER, BY_USER_CREATION, SESSIONS, STATES,
 };
+use crate::wasm::object::Record;
 
 /// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
 /// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
@@ -104,7 +104,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     let ListRequest { app_name, user_id, order: ListOrder { descending, .. }, page, after, .. } =
         request;
     let owner = keys::owner(app_name, user_id.as_deref());
-    let transaction = access.begin_read(&keys::list(&[SESSIONS, STATES])).await?;
+    let transaction = access.begin(Mode::Read, &[SESSIONS, STATES]).await?;
     let index = index_of(&transaction, request)?;
     let Page { offset, limit } = *page;
     let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());

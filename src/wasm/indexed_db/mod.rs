@@ -23,9 +23,6 @@ mod reading;
 mod records;
 mod writing;
 
-#[cfg(feature = "testing")]
-pub use records::schema::Step;
-
 use std::rc::Rc;
 
 use js_sys::{Array, Function};
@@ -80,18 +77,7 @@ impl IndexedDbStorage {
     /// returns a promise, the opening waits for it. If the promise rejects, the opening fails with
     /// its reason.
     pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
-        Self::over(Database::named(name, on_open, options.blocked_timeout), options)
-    }
-
-    /// Opens the database with more steps, as a later version of this package would, on a
-    /// connection of its own.
-    #[cfg(feature = "testing")]
-    pub fn with_later_steps(name: &str, later: &[Step], options: IndexedDbOptions) -> Self {
-        let steps = records::schema::STEPS.iter().chain(later).copied().collect();
-        Self::over(Database::new(name, Some(steps), None, options.blocked_timeout), options)
-    }
-
-    fn over(database: Rc<Database>, options: IndexedDbOptions) -> Self {
+        let database = Database::named(name, on_open, options.blocked_timeout);
         let access = Access::new(database, options.strict, options.timeout);
         Self { sealer: Sealer::new(Rc::clone(&access)), access }
     }

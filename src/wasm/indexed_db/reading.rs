@@ -11,12 +11,12 @@ use crate::core::session::{Revision, Timestamp};
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
-use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::{Part, admitted, cut, edge_of, seq_of};
 use crate::wasm::indexed_db::records::schema::{BY_ID, BY_TIME, EVENTS, SESSIONS, STATES};
+use crate::wasm::object::Record;
 
 /// Reads the records of the app's state, the user's state, the session and its events. Event
 /// records are cut to the window. Returns a list for [`rows`].
@@ -54,7 +54,7 @@ async fn read_once(access: &Access, target: &Target, window: &Window) -> Result<
         (Some(_), false) => &[SESSIONS, STATES],
         (Some(_), true) => &[SESSIONS, STATES, EVENTS],
     };
-    let transaction = access.begin_read(&keys::list(stores)).await?;
+    let transaction = access.begin(Mode::Read, stores).await?;
     transaction.get(STATES, &keys::owner(app_name, None));
     if user_id.is_some() {
         transaction.get(STATES, &keys::owner(app_name, user_id));

@@ -2,8 +2,6 @@
 //! connection if that one broke. Writes run one after the other.
 
 use std::cell::RefCell;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
@@ -15,9 +13,9 @@ use crate::wasm::indexed_db::connection::one_shot::OneShot;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
 use crate::wasm::indexed_db::records::failure::Failure;
 
-/// Boxed and always with a JavaScript value, so that the wasm holds the code around it once, and
-/// not for each caller.
-pub(crate) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<JsValue, Failure>> + 'a>>;
+/// Always gives a JavaScript value, so that the wasm holds the code around it once, and not for each
+/// caller.
+pub(crate) type Attempt<'a> = Task<'a, JsValue, Failure>;
 
 /// A database with its time limit, the settings of its transactions, and the order of its writes.
 pub(crate) struct Access {
@@ -60,19 +58,9 @@ impl Access {
         self.database.connection(self.timeout).await.map(JsValue::from)
     }
 
-    /// Begins a transaction that reads. `stores` is a JavaScript array of names.
-    pub(crate) async fn begin_read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
-        self.begin(stores, Mode::Read).await
-    }
-
-    /// Begins a transaction that reads and writes.
-    pub(crate) async fn begin_write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
-        self.begin(stores, Mode::Write).await
-    }
-
-    pub(crate) async fn begin(&self, stores: &JsValue, mode: Mode) -> Result<Transaction, Failure> {
+    pub(crate) async fn begin(&self, mode: Mode, stores: &[&str]) -> Result<Transaction, Failure> {
         let connection = self.database.connection(self.timeout).await?;
-        self.transactions.begin(&connection, stores, mode)
+        self.transactions.begin(&connection, mode, stores)
     }
 
     /// Runs a write after all earlier ones, with its retries. So writes keep the order of their

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use wasm_bindgen::prelude::*;
 
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::object::Record;
 
 /// All callbacks have one type, so that the wasm holds the code that calls them once.
 pub(crate) type Listener = Closure<dyn FnMut(JsValue)>;

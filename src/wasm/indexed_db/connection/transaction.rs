@@ -17,7 +17,8 @@ use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction}
 use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction_listener::TransactionListener;
 use crate::wasm::indexed_db::records::failure::{Failure, LARGEST_RECORD};
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::object::Record;
 
 /// Whether a transaction reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,8 +121,8 @@ impl Transactions {
     pub(crate) fn begin(
         self: &Rc<Self>,
         database: &IdbDatabase,
-        stores: &JsValue,
         mode: Mode,
+        stores: &[&str],
     ) -> Result<Transaction, Failure> {
         let (kind, options): (_, &JsValue) = match mode {
             Mode::Read => ("readonly", &JsValue::UNDEFINED),
@@ -129,7 +130,7 @@ impl Transactions {
         };
         let raw = database
             .unchecked_ref::<WithOptions>()
-            .transaction(stores, kind, options)
+            .transaction(&keys::list(stores), kind, options)
             .map_err(|thrown| Failure::of_transaction(&thrown))?;
         let listener = self.listener();
         listener.attach(raw.clone());

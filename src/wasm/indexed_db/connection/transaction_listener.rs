@@ -10,7 +10,7 @@ use crate::wasm::guarded::guard;
 use crate::wasm::indexed_db::connection::one_shot::{Done, Listener, OneShot, listen};
 use crate::wasm::indexed_db::connection::timer::Timer;
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::object::Record;
 
 const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
 

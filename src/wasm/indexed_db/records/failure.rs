@@ -4,7 +4,7 @@ use wasm_bindgen::JsValue;
 
 use crate::core::error::{Error, StorageProblem};
 use crate::core::write::Target;
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::object::Record;
 
 /// The most UTF-16 code units of text in one record. Chromium holds 133,169,152 bytes in a record,
 /// and a code unit may take two of them. The rest is left for ids and names.

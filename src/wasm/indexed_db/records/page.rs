@@ -13,8 +13,8 @@ use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::record::is_counter;
+use crate::wasm::object::Record;
 
 /// The most events in a sealed page. 10,000 events in such pages load five times as fast as in
 /// single records. Larger pages gain little, and make replacements and short windows slower.

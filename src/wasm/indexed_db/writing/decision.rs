@@ -3,10 +3,10 @@
 use crate::core::write::{Changes, Found, Plan, Target, Write};
 use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::writing::group_rows::{Group, Member};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
+use crate::wasm::object::Record;
 
 /// The indexes of the buffers that a write names: its session, and the shared states that it needs.
 #[derive(Clone, Copy)]

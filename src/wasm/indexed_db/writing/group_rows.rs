@@ -14,12 +14,12 @@ use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::Page;
 use crate::wasm::indexed_db::records::schema::{BY_ID, BY_REPLACEMENT, EVENTS};
 use crate::wasm::indexed_db::writing::owner_buffer::OwnerBuffer;
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
+use crate::wasm::object::Record;
 
 /// One write of a group.
 pub(crate) struct Member {

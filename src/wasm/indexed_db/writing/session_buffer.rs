@@ -14,9 +14,9 @@ use crate::core::write::{EventRow, SessionChange, Target};
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
 use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, SESSIONS};
+use crate::wasm::object::Record;
 
 /// A session's record, data and events within a group.
 pub(crate) struct SessionBuffer {
