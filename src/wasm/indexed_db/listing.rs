@@ -25,46 +25,53 @@ pub(super) async fn list(
     request: &ListRequest,
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.retried(caller, &|| Box::pin(list_once(access, request))).await
+    access.run_with_retries(caller, &|| Box::pin(list_once(access, request))).await
 }
 
-/// The list that [`list`] returned: the records of sessions, of the app, and of users with their ids;
-/// and the total.
-type Parts = (Array, Option<Record>, Vec<(JsValue, Record)>, usize);
+/// The records of a list.
+struct ListedRecords {
+    sessions: Array,
+    app: Option<Record>,
+    /// With their ids.
+    users: Vec<(JsValue, Record)>,
+    total: usize,
+}
 
-/// Takes the list apart.
-fn parts(read: JsValue) -> Parts {
-    let mut read = read.unchecked_into::<Array>().into_iter();
-    let app = Record::next(&mut read);
-    let owner = Record::next(&mut read);
-    let sessions = read.next().unwrap_or_default().unchecked_into();
-    let mut users = Vec::new();
-    while let Some(user_id) = read.next() {
-        users.extend(Record::next(&mut read).map(|record| (user_id, record)));
+impl ListedRecords {
+    /// Takes the list apart that [`list`] returned.
+    fn of(read: JsValue) -> Self {
+        let mut read = read.unchecked_into::<Array>().into_iter();
+        let app = Record::next(&mut read);
+        let owner = Record::next(&mut read);
+        let sessions = read.next().unwrap_or_default().unchecked_into();
+        let mut users = Vec::new();
+        while let Some(user_id) = read.next() {
+            users.extend(Record::next(&mut read).map(|record| (user_id, record)));
+        }
+        let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
+        Self { sessions, app, users, total }
     }
-    let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
-    (sessions, app, users, total)
 }
 
 /// Converts the list that [`list`] returned.
 pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
-    let (records, app, records_of_users, total) = parts(read);
-    let app = app.as_ref().map(Record::shared_row).transpose()?.flatten();
+    let records = ListedRecords::of(read);
+    let app = records.app.as_ref().map(Record::shared_row).transpose()?.flatten();
     let (mut sessions, mut users) = (Vec::new(), Vec::new());
-    for record in records.iter().filter_map(Record::found) {
+    for record in records.sessions.iter().filter_map(Record::found) {
         sessions.push(record.session_row()?);
     }
-    for (user_id, record) in records_of_users {
+    for (user_id, record) in records.users {
         users.extend(user_id.as_string().zip(record.shared_row()?));
     }
-    Ok(Listing { sessions, users, app, total })
+    Ok(Listing { sessions, users, app, total: records.total })
 }
 
 /// Converts the list that [`list`] returned for a reader in JavaScript. Returns the sessions as a
 /// list of records; the app's state, followed by ids and states of users; and the total. No state
 /// enters the wasm, which might have no room for all of them.
 pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
-    let (sessions, app, users, total) = parts(read);
+    let ListedRecords { sessions, app, users, total } = ListedRecords::of(read);
     let app = app.as_ref().map(state_text).transpose()?;
     let shared = Array::of1(&app.unwrap_or_default());
     for (user_id, record) in users {

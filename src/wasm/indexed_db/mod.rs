@@ -142,7 +142,7 @@ impl IndexedDbStorage {
             Ok((members, full))
         });
         let (members, full) =
-            if only_reads { written.await } else { self.access.in_turn(written).await }?;
+            if only_reads { written.await } else { self.access.run_in_turn(written).await }?;
         for key in full {
             self.sealer.seal(key);
         }
@@ -157,7 +157,7 @@ impl IndexedDbStorage {
         caller: Caller,
     ) -> Result<JsValue, Failure> {
         let removed = deleting::delete(&self.access, &deletion, expected.as_ref(), &caller);
-        self.access.in_turn(Box::pin(removed)).await
+        self.access.run_in_turn(Box::pin(removed)).await
     }
 
     /// Deletes a database with everything in it. Waits up to `blocked_timeout` milliseconds for

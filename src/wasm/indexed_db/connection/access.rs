@@ -66,19 +66,19 @@ impl Access {
     /// Runs a write after all earlier ones, with its retries. So writes keep the order of their
     /// calls, and the time limit of a transaction does not include the writes before it. An
     /// exception ends only this write.
-    pub(crate) async fn in_turn<T>(&self, write: Task<'_, T, Failure>) -> Result<T, Failure> {
+    pub(crate) async fn run_in_turn<T>(&self, write: Task<'_, T, Failure>) -> Result<T, Failure> {
         let turn = Turn(OneShot::default());
         let earlier = self.last_write.replace(Some(turn.0.clone()));
         if let Some(earlier) = earlier {
             drop(earlier.await);
         }
         let done = Guarded::new(write, Failure::thrown).await;
-        self.transactions.abort_left_behind();
+        self.transactions.abort_unfinished_write();
         done
     }
 
     /// Runs an attempt. If the connection broke, closes it: a broken connection stays broken.
-    pub(crate) async fn once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
+    pub(crate) async fn run_once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
         let done = attempt.await;
         if done.as_ref().is_err_and(Failure::is_loss) {
             self.database.disconnect();
@@ -90,16 +90,16 @@ impl Access {
     ///
     /// It is not retried after its commit was sent. A deletion may then have taken effect, and a
     /// second one would delete what was written since.
-    pub(crate) async fn retried<'a>(
+    pub(crate) async fn run_with_retries<'a>(
         &self,
         caller: &Caller,
         attempt: &(dyn Fn() -> Attempt<'a> + '_),
     ) -> Result<JsValue, Failure> {
         let mut is_retry = false;
         loop {
-            match self.once(attempt()).await {
+            match self.run_once(attempt()).await {
                 Err(failure)
-                    if failure.is_left() || failure.is_loss_before_commit() && !is_retry =>
+                    if failure.is_page_left() || failure.is_loss_before_commit() && !is_retry =>
                 {
                     is_retry |= failure.is_loss();
                     caller.count_retry()?;

@@ -12,7 +12,7 @@ use web_sys::{Event, IdbDatabase};
 
 use crate::core::error::StorageProblem;
 use crate::wasm::guarded::{Guarded, guard};
-use crate::wasm::indexed_db::connection::one_shot::{Done, Listener, OneShot, listen};
+use crate::wasm::indexed_db::connection::one_shot::{Listener, OneShot, listen};
 use crate::wasm::indexed_db::connection::opening::{Opening, Purpose};
 use crate::wasm::indexed_db::connection::timer::Timer;
 use crate::wasm::indexed_db::records::failure::Failure;
@@ -299,7 +299,7 @@ impl Database {
         }
     }
 
-    fn settle(&self, done: Done) {
+    fn settle(&self, done: Result<(), Failure>) {
         let opening = self.opening.take();
         self.is_blocked.set(false);
         self.answer(&done);
@@ -307,7 +307,7 @@ impl Database {
         drop(opening);
     }
 
-    fn answer(&self, done: &Done) {
+    fn answer(&self, done: &Result<(), Failure>) {
         let waiting = self.waiting.take();
         for waiter in waiting {
             waiter.set(done.clone());
@@ -320,6 +320,6 @@ const DELETION_TIMEOUT: f64 = 30_000.0;
 
 /// Deletes a database with everything in it. Connections of this package close, here and in other
 /// tabs. Fails with `storage_blocked` if others stay open for `blocked_timeout` milliseconds.
-pub(crate) async fn delete(name: &str, blocked_timeout: f64) -> Done {
+pub(crate) async fn delete(name: &str, blocked_timeout: f64) -> Result<(), Failure> {
     Database::new(name, Purpose::Deletion, None, blocked_timeout).opened(DELETION_TIMEOUT).await
 }

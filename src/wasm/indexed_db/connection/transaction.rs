@@ -14,7 +14,6 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction_listener::TransactionListener;
 use crate::wasm::indexed_db::records::failure::{Failure, LARGEST_RECORD};
 use crate::wasm::indexed_db::records::keys;
@@ -111,7 +110,7 @@ impl Transactions {
 
     /// Aborts the transaction that an exception left open. Otherwise the browser would commit its
     /// writes.
-    pub(crate) fn abort_left_behind(&self) {
+    pub(crate) fn abort_unfinished_write(&self) {
         if let Some(raw) = self.writing.take() {
             // Fails if the transaction has ended already.
             let _ = raw.abort();
@@ -226,7 +225,7 @@ impl Transaction {
     }
 
     /// Commits, and waits until the commit is complete: before that, nothing is stored.
-    pub(crate) async fn commit(self) -> Done {
+    pub(crate) async fn commit(self) -> Result<(), Failure> {
         if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
             self.results().await?;
         }

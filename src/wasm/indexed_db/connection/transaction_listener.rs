@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::IdbTransaction;
 
 use crate::wasm::guarded::guard;
-use crate::wasm::indexed_db::connection::one_shot::{Done, Listener, OneShot, listen};
+use crate::wasm::indexed_db::connection::one_shot::{Listener, OneShot, listen};
 use crate::wasm::indexed_db::connection::timer::Timer;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::object::Record;
@@ -29,7 +29,7 @@ struct Progress {
     /// `None` between two transactions.
     raw: RefCell<Option<IdbTransaction>>,
     is_listening: Cell<bool>,
-    ended: RefCell<Option<Done>>,
+    ended: RefCell<Option<Result<(), Failure>>>,
     /// Whether the browser reported the end, after which no events follow.
     is_over: Cell<bool>,
     /// The first failure of a request, or the error that making one threw.
@@ -119,7 +119,7 @@ impl TransactionListener {
         self.progress.failure.borrow_mut().get_or_insert(failure);
     }
 
-    pub(crate) fn check(&self) -> Done {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         self.progress.failure.borrow().clone().map_or(Ok(()), Err)
     }
 
@@ -134,7 +134,7 @@ impl TransactionListener {
             return;
         };
         let is_aborted = raw.abort().is_ok();
-        self.progress.end(Err(Failure::left(is_aborted)));
+        self.progress.end(Err(Failure::page_left(is_aborted)));
     }
 
     /// Stops listening. Returns whether this listener can be reused: events that the browser has
@@ -210,7 +210,7 @@ impl Progress {
         }
     }
 
-    fn end(&self, end: Done) {
+    fn end(&self, end: Result<(), Failure>) {
         let end = self.ended.borrow_mut().get_or_insert(end).clone();
         self.waiter().set(end);
     }

@@ -30,7 +30,9 @@ pub(crate) async fn delete(
     expected: Option<&Expected>,
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.retried(caller, &|| Box::pin(delete_once(access, deletion, expected, caller))).await
+    access
+        .run_with_retries(caller, &|| Box::pin(delete_once(access, deletion, expected, caller)))
+        .await
 }
 
 async fn delete_once(

@@ -27,7 +27,7 @@ pub(crate) async fn write(
     loop {
         let has_put = Cell::new(false);
         let written = write_once(access, members, checks, full, &has_put);
-        let written = access.once(Box::pin(written)).await;
+        let written = access.run_once(Box::pin(written)).await;
         let (Err(failure), [member]) = (&written, &*members) else {
             return written;
         };
@@ -37,12 +37,13 @@ pub(crate) async fn write(
         let Plan { target, repetition, .. } = member.write.plan();
         let is_safe = !has_put.get() || *repetition != Repetition::CountsTwice;
         let is_lost = failure.is_loss() && !checks.is_retry && is_safe;
-        let is_left = failure.is_left_in_commit() && *repetition == Repetition::Recognized;
-        if !(may_be_stored || is_lost || is_left || failure.is_left()) {
+        let is_page_left =
+            failure.is_page_left_in_commit() && *repetition == Repetition::Recognized;
+        if !(may_be_stored || is_lost || is_page_left || failure.is_page_left()) {
             return written.map_err(|failure| failure.of_session(target));
         }
         member.caller.count_retry()?;
-        checks.is_retry |= is_lost || is_left;
+        checks.is_retry |= is_lost || is_page_left;
         checks.ids = true;
     }
 }

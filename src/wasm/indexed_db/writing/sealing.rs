@@ -49,9 +49,9 @@ impl Sealer {
         let sealer = Rc::clone(self);
         spawn_local(async move {
             let access = &sealer.access;
-            let sealed = access.once(Box::pin(seal(access, &key)));
+            let sealed = access.run_once(Box::pin(seal(access, &key)));
             // No caller waits for it. If it failed, the next append requests it again.
-            drop(access.in_turn(Box::pin(sealed)).await);
+            drop(access.run_in_turn(Box::pin(sealed)).await);
             sealer.pending.borrow_mut().retain(|pending| *pending != key);
         });
     }
