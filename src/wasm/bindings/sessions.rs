@@ -8,8 +8,9 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
 use crate::core::event::TextSlice;
-use crate::core::read::{ListOrder, ListPlace, ListRequest, Rows};
-use crate::core::read::{Page, PageEnd, Window, check_event_limit};
+use crate::core::read::{
+    ListOrder, ListPlace, ListRequest, Page, PageEnd, Rows, Window, check_event_limit,
+};
 use crate::core::room;
 use crate::core::session::{Description, SessionKey, Timestamp, check_id};
 use crate::core::state::Delta;

@@ -5,8 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
 use crate::core::names::Names;
-use crate::core::read::Page;
-use crate::core::read::{ListOrder, ListRequest, Listing};
+use crate::core::read::{ListOrder, ListRequest, Listing, Page};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Source, Transaction};

@@ -29,8 +29,7 @@ use js_sys::{Array, Function};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::StorageProblem;
-use crate::core::read::Window;
-use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::read::{ListRequest, Listing, Rows, Window};
 use crate::core::session::Revision;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Target, Write};

@@ -209,14 +209,12 @@ impl Database {
     /// it cannot be cancelled: it succeeds once nothing blocks it.
     fn limit(self: &Rc<Self>, timeout: f64) {
         let database = Rc::downgrade(self);
-        let answer = move || {
+        let timer = Timer::start(timeout, move || {
             if let Some(database) = database.upgrade() {
                 database.answer(&Err(database.too_long()));
                 database.time_limit.take();
             }
-        };
-        let timer = Timer::new(timeout, Box::new(answer));
-        timer.start();
+        });
         let earlier = self.time_limit.replace(Some(timer));
         drop(earlier);
     }

@@ -72,8 +72,6 @@ pub(crate) struct Transactions {
     options: Record,
     commits_in_spite_of_errors: bool,
     listeners: RefCell<Vec<Weak<TransactionListener>>>,
-    /// The listener of a finished transaction, reused by the next one.
-    spare: RefCell<Option<Rc<TransactionListener>>>,
     /// The current transaction that writes, until it is dropped.
     writing: RefCell<Option<IdbTransaction>>,
 }
@@ -85,9 +83,8 @@ impl Transactions {
         let options = Record::empty();
         options.set_text("durability", if strict { "strict" } else { "relaxed" });
         let commits_in_spite_of_errors = commits_in_spite_of_errors();
-        let (spare, writing) = (RefCell::default(), RefCell::default());
-        let listeners = RefCell::default();
-        Rc::new(Self { timeout, options, commits_in_spite_of_errors, listeners, spare, writing })
+        let (listeners, writing) = (RefCell::default(), RefCell::default());
+        Rc::new(Self { timeout, options, commits_in_spite_of_errors, listeners, writing })
     }
 
     /// Aborts all transactions under way. Those after their commit may still complete.
@@ -96,16 +93,6 @@ impl Transactions {
         for listener in listeners.iter().filter_map(Weak::upgrade) {
             listener.leave();
         }
-    }
-
-    fn listener(&self) -> Rc<TransactionListener> {
-        self.spare.take().unwrap_or_else(|| {
-            let listener = Rc::new(TransactionListener::new(self.timeout));
-            let mut listeners = self.listeners.borrow_mut();
-            listeners.retain(|listener| listener.strong_count() > 0);
-            listeners.push(Rc::downgrade(&listener));
-            listener
-        })
     }
 
     /// Aborts the transaction that an exception left open. Otherwise the browser would commit its
@@ -131,8 +118,11 @@ impl Transactions {
             .unchecked_ref::<WithOptions>()
             .transaction(&keys::list(stores), kind, options)
             .map_err(|thrown| Failure::of_transaction(&thrown))?;
-        let listener = self.listener();
-        listener.attach(raw.clone());
+        let listener = Rc::new(TransactionListener::new(raw.clone(), self.timeout));
+        let mut listeners = self.listeners.borrow_mut();
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(Rc::downgrade(&listener));
+        drop(listeners);
         if mode == Mode::Write {
             self.writing.replace(Some(raw.clone()));
         }
@@ -216,7 +206,6 @@ impl Transaction {
     /// in order, so the last one shows that all are done.
     pub(crate) async fn results(&self) -> Result<Array, Failure> {
         let round = self.round.take();
-        self.listener.listen();
         self.listener.check()?;
         if let Some(last) = round.last() {
             self.listener.succeeded(last).await?;
@@ -229,7 +218,6 @@ impl Transaction {
         if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
             self.results().await?;
         }
-        self.listener.listen();
         self.listener.check()?;
         // Without this call, the transaction would first wait for further requests.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
@@ -256,14 +244,11 @@ fn commits_in_spite_of_errors() -> bool {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        let is_under_way = self.mode != Mode::Read && !self.listener.has_ended();
-        if self.mode == Mode::Write {
-            self.all.writing.take();
+        if self.mode == Mode::Read {
+            return;
         }
-        if self.listener.detach() {
-            self.all.spare.replace(Some(Rc::clone(&self.listener)));
-        }
-        if is_under_way {
+        self.all.writing.take();
+        if !self.listener.has_ended() {
             // Fails if the transaction has ended already.
             let _ = self.raw.abort();
         }
