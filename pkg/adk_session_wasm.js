@@ -875,7 +875,7 @@ function __wbg_get_imports() {
             const ret = Array(arg0, arg1, arg2, arg3, arg4, arg5);
             return ret;
         },
-        __wbg_Number_9a51748e63d71da3: function(arg0, arg1) {
+        __wbg_Number_a7607feeb27bd882: function(arg0, arg1) {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
@@ -971,9 +971,9 @@ function __wbg_get_imports() {
             const ret = arg0.charCodeAt(arg1 >>> 0);
             return ret;
         },
-        __wbg_clearTimeout_a3d0845a8058a478: function(arg0) {
+        __wbg_clearTimeout_c28164f5d5f34a16: function() { return handleError(function (arg0) {
             clearTimeout(arg0);
-        },
+        }, arguments); },
         __wbg_close_70d38255291ae4c8: function(arg0) {
             arg0.close();
         },
@@ -1068,16 +1068,6 @@ function __wbg_get_imports() {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
-            } catch (_) {
-                result = false;
-            }
-            const ret = result;
-            return ret;
-        },
-        __wbg_instanceof_Promise_59148c6049d0e3a0: function(arg0) {
-            let result;
-            try {
-                result = arg0 instanceof Promise;
             } catch (_) {
                 result = false;
             }
@@ -1220,10 +1210,6 @@ function __wbg_get_imports() {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        __wbg_set_2793479888329cb6: function() { return handleError(function (arg0, arg1, arg2) {
-            const ret = Reflect.set(arg0, arg1, arg2);
-            return ret;
-        }, arguments); },
         __wbg_set_804fe3ebc41381da: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
@@ -1282,7 +1268,7 @@ function __wbg_get_imports() {
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 5, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he06982ddd0926633);
             return ret;
         },

@@ -1,15 +1,9 @@
-import type { CompositeSessionKey } from '../model/session.js';
+import { completeSessions, type Note } from './complete_sessions.js';
 import { CREATE_TIMES, META } from './layout.js';
-import { resultOf, completion, openingFailure, withDatabase } from './requests.js';
+import type { SessionRecord } from './listed_records.js';
+import { openingFailure, withDatabase } from './requests.js';
 
-/** The most sessions that are read in one transaction: each has its whole state. */
-const BATCH = 500;
-
-/** The key of a session, and the members that its missing `createTime` is computed from. These may be damaged. */
-interface StoredSession extends CompositeSessionKey {
-  readonly number: number;
-  readonly lastUpdateTime: number;
-}
+const NOTE: Note = { store: META, key: CREATE_TIMES, record: { key: CREATE_TIMES } };
 
 /**
  * Returns a function that sets the `createTime` of the sessions of version 1, once for each database. It uses a
@@ -19,31 +13,19 @@ export function completingCreateTimes(name: string, timeout: number): () => Prom
   let completed: Promise<void> | undefined;
   return () => (completed ??= withDatabase(name, timeout, complete).catch(failed));
 
-  async function complete(database: IDBDatabase): Promise<void> {
-    let after: IDBKeyRange | undefined;
-    for (;;) {
-      const transaction = database.transaction(['sessions', META], 'readwrite');
-      const meta = transaction.objectStore(META);
-      if ((await resultOf(meta.getKey(CREATE_TIMES), timeout)) !== undefined) return;
-      const sessions = transaction.objectStore('sessions');
-      const stored = sessions.getAll(after, BATCH) as IDBRequest<StoredSession[]>;
-      const records = await resultOf(stored, timeout);
-      for (const record of records) {
-        const { number, lastUpdateTime } = record;
-        const createTime = Math.min(number, lastUpdateTime);
-        if (!Object.hasOwn(record, 'createTime')) sessions.put({ ...record, createTime });
-      }
-      const last = records.at(-1);
-      const isDone = last === undefined || records.length < BATCH;
-      if (isDone) meta.put({ key: CREATE_TIMES });
-      await completion(transaction, timeout);
-      if (isDone) return;
-      after = IDBKeyRange.lowerBound([last.appName, last.userId, last.sessionId], true);
-    }
+  function complete(database: IDBDatabase): Promise<void> {
+    return completeSessions(database, timeout, NOTE, putCreateTime);
   }
 
   function failed(cause: unknown): never {
     completed = undefined;
     throw openingFailure(`The database "${name}"`, cause);
   }
+}
+
+function putCreateTime(session: SessionRecord, transaction: IDBTransaction): void {
+  if (Object.hasOwn(session, 'createTime')) return;
+  // Both may be damaged. The time is then NaN, and the session is in no list by creation.
+  const createTime = Math.min(session.number as number, session.lastUpdateTime as number);
+  transaction.objectStore('sessions').put({ ...session, createTime });
 }

@@ -4,6 +4,7 @@ import { termsOf } from '../model/terms.js';
 import { isRevision } from '../storage/checked_rows.js';
 import { sortList } from '../storage/list_place.js';
 import type { ReadList, TermsRequest } from '../storage/session_store.js';
+import { completeSessions, type Note } from './complete_sessions.js';
 import type { StoreName } from './layout.js';
 import { type SessionRecord, toListed } from './listed_records.js';
 import { resultOf, completion, withDatabase } from './requests.js';
@@ -25,9 +26,13 @@ const STALE = 'stale';
 const KIND = 'terms';
 
 /** Exists once each session with a title or labels has a record. Packages before this one wrote none. */
-const NOTE = { number: 0, kind: KIND, id: [] };
+const NOTE: Note = {
+  store: 'details',
+  key: [0, KIND, []],
+  record: { number: 0, kind: KIND, id: [] },
+};
 
-/** The most sessions whose terms are stored in one transaction, so that writers wait for few. */
+/** The most stale records that one transaction replaces, so that writers wait for few. */
 const BATCH = 500;
 
 /** The most sessions that are found by a term. All of them are read for each page. */
@@ -71,11 +76,11 @@ class TermSearch {
     const reading = this.#database.transaction(stores);
     const details = reading.objectStore('details');
     const [note, stale] = await Promise.all([
-      this.#resultOf(details.getKey(keyOf(NOTE))),
+      this.#resultOf(details.getKey(NOTE.key)),
       this.#resultOf(details.index('term').getKey(STALE)),
     ]);
     if (note !== undefined && stale === undefined) return this.#find(reading, request);
-    if (note === undefined) await this.#fill();
+    if (note === undefined) await completeSessions(this.#database, this.#timeout, NOTE, fillTerms);
     for (;;) {
       const writing = this.#database.transaction(stores, 'readwrite');
       const completed = this.#completion(writing);
@@ -83,28 +88,6 @@ class TermSearch {
       const found = count < BATCH ? await this.#find(writing, request) : undefined;
       await completed;
       if (count < BATCH) return found;
-    }
-  }
-
-  /** Stores the terms of sessions whose titles and labels were stored without. */
-  async #fill(): Promise<void> {
-    let after: IDBKeyRange | undefined;
-    for (;;) {
-      const transaction = this.#database.transaction(['details', 'sessions'], 'readwrite');
-      const completed = this.#completion(transaction);
-      const details = transaction.objectStore('details');
-      const stored = transaction.objectStore('sessions').getAll(after, BATCH);
-      const sessions = (await this.#resultOf(stored)) as SessionRecord[];
-      for (const session of sessions) {
-        const { appName, userId, sessionId, number, title, labels } = session;
-        if (!isRevision(number) || (title === undefined && labels === undefined)) continue;
-        putTerms(details, [number, KIND, [appName, userId, sessionId]], session);
-      }
-      if (sessions.length < BATCH) details.put(NOTE);
-      await completed;
-      const last = sessions.at(-1);
-      if (last === undefined || sessions.length < BATCH) return;
-      after = IDBKeyRange.lowerBound([last.appName, last.userId, last.sessionId], true);
     }
   }
 
@@ -178,6 +161,14 @@ class TermSearch {
   }
 }
 
+/** Stores the terms of a session whose title and labels were stored without. */
+function fillTerms(session: SessionRecord, transaction: IDBTransaction): void {
+  const { appName, userId, sessionId, number, title, labels } = session;
+  if (!isRevision(number) || (title === undefined && labels === undefined)) return;
+  const details = transaction.objectStore('details');
+  putTerms(details, [number, KIND, [appName, userId, sessionId]], session);
+}
+
 /** Stores the terms of a session. Without any, the session has no record. */
 function putTerms(
   details: IDBObjectStore,
@@ -187,10 +178,6 @@ function putTerms(
   const terms = session === undefined ? [] : termsOf(session.title, session.labels);
   if (terms.length === 0) details.delete([number, kind, id]);
   else details.put({ number, kind, id, terms: terms.map((term) => [id[0], term]) });
-}
-
-function keyOf({ number, kind, id }: typeof NOTE): IDBValidKey {
-  return [number, kind, id];
 }
 
 /** Returns the JSON of a state, if there is one, like `state_text` in `src/wasm/indexed_db/listing.rs`. */

@@ -7,3 +7,4 @@
 mod bindings;
 mod guarded;
 pub mod indexed_db;
+mod object;

@@ -9,8 +9,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::future_to_promise;
 
 use crate::core::error::Error;
-use crate::core::read::Window;
-use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::read::{ListRequest, Listing, Rows, Window};
 use crate::core::room::require_room;
 use crate::core::storage::Deletion;
 use crate::core::write::{Target, Write};

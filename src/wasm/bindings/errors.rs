@@ -5,23 +5,25 @@
 use wasm_bindgen::JsValue;
 
 use crate::core::error::Error;
-use crate::wasm::bindings::object::Object;
+use crate::wasm::object::Record;
 
 /// Converts to `{code, message}`, with the further fields that some errors have in
 /// `js/errors/errors.ts`.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
-        let thrown =
-            Object::default().text("code", error.code()).text("message", &error.to_string());
-        let thrown = match error {
-            Error::InvalidArgument { argument, .. } => thrown.text("key", argument),
-            Error::StaleSession { expected, actual, .. } => thrown
-                .number("expectedRevision", expected as f64)
-                .number("actualRevision", actual as f64),
-            Error::Unserializable { path, .. } => thrown.text("path", &path),
-            Error::CorruptRecord { record, .. } => thrown.text("record", &record),
-            _ => thrown,
-        };
+        let thrown = Record::empty();
+        thrown.set_text("code", error.code());
+        thrown.set_text("message", &error.to_string());
+        match error {
+            Error::InvalidArgument { argument, .. } => thrown.set_text("key", argument),
+            Error::StaleSession { expected, actual, .. } => {
+                thrown.set_number("expectedRevision", expected as f64);
+                thrown.set_number("actualRevision", actual as f64);
+            }
+            Error::Unserializable { path, .. } => thrown.set_text("path", &path),
+            Error::CorruptRecord { record, .. } => thrown.set_text("record", &record),
+            _ => {}
+        }
         thrown.into()
     }
 }

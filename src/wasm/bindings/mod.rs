@@ -9,7 +9,6 @@ mod appends;
 mod computed;
 mod driver;
 mod errors;
-mod object;
 mod parts;
 mod sessions;
 mod templates;

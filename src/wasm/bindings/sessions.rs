@@ -6,9 +6,11 @@ use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::core::error::Error;
 use crate::core::event::TextSlice;
-use crate::core::read::{ListOrder, ListPlace, ListRequest, Rows};
-use crate::core::read::{Page, PageEnd, Window, check_event_limit};
+use crate::core::read::{
+    ListOrder, ListPlace, ListRequest, Page, PageEnd, Rows, Window, check_event_limit,
+};
 use crate::core::room;
 use crate::core::session::{Description, SessionKey, Timestamp, check_id};
 use crate::core::state::Delta;
@@ -95,15 +97,9 @@ impl SessionCore {
         if_absent: bool,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let packed = TextSlice::from(packed);
-        let write = packed.with(|text| {
-            let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
-            Appends::new(text, numbers, texts).creation(
-                state,
-                delta,
-                shares_state,
-                Description { title, labels, initial_state, first_title: None },
-            )
+        let description = Description { title, labels, initial_state, first_title: None };
+        let write = unpack(packed, numbers, texts.as_ref(), |appends| {
+            appends.creation(state, delta, shares_state, description)
         })?;
         let finish =
             if if_absent { created_if_absent_to_javascript } else { created_to_javascript };
@@ -137,8 +133,7 @@ impl SessionCore {
         after_timestamp: Option<f64>,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        check_id("appName", &app_name)?;
-        check_id("userId", &user_id)?;
+        check_owner(&app_name, Some(&user_id))?;
         let window = Window::from_numbers(num_recent_events, after_timestamp)?;
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
@@ -210,11 +205,7 @@ impl SessionCore {
         caller: Option<Function>,
         compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let packed = TextSlice::from(packed);
-        let write = packed.with(|text| {
-            let texts = texts.as_ref().map_or(Texts::Packed(&packed), Texts::JavaScript);
-            Appends::new(text, numbers, texts).one()
-        })?;
+        let write = unpack(packed, numbers, texts.as_ref(), |appends| appends.one())?;
         let write = computing(write, compute);
         self.driver.write(write, caller, appended_to_javascript)
     }
@@ -259,10 +250,7 @@ impl SessionCore {
         user_id: Option<String>,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        check_id("appName", &app_name)?;
-        if let Some(user_id) = &user_id {
-            check_id("userId", user_id)?;
-        }
+        check_owner(&app_name, user_id.as_deref())?;
         let finish: fn(Rows<Fragments>) -> JsResult = match user_id {
             Some(_) => |rows| state_to_javascript(rows.user),
             None => |rows| state_to_javascript(rows.app),
@@ -288,10 +276,7 @@ impl SessionCore {
         labels: Option<String>,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        check_id("appName", &app_name)?;
-        if let Some(user_id) = &user_id {
-            check_id("userId", user_id)?;
-        }
+        check_owner(&app_name, user_id.as_deref())?;
         let deletion = match (user_id, session_id) {
             (None, _) => Deletion::AppState { app_name },
             (Some(user_id), None) if with_sessions => Deletion::User { app_name, user_id },
@@ -306,6 +291,26 @@ impl SessionCore {
         let expected = revision.map(|revision| Expected { revision, labels });
         self.driver.delete(deletion, expected, caller)
     }
+}
+
+/// Reads a write from packed texts. Without `texts`, the texts of its events are packed too.
+fn unpack(
+    packed: String,
+    numbers: &[f64],
+    texts: Option<&Array>,
+    read: impl FnOnce(Appends<'_>) -> Result<Write, JsValue>,
+) -> Result<Write, JsValue> {
+    let packed = TextSlice::from(packed);
+    packed.with(|text| {
+        let texts = texts.map_or(Texts::Packed(&packed), Texts::JavaScript);
+        read(Appends::new(text, numbers, texts))
+    })
+}
+
+/// Checks the ids of an app and a user.
+fn check_owner(app_name: &str, user_id: Option<&str>) -> Result<(), Error> {
+    check_id("appName", app_name)?;
+    user_id.map_or(Ok(()), |user_id| check_id("userId", user_id))
 }
 
 /// Whether so many bytes can be allocated, with some to spare.

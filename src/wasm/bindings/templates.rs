@@ -10,7 +10,7 @@ use crate::core::template::{
     ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError, artifact_error,
     missing_error,
 };
-use crate::wasm::bindings::object::Object;
+use crate::wasm::object::Record;
 
 /// Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
 /// code units. In `kind`, bit 0 means optional and bit 1 means artifact.
@@ -37,21 +37,22 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
     let missing: Vec<_> =
         positions.iter().filter_map(|position| all.get(*position as usize).copied()).collect();
     let error = missing_error(&missing, keys);
-    let message = error.to_string();
-    let missing = match error {
-        TemplateError::Missing(missing) => missing,
-        TemplateError::Artifact { .. } => Vec::new(),
-    };
-    let missing = missing.into_iter().map(|variable| {
-        // Texts always convert to JavaScript, so this cannot fail.
-        let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions).unwrap_or_default();
-        Object::default()
-            .text("name", &variable.name)
-            .number("offset", variable.offset as f64)
-            .with("suggestions", &suggestions)
-            .into()
-    });
-    Object::default().text("message", &message).list("missing", missing).into()
+    let described = Record::empty();
+    described.set_text("message", &error.to_string());
+    let missing = Array::new();
+    if let TemplateError::Missing(variables) = error {
+        for variable in variables {
+            // Texts always convert to JavaScript, so this cannot fail.
+            let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions);
+            let described = Record::empty();
+            described.set_text("name", &variable.name);
+            described.set_number("offset", variable.offset as f64);
+            described.set("suggestions", &suggestions.unwrap_or_default());
+            missing.push(&described);
+        }
+    }
+    described.set("missing", &missing);
+    described.into()
 }
 
 /// Describes an artifact that could not be loaded: there is no service, or it `failed`.

@@ -6,8 +6,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::core::error::Error;
 use crate::core::event::EventText;
-use crate::core::read::Rows;
-use crate::core::read::{Page, PageEdges, Window, check_event_limit};
+use crate::core::read::{Page, PageEdges, Rows, Window, check_event_limit};
 use crate::core::session::{Description, SessionHead};
 use crate::core::storage::is_same_json;
 use crate::core::write::{Appended, SharedRevisions, SharedRow, Write, merged};

@@ -5,18 +5,17 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
 use crate::core::names::Names;
-use crate::core::read::Page;
-use crate::core::read::{ListOrder, ListRequest, Listing};
+use crate::core::read::{ListOrder, ListRequest, Listing, Page};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
-use crate::wasm::indexed_db::connection::transaction::{Source, Transaction};
+use crate::wasm::indexed_db::connection::transaction::{Mode, Source, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::record::is_counter;
 use crate::wasm::indexed_db::records::schema::{
     BY_APP, BY_APP_CREATION, BY_USER, BY_USER_CREATION, SESSIONS, STATES,
 };
+use crate::wasm::object::Record;
 
 /// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
 /// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
@@ -25,46 +24,53 @@ pub(super) async fn list(
     request: &ListRequest,
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.retried(caller, &|| Box::pin(list_once(access, request))).await
+    access.run_with_retries(caller, &|| Box::pin(list_once(access, request))).await
 }
 
-/// The list that [`list`] returned: the records of sessions, of the app, and of users with their ids;
-/// and the total.
-type Parts = (Array, Option<Record>, Vec<(JsValue, Record)>, usize);
+/// The records of a list.
+struct ListedRecords {
+    sessions: Array,
+    app: Option<Record>,
+    /// With their ids.
+    users: Vec<(JsValue, Record)>,
+    total: usize,
+}
 
-/// Takes the list apart.
-fn parts(read: JsValue) -> Parts {
-    let mut read = read.unchecked_into::<Array>().into_iter();
-    let app = Record::next(&mut read);
-    let owner = Record::next(&mut read);
-    let sessions = read.next().unwrap_or_default().unchecked_into();
-    let mut users = Vec::new();
-    while let Some(user_id) = read.next() {
-        users.extend(Record::next(&mut read).map(|record| (user_id, record)));
+impl ListedRecords {
+    /// Takes the list apart that [`list`] returned.
+    fn of(read: JsValue) -> Self {
+        let mut read = read.unchecked_into::<Array>().into_iter();
+        let app = Record::next(&mut read);
+        let owner = Record::next(&mut read);
+        let sessions = read.next().unwrap_or_default().unchecked_into();
+        let mut users = Vec::new();
+        while let Some(user_id) = read.next() {
+            users.extend(Record::next(&mut read).map(|record| (user_id, record)));
+        }
+        let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
+        Self { sessions, app, users, total }
     }
-    let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
-    (sessions, app, users, total)
 }
 
 /// Converts the list that [`list`] returned.
 pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
-    let (records, app, records_of_users, total) = parts(read);
-    let app = app.as_ref().map(Record::shared_row).transpose()?.flatten();
+    let records = ListedRecords::of(read);
+    let app = records.app.as_ref().map(Record::shared_row).transpose()?.flatten();
     let (mut sessions, mut users) = (Vec::new(), Vec::new());
-    for record in records.iter().filter_map(Record::found) {
+    for record in records.sessions.iter().filter_map(Record::found) {
         sessions.push(record.session_row()?);
     }
-    for (user_id, record) in records_of_users {
+    for (user_id, record) in records.users {
         users.extend(user_id.as_string().zip(record.shared_row()?));
     }
-    Ok(Listing { sessions, users, app, total })
+    Ok(Listing { sessions, users, app, total: records.total })
 }
 
 /// Converts the list that [`list`] returned for a reader in JavaScript. Returns the sessions as a
 /// list of records; the app's state, followed by ids and states of users; and the total. No state
 /// enters the wasm, which might have no room for all of them.
 pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
-    let (sessions, app, users, total) = parts(read);
+    let ListedRecords { sessions, app, users, total } = ListedRecords::of(read);
     let app = app.as_ref().map(state_text).transpose()?;
     let shared = Array::of1(&app.unwrap_or_default());
     for (user_id, record) in users {
@@ -104,7 +110,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     let ListRequest { app_name, user_id, order: ListOrder { descending, .. }, page, after, .. } =
         request;
     let owner = keys::owner(app_name, user_id.as_deref());
-    let transaction = access.begin_read(&keys::list(&[SESSIONS, STATES])).await?;
+    let transaction = access.begin(Mode::Read, &[SESSIONS, STATES]).await?;
     let index = index_of(&transaction, request)?;
     let Page { offset, limit } = *page;
     let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());

@@ -23,17 +23,13 @@ mod reading;
 mod records;
 mod writing;
 
-#[cfg(feature = "testing")]
-pub use records::schema::Step;
-
 use std::rc::Rc;
 
 use js_sys::{Array, Function};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::{Error, StorageProblem};
-use crate::core::read::Window;
-use crate::core::read::{ListRequest, Listing, Rows};
+use crate::core::read::{ListRequest, Listing, Rows, Window};
 use crate::core::session::Revision;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Target, Write};
@@ -80,18 +76,7 @@ impl IndexedDbStorage {
     /// returns a promise, the opening waits for it. If the promise rejects, the opening fails with
     /// its reason.
     pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
-        Self::over(Database::named(name, on_open, options.blocked_timeout), options)
-    }
-
-    /// Opens the database with more steps, as a later version of this package would, on a
-    /// connection of its own.
-    #[cfg(feature = "testing")]
-    pub fn with_later_steps(name: &str, later: &[Step], options: IndexedDbOptions) -> Self {
-        let steps = records::schema::STEPS.iter().chain(later).copied().collect();
-        Self::over(Database::new(name, Some(steps), None, options.blocked_timeout), options)
-    }
-
-    fn over(database: Rc<Database>, options: IndexedDbOptions) -> Self {
+        let database = Database::named(name, on_open, options.blocked_timeout);
         let access = Access::new(database, options.strict, options.timeout);
         Self { sealer: Sealer::new(Rc::clone(&access)), access }
     }
@@ -171,7 +156,7 @@ impl IndexedDbStorage {
             Ok((members, full))
         });
         let (members, full) =
-            if only_reads { written.await } else { self.access.in_turn(written).await }?;
+            if only_reads { written.await } else { self.access.run_in_turn(written).await }?;
         for key in full {
             self.sealer.seal(key);
         }
@@ -186,7 +171,7 @@ impl IndexedDbStorage {
         caller: Caller,
     ) -> Result<JsValue, Failure> {
         let removed = deleting::delete(&self.access, &deletion, expected.as_ref(), &caller);
-        self.access.in_turn(Box::pin(removed)).await
+        self.access.run_in_turn(Box::pin(removed)).await
     }
 
     /// Deletes a database with everything in it. Waits up to `blocked_timeout` milliseconds for

@@ -11,12 +11,12 @@ use crate::core::session::{Revision, Timestamp};
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
-use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
-use crate::wasm::indexed_db::records::page::{Part, admitted, cut, edge_of, seq_of};
+use crate::wasm::indexed_db::records::page::{EventFilter, count_admitted, cut, edge_of, seq_of};
 use crate::wasm::indexed_db::records::schema::{BY_ID, BY_TIME, EVENTS, SESSIONS, STATES};
+use crate::wasm::object::Record;
 
 /// Reads the records of the app's state, the user's state, the session and its events. Event
 /// records are cut to the window. Returns a list for [`rows`].
@@ -26,7 +26,7 @@ pub(super) async fn read(
     window: &Window,
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.retried(caller, &|| Box::pin(read_once(access, target, window))).await
+    access.run_with_retries(caller, &|| Box::pin(read_once(access, target, window))).await
 }
 
 /// Converts the list that [`read`] returned. The events are records of one event, or of a page of many.
@@ -54,7 +54,7 @@ async fn read_once(access: &Access, target: &Target, window: &Window) -> Result<
         (Some(_), false) => &[SESSIONS, STATES],
         (Some(_), true) => &[SESSIONS, STATES, EVENTS],
     };
-    let transaction = access.begin_read(&keys::list(stores)).await?;
+    let transaction = access.begin(Mode::Read, stores).await?;
     transaction.get(STATES, &keys::owner(app_name, None));
     if user_id.is_some() {
         transaction.get(STATES, &keys::owner(app_name, user_id));
@@ -79,7 +79,7 @@ async fn read_events(
     window: &Window,
 ) -> Result<Array, Failure> {
     let after = window.after.map(Timestamp::as_millis);
-    let mut part = Part { after, ..Part::ALL };
+    let mut filter = EventFilter { after, ..EventFilter::ALL };
     let mut place = None;
     let mut count = JsValue::UNDEFINED;
     if let Some(page) = &window.page {
@@ -102,7 +102,7 @@ async fn read_events(
                 return Ok(Array::of1(&JsValue::UNDEFINED));
             };
             let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
-            let bound = if page.end.is_forward() { &mut part.above } else { &mut part.below };
+            let bound = if page.end.is_forward() { &mut filter.above } else { &mut filter.below };
             *bound = seq;
             place = Some(record);
         }
@@ -111,13 +111,14 @@ async fn read_events(
     let follows = place.is_some() && is_forward;
     // A page is read with one event more, which tells whether there are older ones.
     let limit = window.limit.map(|limit| limit.saturating_add(usize::from(window.page.is_some())));
-    let records = match part.after {
-        Some(after) => admitted_of(transaction, session, part, limit, after).await?,
-        None => records_of(transaction, session, part, limit, place, is_forward).await?,
+    let records = match filter.after {
+        Some(after) => read_since(transaction, session, filter, limit, after).await?,
+        None => read_range(transaction, session, filter, limit, place, is_forward).await?,
     };
     let take = window.limit.unwrap_or(usize::MAX);
-    let skip = if is_forward { 0 } else { admitted_in(&records, part).saturating_sub(take) };
-    let events = cut_records(records, part, skip, take);
+    let skip =
+        if is_forward { 0 } else { count_all_admitted(&records, filter).saturating_sub(take) };
+    let events = cut_records(records, filter, skip, take);
     if window.page.is_some() {
         let has_older = follows || skip > 0;
         let edges = Array::of2(&has_older.into(), &count);
@@ -130,23 +131,23 @@ async fn read_events(
     Ok(events)
 }
 
-/// Returns a place for the edges, and then the records. They are cut to `take` events of the part after the first
-/// `skip` ones.
-fn cut_records(records: Array, part: Part, mut skip: usize, mut take: usize) -> Array {
+/// Returns a place for the edges, and then the records. They are cut to `take` admitted events after the first `skip`
+/// ones.
+fn cut_records(records: Array, filter: EventFilter, mut skip: usize, mut take: usize) -> Array {
     let events = Array::of1(&JsValue::UNDEFINED);
-    let is_whole = part == Part::ALL && take == usize::MAX;
+    let is_whole = filter == EventFilter::ALL && take == usize::MAX;
     for record in records.iter().filter_map(Record::found) {
         // A page that lost its marks can still be read as a whole.
         if is_whole {
             events.push(&record.into());
             continue;
         }
-        let admitted = admitted(&record, part);
+        let admitted = count_admitted(&record, filter);
         let skipped = skip.min(admitted);
         skip -= skipped;
         let taken = take.min(admitted - skipped);
         take -= taken;
-        if let Some(rest) = cut(record, part, skipped, taken) {
+        if let Some(rest) = cut(record, filter, skipped, taken) {
             events.push(&rest);
         }
     }
@@ -165,30 +166,30 @@ fn edges_of(edges: JsValue) -> Option<PageEdges> {
     })
 }
 
-/// Returns the records that hold the last `limit` events of the part, or its first ones
-/// (`is_forward`), and perhaps some more, or all of its records. `place` is the record with the event
-/// that the part ends or begins at.
+/// Reads the records that hold the last `limit` admitted events, or the first ones (`is_forward`), and
+/// perhaps some more. Without a limit, reads all. `place` is the record with the event that the page
+/// ends or begins at.
 ///
 /// Each event has a revision of its own as its `seq`. So `n` revisions hold at most `n` events, and
 /// exactly `n` if each change added one. If they hold too few, the reach is doubled. A record's key
 /// is the `seq` of its last event, so a range includes the record that it begins in. The record that
 /// it ends in is requested too.
-async fn records_of(
+async fn read_range(
     transaction: &Transaction,
     session: &Record,
-    part: Part,
+    filter: EventFilter,
     limit: Option<usize>,
     place: Option<Record>,
     is_forward: bool,
 ) -> Result<Array, Failure> {
     let [number, created] = ["number", "created"].map(|name| session.count(name));
-    let newest = session.count("revision").min(part.below - 1.0);
+    let newest = session.count("revision").min(filter.below - 1.0);
     let edge = place.as_ref().map(|place| place.count("seq"));
     let mut start = edge.unwrap_or(created);
     let mut end = edge.map_or(f64::INFINITY, |edge| edge - 1.0);
     let mut records: Array = place.into_iter().collect();
     let mut reach = limit.map_or(f64::INFINITY, |limit| limit as f64);
-    while limit.is_none_or(|limit| admitted_in(&records, part) < limit) {
+    while limit.is_none_or(|limit| count_all_admitted(&records, filter) < limit) {
         if is_forward {
             end = start + reach;
             start += 1.0;
@@ -217,12 +218,11 @@ async fn records_of(
     Ok(records)
 }
 
-/// Returns the records that hold events of that time or later, as far back as the window's limit
-/// needs.
-async fn admitted_of(
+/// Reads the records that hold events of that time or later, as far back as the limit needs.
+async fn read_since(
     transaction: &Transaction,
     session: &Record,
-    part: Part,
+    filter: EventFilter,
     limit: Option<usize>,
     after: f64,
 ) -> Result<Array, Failure> {
@@ -239,7 +239,7 @@ async fn admitted_of(
     let mut end = keys.length();
     // Each record holds at least one such event, and a page may hold many.
     let mut size = 4;
-    while end > 0 && admitted_in(&records, part) < limit {
+    while end > 0 && count_all_admitted(&records, filter) < limit {
         let start = end.saturating_sub(size);
         for index in start..end {
             transaction.get(EVENTS, &keys.get(index));
@@ -251,11 +251,11 @@ async fn admitted_of(
     Ok(records)
 }
 
-/// Returns how many events of the records the part admits.
-fn admitted_in(records: &Array, part: Part) -> usize {
+/// Returns how many events of the records the filter admits.
+fn count_all_admitted(records: &Array, filter: EventFilter) -> usize {
     let mut count = 0;
     for record in records.iter().filter_map(Record::found) {
-        count += admitted(&record, part);
+        count += count_admitted(&record, filter);
     }
     count
 }

@@ -2,8 +2,6 @@
 //! connection if that one broke. Writes run one after the other.
 
 use std::cell::RefCell;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
@@ -15,9 +13,9 @@ use crate::wasm::indexed_db::connection::one_shot::OneShot;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
 use crate::wasm::indexed_db::records::failure::Failure;
 
-/// Boxed and always with a JavaScript value, so that the wasm holds the code around it once, and
-/// not for each caller.
-pub(crate) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<JsValue, Failure>> + 'a>>;
+/// Always gives a JavaScript value, so that the wasm holds the code around it once, and not for each
+/// caller.
+pub(crate) type Attempt<'a> = Task<'a, JsValue, Failure>;
 
 /// A database with its time limit, the settings of its transactions, and the order of its writes.
 pub(crate) struct Access {
@@ -60,37 +58,27 @@ impl Access {
         self.database.connection(self.timeout).await.map(JsValue::from)
     }
 
-    /// Begins a transaction that reads. `stores` is a JavaScript array of names.
-    pub(crate) async fn begin_read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
-        self.begin(stores, Mode::Read).await
-    }
-
-    /// Begins a transaction that reads and writes.
-    pub(crate) async fn begin_write(&self, stores: &JsValue) -> Result<Transaction, Failure> {
-        self.begin(stores, Mode::Write).await
-    }
-
-    pub(crate) async fn begin(&self, stores: &JsValue, mode: Mode) -> Result<Transaction, Failure> {
+    pub(crate) async fn begin(&self, mode: Mode, stores: &[&str]) -> Result<Transaction, Failure> {
         let connection = self.database.connection(self.timeout).await?;
-        self.transactions.begin(&connection, stores, mode)
+        self.transactions.begin(&connection, mode, stores)
     }
 
     /// Runs a write after all earlier ones, with its retries. So writes keep the order of their
     /// calls, and the time limit of a transaction does not include the writes before it. An
     /// exception ends only this write.
-    pub(crate) async fn in_turn<T>(&self, write: Task<'_, T, Failure>) -> Result<T, Failure> {
+    pub(crate) async fn run_in_turn<T>(&self, write: Task<'_, T, Failure>) -> Result<T, Failure> {
         let turn = Turn(OneShot::default());
         let earlier = self.last_write.replace(Some(turn.0.clone()));
         if let Some(earlier) = earlier {
             drop(earlier.await);
         }
         let done = Guarded::new(write, Failure::thrown).await;
-        self.transactions.abort_left_behind();
+        self.transactions.abort_unfinished_write();
         done
     }
 
     /// Runs an attempt. If the connection broke, closes it: a broken connection stays broken.
-    pub(crate) async fn once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
+    pub(crate) async fn run_once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
         let done = attempt.await;
         if done.as_ref().is_err_and(Failure::is_loss) {
             self.database.disconnect();
@@ -102,16 +90,16 @@ impl Access {
     ///
     /// It is not retried after its commit was sent. A deletion may then have taken effect, and a
     /// second one would delete what was written since.
-    pub(crate) async fn retried<'a>(
+    pub(crate) async fn run_with_retries<'a>(
         &self,
         caller: &Caller,
         attempt: &(dyn Fn() -> Attempt<'a> + '_),
     ) -> Result<JsValue, Failure> {
         let mut is_retry = false;
         loop {
-            match self.once(attempt()).await {
+            match self.run_once(attempt()).await {
                 Err(failure)
-                    if failure.is_left() || failure.is_loss_before_commit() && !is_retry =>
+                    if failure.is_page_left() || failure.is_loss_before_commit() && !is_retry =>
                 {
                     is_retry |= failure.is_loss();
                     caller.count_retry()?;

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use wasm_bindgen::prelude::*;
 
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::object::Record;
 
 /// All callbacks have one type, so that the wasm holds the code that calls them once.
 pub(crate) type Listener = Closure<dyn FnMut(JsValue)>;
@@ -21,8 +21,6 @@ pub(crate) fn listen(target: &JsValue, events: &[&str], listener: &JsValue) {
     }
 }
 
-pub(crate) type Done = Result<(), Failure>;
-
 /// Set once, awaited by one future. A clone is the same future.
 #[derive(Clone, Default)]
 pub(crate) struct OneShot {
@@ -31,14 +29,14 @@ pub(crate) struct OneShot {
 
 #[derive(Default)]
 struct Shared {
-    done: Option<Done>,
+    done: Option<Result<(), Failure>>,
     waker: Option<Waker>,
 }
 
 impl OneShot {
     /// Completes the future. The first result counts: a request may still fail after it was given
     /// up.
-    pub(crate) fn set(&self, done: Done) {
+    pub(crate) fn set(&self, done: Result<(), Failure>) {
         let waker = {
             let mut shared = self.shared.borrow_mut();
             shared.done.get_or_insert(done);
@@ -51,9 +49,9 @@ impl OneShot {
 }
 
 impl Future for OneShot {
-    type Output = Done;
+    type Output = Result<(), Failure>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Done> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         let mut shared = self.shared.borrow_mut();
         match shared.done.take() {
             Some(done) => Poll::Ready(done),

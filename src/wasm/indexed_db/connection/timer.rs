@@ -15,32 +15,29 @@ extern "C" {
     #[wasm_bindgen(js_name = setTimeout)]
     fn set_timeout(callback: &Function, milliseconds: f64) -> JsValue;
 
-    #[wasm_bindgen(js_name = clearTimeout)]
-    fn clear_timeout(timer: &JsValue);
+    #[wasm_bindgen(js_name = clearTimeout, catch)]
+    fn clear_timeout(timer: &JsValue) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_namespace = performance, js_name = now)]
     fn now() -> f64;
 }
 
-/// A timer that can be restarted and started again any number of times.
-pub(crate) struct Timer {
-    shared: Rc<Shared>,
-}
+/// Calls back once, unless it is dropped before.
+pub(crate) struct Timer(Rc<Shared>);
 
 struct Shared {
     milliseconds: f64,
-    is_running: Cell<bool>,
     /// When something last happened, by `performance.now()`. Each event restarts the timer, and a
     /// host timer for each would cost too much.
     last_event: Cell<f64>,
-    /// The host's timer, while one is set. `stop` lets it run out: the timer is likely to be
-    /// started again before, and setting and clearing one costs a hundredth of an append.
+    /// The host's timer, while one is set.
     id: RefCell<Option<JsValue>>,
     callback: Listener,
 }
 
 impl Timer {
-    pub(crate) fn new(milliseconds: f64, then: Box<dyn Fn()>) -> Self {
+    /// Starts a timer.
+    pub(crate) fn start(milliseconds: f64, then: impl Fn() + 'static) -> Self {
         let shared = Rc::new_cyclic(|late: &Weak<Shared>| {
             let late = Weak::clone(late);
             let callback = Listener::new(move |_| {
@@ -51,37 +48,19 @@ impl Timer {
                 let mut is_time = true;
                 drop(guard(&mut || is_time = shared.is_time()));
                 if is_time {
-                    shared.is_running.set(false);
                     drop(guard(&mut || then()));
                 }
             });
-            Shared {
-                milliseconds,
-                is_running: Cell::default(),
-                last_event: Cell::default(),
-                id: RefCell::default(),
-                callback,
-            }
+            let (last_event, id) = (Cell::new(now()), RefCell::default());
+            Shared { milliseconds, last_event, id, callback }
         });
-        Self { shared }
-    }
-
-    /// Starts the timer. It calls back at most once until it is started again.
-    pub(crate) fn start(&self) {
-        self.shared.is_running.set(true);
-        self.restart();
-        if self.shared.id.borrow().is_none() {
-            self.shared.set(self.shared.milliseconds);
-        }
+        shared.set(milliseconds);
+        Self(shared)
     }
 
     /// Notes that something has happened: the time starts again.
     pub(crate) fn restart(&self) {
-        self.shared.last_event.set(now());
-    }
-
-    pub(crate) fn stop(&self) {
-        self.shared.is_running.set(false);
+        self.0.last_event.set(now());
     }
 }
 
@@ -90,13 +69,10 @@ impl Shared {
         self.id.replace(Some(set_timeout(self.callback.as_ref().unchecked_ref(), milliseconds)));
     }
 
-    /// Handles the host's timer and returns whether the time is up. The timer may have been set for
-    /// an earlier start; then it is set again for the rest.
+    /// Handles the host's timer and returns whether the time is up. If something has happened
+    /// meanwhile, it is set again for the rest.
     fn is_time(&self) -> bool {
         self.id.take();
-        if !self.is_running.get() {
-            return false;
-        }
         let remaining = self.last_event.get() + self.milliseconds - now();
         if remaining > 0.0 {
             self.set(remaining);
@@ -107,8 +83,9 @@ impl Shared {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        if let Some(id) = self.shared.id.take() {
-            clear_timeout(&id);
+        if let Some(id) = self.0.id.take() {
+            // An exception must not fail a call that has committed.
+            let _ = clear_timeout(&id);
         }
     }
 }

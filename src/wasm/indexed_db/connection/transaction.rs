@@ -14,10 +14,10 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction_listener::TransactionListener;
 use crate::wasm::indexed_db::records::failure::{Failure, LARGEST_RECORD};
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::object::Record;
 
 /// Whether a transaction reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +72,6 @@ pub(crate) struct Transactions {
     options: Record,
     commits_in_spite_of_errors: bool,
     listeners: RefCell<Vec<Weak<TransactionListener>>>,
-    /// The listener of a finished transaction, reused by the next one.
-    spare: RefCell<Option<Rc<TransactionListener>>>,
     /// The current transaction that writes, until it is dropped.
     writing: RefCell<Option<IdbTransaction>>,
 }
@@ -85,9 +83,8 @@ impl Transactions {
         let options = Record::empty();
         options.set_text("durability", if strict { "strict" } else { "relaxed" });
         let commits_in_spite_of_errors = commits_in_spite_of_errors();
-        let (spare, writing) = (RefCell::default(), RefCell::default());
-        let listeners = RefCell::default();
-        Rc::new(Self { timeout, options, commits_in_spite_of_errors, listeners, spare, writing })
+        let (listeners, writing) = (RefCell::default(), RefCell::default());
+        Rc::new(Self { timeout, options, commits_in_spite_of_errors, listeners, writing })
     }
 
     /// Aborts all transactions under way. Those after their commit may still complete.
@@ -98,19 +95,9 @@ impl Transactions {
         }
     }
 
-    fn listener(&self) -> Rc<TransactionListener> {
-        self.spare.take().unwrap_or_else(|| {
-            let listener = Rc::new(TransactionListener::new(self.timeout));
-            let mut listeners = self.listeners.borrow_mut();
-            listeners.retain(|listener| listener.strong_count() > 0);
-            listeners.push(Rc::downgrade(&listener));
-            listener
-        })
-    }
-
     /// Aborts the transaction that an exception left open. Otherwise the browser would commit its
     /// writes.
-    pub(crate) fn abort_left_behind(&self) {
+    pub(crate) fn abort_unfinished_write(&self) {
         if let Some(raw) = self.writing.take() {
             // Fails if the transaction has ended already.
             let _ = raw.abort();
@@ -120,8 +107,8 @@ impl Transactions {
     pub(crate) fn begin(
         self: &Rc<Self>,
         database: &IdbDatabase,
-        stores: &JsValue,
         mode: Mode,
+        stores: &[&str],
     ) -> Result<Transaction, Failure> {
         let (kind, options): (_, &JsValue) = match mode {
             Mode::Read => ("readonly", &JsValue::UNDEFINED),
@@ -129,10 +116,13 @@ impl Transactions {
         };
         let raw = database
             .unchecked_ref::<WithOptions>()
-            .transaction(stores, kind, options)
+            .transaction(&keys::list(stores), kind, options)
             .map_err(|thrown| Failure::of_transaction(&thrown))?;
-        let listener = self.listener();
-        listener.attach(raw.clone());
+        let listener = Rc::new(TransactionListener::new(raw.clone(), self.timeout));
+        let mut listeners = self.listeners.borrow_mut();
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(Rc::downgrade(&listener));
+        drop(listeners);
         if mode == Mode::Write {
             self.writing.replace(Some(raw.clone()));
         }
@@ -216,7 +206,6 @@ impl Transaction {
     /// in order, so the last one shows that all are done.
     pub(crate) async fn results(&self) -> Result<Array, Failure> {
         let round = self.round.take();
-        self.listener.listen();
         self.listener.check()?;
         if let Some(last) = round.last() {
             self.listener.succeeded(last).await?;
@@ -225,11 +214,10 @@ impl Transaction {
     }
 
     /// Commits, and waits until the commit is complete: before that, nothing is stored.
-    pub(crate) async fn commit(self) -> Done {
+    pub(crate) async fn commit(self) -> Result<(), Failure> {
         if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
             self.results().await?;
         }
-        self.listener.listen();
         self.listener.check()?;
         // Without this call, the transaction would first wait for further requests.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
@@ -256,14 +244,11 @@ fn commits_in_spite_of_errors() -> bool {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        let is_under_way = self.mode != Mode::Read && !self.listener.has_ended();
-        if self.mode == Mode::Write {
-            self.all.writing.take();
+        if self.mode == Mode::Read {
+            return;
         }
-        if self.listener.detach() {
-            self.all.spare.replace(Some(Rc::clone(&self.listener)));
-        }
-        if is_under_way {
+        self.all.writing.take();
+        if !self.listener.has_ended() {
             // Fails if the transaction has ended already.
             let _ = self.raw.abort();
         }

@@ -4,7 +4,7 @@ use wasm_bindgen::JsValue;
 
 use crate::core::error::{Error, StorageProblem};
 use crate::core::write::Target;
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::object::Record;
 
 /// The most UTF-16 code units of text in one record. Chromium holds 133,169,152 bytes in a record,
 /// and a code unit may take two of them. The rest is left for ids and names.
@@ -31,10 +31,10 @@ enum Kind {
     LostInCommit,
     /// The page was left, and the transaction was aborted. The user may leave a page any number of
     /// times, so each time it is tried again.
-    Left,
+    PageLeft,
     /// The page was left after the commit was sent, perhaps for hours. Only what changes nothing the
     /// second time is tried again.
-    LeftInCommit,
+    PageLeftInCommit,
     /// A JavaScript exception, passed on unchanged.
     Thrown(JsValue),
 }
@@ -58,8 +58,8 @@ impl Failure {
     }
 
     /// A transaction that ended because the page was left.
-    pub(crate) fn left(is_aborted: bool) -> Self {
-        let kind = if is_aborted { Kind::Left } else { Kind::LeftInCommit };
+    pub(crate) fn page_left(is_aborted: bool) -> Self {
+        let kind = if is_aborted { Kind::PageLeft } else { Kind::PageLeftInCommit };
         Self::new(kind, "the page was left".to_owned())
     }
 
@@ -146,12 +146,12 @@ impl Failure {
         matches!(self.0.kind, Kind::Problem(StorageProblem::ConnectionLost))
     }
 
-    pub(crate) fn is_left(&self) -> bool {
-        matches!(self.0.kind, Kind::Left)
+    pub(crate) fn is_page_left(&self) -> bool {
+        matches!(self.0.kind, Kind::PageLeft)
     }
 
-    pub(crate) fn is_left_in_commit(&self) -> bool {
-        matches!(self.0.kind, Kind::LeftInCommit)
+    pub(crate) fn is_page_left_in_commit(&self) -> bool {
+        matches!(self.0.kind, Kind::PageLeftInCommit)
     }
 }
 
@@ -162,7 +162,7 @@ impl Failure {
         Ok(match kind {
             Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
             Kind::Problem(problem) => Error::Storage { problem, reason },
-            Kind::LostInCommit | Kind::Left | Kind::LeftInCommit => {
+            Kind::LostInCommit | Kind::PageLeft | Kind::PageLeftInCommit => {
                 Error::Storage { problem: StorageProblem::ConnectionLost, reason }
             }
             Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },

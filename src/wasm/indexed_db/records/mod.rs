@@ -2,7 +2,6 @@
 
 pub(super) mod failure;
 pub(super) mod keys;
-pub(super) mod object;
 pub(super) mod page;
 pub(super) mod record;
 pub(super) mod schema;

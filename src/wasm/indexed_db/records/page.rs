@@ -13,8 +13,8 @@ use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::record::is_counter;
+use crate::wasm::object::Record;
 
 /// The most events in a sealed page. 10,000 events in such pages load five times as fast as in
 /// single records. Larger pages gain little, and make replacements and short windows slower.
@@ -162,9 +162,9 @@ fn size_of(marks: Option<&Float64Array>) -> usize {
     marks.map_or(1, |marks| (marks.length() / MARKS).max(1) as usize)
 }
 
-/// The events that a window takes from, before its limit: those of a time and of a range of `seq`.
+/// Which events a window admits, before its limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct EventFilter {
     /// Only events with this timestamp or a later one.
     pub(crate) after: Option<f64>,
     /// Only events with a greater `seq`.
@@ -173,7 +173,7 @@ pub(crate) struct Part {
     pub(crate) below: f64,
 }
 
-impl Part {
+impl EventFilter {
     /// All events.
     pub(crate) const ALL: Self = Self { after: None, above: -1.0, below: f64::INFINITY };
 
@@ -182,14 +182,15 @@ impl Part {
     }
 }
 
-/// Returns how many events of a record the part admits; a damaged event counts as admitted.
-pub(crate) fn admitted(record: &Record, part: Part) -> usize {
+/// Returns how many events of a record the filter admits; a damaged event counts as admitted.
+pub(crate) fn count_admitted(record: &Record, filter: EventFilter) -> usize {
     let marks = marks_of(record);
-    if part == Part::ALL {
+    if filter == EventFilter::ALL {
         return size_of(marks.as_ref());
     }
-    let admits =
-        |seq, time| part.admits(seq, time) || !is_counter(seq) || Timestamp::valid(time).is_none();
+    let admits = |seq, time| {
+        filter.admits(seq, time) || !is_counter(seq) || Timestamp::valid(time).is_none()
+    };
     let Some(marks) = marks else {
         let [seq, time] = ["seq", "time"].map(|name| record.number(name).unwrap_or(f64::NAN));
         return usize::from(admits(seq, time));
@@ -201,11 +202,11 @@ pub(crate) fn admitted(record: &Record, part: Part) -> usize {
     admitted
 }
 
-/// Returns the record with only the events that the part admits: without the first `skip` of them,
+/// Returns the record with only the events that the filter admits: without the first `skip` of them,
 /// and at most `take`. Returns `None` if no event remains. If a record is too damaged to be cut,
 /// its text is removed, so that its reader reports the damage.
-pub(crate) fn cut(record: Record, part: Part, skip: usize, take: usize) -> Option<Record> {
-    let admitted = admitted(&record, part);
+pub(crate) fn cut(record: Record, filter: EventFilter, skip: usize, take: usize) -> Option<Record> {
+    let admitted = count_admitted(&record, filter);
     if admitted <= skip || take == 0 {
         return None;
     }
@@ -222,7 +223,7 @@ pub(crate) fn cut(record: Record, part: Part, skip: usize, take: usize) -> Optio
     };
     let mut place = 0;
     page.rows.retain(|row| {
-        let is_admitted = part.admits(row.seq as f64, row.timestamp.as_millis());
+        let is_admitted = filter.admits(row.seq as f64, row.timestamp.as_millis());
         place += usize::from(is_admitted);
         is_admitted && place > skip && place - skip <= take
     });

@@ -9,7 +9,7 @@ use crate::core::state::ScopedState;
 use crate::core::storage::{SessionRow, SharedRow};
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::object::Record;
 
 /// The members of a session with its title, and with the JSON of its labels and initial state.
 const TITLE: &str = "title";

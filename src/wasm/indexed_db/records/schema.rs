@@ -68,8 +68,9 @@
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbDatabase, IdbObjectStore, IdbTransaction};
 
+use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys::list;
-use crate::wasm::indexed_db::records::object::Record;
+use crate::wasm::object::Record;
 
 pub(crate) const SESSIONS: &str = "sessions";
 pub(crate) const STATES: &str = "states";
@@ -100,12 +101,29 @@ const BY_TERM: &str = "term";
 /// The key in `meta` of the note that the database is new.
 const CREATION: &str = "creation";
 
-/// Brings a database from one version to the next. It may read and write anything through the
-/// transaction. If it fails, the database stays as it was.
-pub type Step = fn(&IdbDatabase, &IdbTransaction) -> Result<(), JsValue>;
+/// Brings a database from one version to the next. If it fails, the database stays as it was.
+type Step = fn(&IdbDatabase, &IdbTransaction) -> Result<(), JsValue>;
 
-/// The steps; the database's version is their number. A released step never changes.
-pub(crate) const STEPS: &[Step] = &[create_stores, reserve_stores];
+/// A released step never changes.
+const STEPS: [Step; 2] = [create_stores, reserve_stores];
+
+pub(crate) const VERSION: u32 = STEPS.len() as u32;
+
+/// Runs the missing steps in the upgrade that a request has begun.
+pub(crate) fn upgrade(request: &Record, event: &Record) -> Result<(), Failure> {
+    let transaction: IdbTransaction = request.get("transaction").unchecked_into();
+    let database: IdbDatabase = request.get("result").unchecked_into();
+    let version = event.count("oldVersion") as usize;
+    for (number, step) in STEPS.iter().enumerate().skip(version) {
+        step(&database, &transaction).map_err(|thrown| Failure::of_step(number + 1, &thrown))?;
+    }
+    if version == 0 {
+        // Only Chromium has this member; elsewhere it is undefined.
+        note_creation(&transaction, &event.get("dataLossMessage"))
+            .map_err(|thrown| Failure::of_step(0, &thrown))?;
+    }
+    Ok(())
+}
 
 /// Version 1.
 fn create_stores(database: &IdbDatabase, _: &IdbTransaction) -> Result<(), JsValue> {
@@ -164,10 +182,7 @@ fn index(
 
 /// Notes in a new database that it is new, with the browser's message about the loss of an earlier
 /// one. The note is part of the creation, so no tab finds a new database without it.
-pub(crate) fn note_creation(
-    transaction: &IdbTransaction,
-    message: &JsValue,
-) -> Result<(), JsValue> {
+fn note_creation(transaction: &IdbTransaction, message: &JsValue) -> Result<(), JsValue> {
     let note = Record::empty();
     note.set_text("key", CREATION);
     note.set("message", message);

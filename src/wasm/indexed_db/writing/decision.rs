@@ -1,16 +1,15 @@
 //! Decides the writes of a group, one after the other.
 
 use crate::core::write::{Changes, Found, Plan, Target, Write};
-use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::writing::group_rows::{Group, Member};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
+use crate::wasm::object::Record;
 
 /// The indexes of the buffers that a write names: its session, and the shared states that it needs.
 #[derive(Clone, Copy)]
-struct Positions {
+struct BufferIndexes {
     session: Option<usize>,
     user: Option<usize>,
     app: Option<usize>,
@@ -18,18 +17,18 @@ struct Positions {
 
 impl Group<'_> {
     /// Decides one member's write, and applies its changes to the rows that the next member sees.
-    pub(super) fn decide(&mut self, member: &mut Member) -> Done {
+    pub(super) fn decide(&mut self, member: &mut Member) -> Result<(), Failure> {
         let Member { write, caller, token, .. } = member;
         caller.check()?;
         let plan = write.plan();
-        let positions = self.positions(plan);
-        if self.checks.is_retry && plan.creates && self.is_made_by(*token, positions) {
+        let indexes = self.indexes(plan);
+        if self.checks.is_retry && plan.creates && self.is_made_by(*token, indexes) {
             return Ok(());
         }
-        let found = self.read(positions, plan)?;
+        let found = self.read(indexes, plan)?;
         let is_found = found.session.is_some();
         if let Some(changes) = write.decide(found) {
-            self.apply(changes, positions, write, *token);
+            self.apply(changes, indexes, write, *token);
         } else {
             let is_unchecked = write.plan().ids_are_new && !self.checks.ids;
             self.must_look_up |= is_found && is_unchecked;
@@ -37,27 +36,27 @@ impl Group<'_> {
         Ok(())
     }
 
-    fn positions(&self, plan: &Plan) -> Positions {
+    fn indexes(&self, plan: &Plan) -> BufferIndexes {
         let Target { app_name, user_id, .. } = &plan.target;
         let user = user_id.as_deref().filter(|_| plan.scopes.user);
-        Positions {
-            session: self.session_position(&plan.target),
-            user: user.and_then(|user_id| self.owner_position(app_name, Some(user_id))),
-            app: self.owner_position(app_name, None).filter(|_| plan.scopes.app),
+        BufferIndexes {
+            session: self.session_index(&plan.target),
+            user: user.and_then(|user_id| self.owner_index(app_name, Some(user_id))),
+            app: self.owner_index(app_name, None).filter(|_| plan.scopes.app),
         }
     }
 
     /// Whether an earlier attempt of the write with this token has created the session.
-    fn is_made_by(&self, token: f64, Positions { session, .. }: Positions) -> bool {
-        let record = session.and_then(|position| self.sessions.get(position)?.record.as_ref());
+    fn is_made_by(&self, token: f64, BufferIndexes { session, .. }: BufferIndexes) -> bool {
+        let record = session.and_then(|index| self.sessions.get(index)?.record.as_ref());
         record.and_then(|record: &Record| record.number("token")) == Some(token)
     }
 
     /// Reads the stored data that the plan names, unless an earlier member did, and returns it.
-    fn read(&mut self, positions: Positions, plan: &Plan) -> Result<Found, Failure> {
-        let Positions { session, user, app } = positions;
+    fn read(&mut self, indexes: BufferIndexes, plan: &Plan) -> Result<Found, Failure> {
+        let BufferIndexes { session, user, app } = indexes;
         let (mut head, mut events, mut changed) = (None, Vec::new(), Vec::new());
-        if let Some(buffer) = session.and_then(|position| self.sessions.get_mut(position)) {
+        if let Some(buffer) = session.and_then(|index| self.sessions.get_mut(index)) {
             head = buffer.head()?;
             if plan.scopes.session {
                 buffer.read_state()?;
@@ -65,14 +64,14 @@ impl Group<'_> {
             events = buffer.events(&plan.event_ids);
             changed = buffer.changed(plan.since);
         }
-        for position in [user, app] {
-            if let Some(buffer) = position.and_then(|position| self.owners.get_mut(position)) {
+        for index in [user, app] {
+            if let Some(buffer) = index.and_then(|index| self.owners.get_mut(index)) {
                 buffer.read_state()?;
             }
         }
-        let row = |position: Option<usize>| self.owners.get(position?)?.row.clone();
+        let row = |index: Option<usize>| self.owners.get(index?)?.row.clone();
         let buffer = session.filter(|_| plan.scopes.session);
-        let buffer = buffer.and_then(|position| self.sessions.get(position));
+        let buffer = buffer.and_then(|index| self.sessions.get(index));
         Ok(Found {
             session: head,
             state: buffer.and_then(SessionBuffer::state).cloned(),
@@ -84,15 +83,15 @@ impl Group<'_> {
         })
     }
 
-    fn apply(&mut self, changes: Changes, positions: Positions, write: &Write, token: f64) {
+    fn apply(&mut self, changes: Changes, indexes: BufferIndexes, write: &Write, token: f64) {
         let Changes { session: session_change, user, app, events } = changes;
-        for (position, change) in [(positions.user, user), (positions.app, app)] {
-            let buffer = position.and_then(|position| self.owners.get_mut(position));
+        for (index, change) in [(indexes.user, user), (indexes.app, app)] {
+            let buffer = index.and_then(|index| self.owners.get_mut(index));
             if let Some((buffer, change)) = buffer.zip(change) {
                 buffer.change(change);
             }
         }
-        let buffer = positions.session.and_then(|position| self.sessions.get_mut(position));
+        let buffer = indexes.session.and_then(|index| self.sessions.get_mut(index));
         let Some((buffer, change)) = buffer.zip(session_change) else {
             return;
         };

@@ -8,12 +8,12 @@ use crate::core::session::Revision;
 use crate::core::storage::Deletion;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
-use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, META, SESSIONS, STATES};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
+use crate::wasm::object::Record;
 
 /// A session as it was listed. It is deleted only if it is still the same.
 pub(crate) struct Expected {
@@ -30,7 +30,9 @@ pub(crate) async fn delete(
     expected: Option<&Expected>,
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
-    access.retried(caller, &|| Box::pin(delete_once(access, deletion, expected, caller))).await
+    access
+        .run_with_retries(caller, &|| Box::pin(delete_once(access, deletion, expected, caller)))
+        .await
 }
 
 async fn delete_once(
@@ -43,7 +45,7 @@ async fn delete_once(
         Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, DETAILS, STATES],
         Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, SESSIONS, STATES],
     };
-    let transaction = access.begin_write(&keys::list(stores)).await?;
+    let transaction = access.begin(Mode::Write, stores).await?;
     let removal = Removal::ask(&transaction, deletion);
     let results = transaction.results().await?;
     let mut results = results.into_iter();

@@ -6,7 +6,6 @@
 
 use std::cell::Cell;
 
-use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::core::session::SessionKey;
@@ -28,7 +27,7 @@ pub(crate) async fn write(
     loop {
         let has_put = Cell::new(false);
         let written = write_once(access, members, checks, full, &has_put);
-        let written = access.once(Box::pin(written)).await;
+        let written = access.run_once(Box::pin(written)).await;
         let (Err(failure), [member]) = (&written, &*members) else {
             return written;
         };
@@ -38,12 +37,13 @@ pub(crate) async fn write(
         let Plan { target, repetition, .. } = member.write.plan();
         let is_safe = !has_put.get() || *repetition != Repetition::CountsTwice;
         let is_lost = failure.is_loss() && !checks.is_retry && is_safe;
-        let is_left = failure.is_left_in_commit() && *repetition == Repetition::Recognized;
-        if !(may_be_stored || is_lost || is_left || failure.is_left()) {
+        let is_page_left =
+            failure.is_page_left_in_commit() && *repetition == Repetition::Recognized;
+        if !(may_be_stored || is_lost || is_page_left || failure.is_page_left()) {
             return written.map_err(|failure| failure.of_session(target));
         }
         member.caller.count_retry()?;
-        checks.is_retry |= is_lost || is_left;
+        checks.is_retry |= is_lost || is_page_left;
         checks.ids = true;
     }
 }
@@ -59,7 +59,7 @@ async fn write_once(
     let only_reads = members.iter().all(|member| member.write.plan().only_reads());
     loop {
         let mode = if only_reads { Mode::Read } else { Mode::Write };
-        let transaction = access.begin(&stores(members, checks), mode).await?;
+        let transaction = access.begin(mode, &stores(members, checks)).await?;
         let mut group = Group::new(&transaction, members, checks);
         group.read_rows(transaction.results().await?);
         if let Some(sequence) = &group.sequence {
@@ -91,29 +91,28 @@ async fn write_once(
 }
 
 /// Returns the stores that these writes may touch.
-fn stores(members: &[Member], checks: Checks) -> JsValue {
-    let (mut sessions, mut states, mut creates) = (false, false, false);
+fn stores(members: &[Member], checks: Checks) -> Vec<&'static str> {
+    let mut stores = Vec::new();
+    let (mut sessions, mut states, mut sequence) = (false, false, checks.floor);
     for member in members {
         let plan = member.write.plan();
         sessions |= plan.target.session_id.is_some();
         states |= plan.scopes.user || plan.scopes.app || plan.creates;
-        creates |= plan.creates;
+        sequence |= plan.creates;
     }
-    let sequence = creates || checks.floor || !(sessions || states);
-    let needed = [
-        // The sequence is checked against the sessions, so it needs their store.
-        (SESSIONS, sessions || sequence),
-        (EVENTS, sessions),
-        // A session may get a title by an append.
-        (DETAILS, sessions),
-        (STATES, states),
-        (META, sequence),
-    ];
-    let stores = Array::new();
-    for (store, is_needed) in needed {
-        if is_needed {
-            stores.push(&store.into());
+    if sessions {
+        // An append may give the session a title, which changes a record in `DETAILS`.
+        stores.extend([SESSIONS, EVENTS, DETAILS]);
+    }
+    if states {
+        stores.push(STATES);
+    }
+    if sequence || stores.is_empty() {
+        stores.push(META);
+        // The sequence is checked against the sessions.
+        if !sessions {
+            stores.push(SESSIONS);
         }
     }
-    stores.into()
+    stores
 }

@@ -10,16 +10,15 @@ use crate::core::session::{NEVER, Revision, SessionKey};
 use crate::core::write::{Target, Write};
 use crate::platform;
 use crate::wasm::indexed_db::connection::caller::Caller;
-use crate::wasm::indexed_db::connection::one_shot::Done;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::Page;
 use crate::wasm::indexed_db::records::schema::{BY_ID, BY_REPLACEMENT, EVENTS};
 use crate::wasm::indexed_db::writing::owner_buffer::OwnerBuffer;
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
+use crate::wasm::object::Record;
 
 /// One write of a group.
 pub(crate) struct Member {
@@ -28,7 +27,7 @@ pub(crate) struct Member {
     /// Identifies the session that this write creates, apart from others with the same key.
     pub(super) token: f64,
     /// The result of this write, if the transaction as a whole succeeds.
-    pub(super) done: Done,
+    pub(super) done: Result<(), Failure>,
 }
 
 impl Member {
@@ -100,7 +99,7 @@ impl<'a> Group<'a> {
         let plan = member.write.plan();
         let Target { app_name, user_id, session_id } = &plan.target;
         if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
-            let position = self.session_position(&plan.target).unwrap_or_else(|| {
+            let index = self.session_index(&plan.target).unwrap_or_else(|| {
                 self.sessions.push(SessionBuffer::new(SessionKey {
                     app_name: app_name.clone(),
                     user_id: user_id.clone(),
@@ -108,7 +107,7 @@ impl<'a> Group<'a> {
                 }));
                 self.sessions.len() - 1
             });
-            if let Some(buffer) = self.sessions.get_mut(position) {
+            if let Some(buffer) = self.sessions.get_mut(index) {
                 buffer.since = buffer.since.min(plan.since);
                 buffer.end = plan.truncate_after.unwrap_or(buffer.end);
             }
@@ -119,21 +118,21 @@ impl<'a> Group<'a> {
             if !wants_state && !plan.creates {
                 continue;
             }
-            let position = self.owner_position(app_name, user_id).unwrap_or_else(|| {
+            let index = self.owner_index(app_name, user_id).unwrap_or_else(|| {
                 self.owners.push(OwnerBuffer::new(app_name, user_id));
                 self.owners.len() - 1
             });
-            if let Some(buffer) = self.owners.get_mut(position) {
+            if let Some(buffer) = self.owners.get_mut(index) {
                 buffer.wants_state |= wants_state;
             }
         }
     }
 
-    pub(super) fn session_position(&self, target: &Target) -> Option<usize> {
+    pub(super) fn session_index(&self, target: &Target) -> Option<usize> {
         self.sessions.iter().position(|buffer| buffer.is(target))
     }
 
-    pub(super) fn owner_position(&self, app_name: &str, user_id: Option<&str>) -> Option<usize> {
+    pub(super) fn owner_index(&self, app_name: &str, user_id: Option<&str>) -> Option<usize> {
         self.owners.iter().position(|buffer| buffer.is(app_name, user_id))
     }
 
@@ -165,14 +164,14 @@ impl<'a> Group<'a> {
             if !self.checks.ids && plan.ids_are_new {
                 continue;
             }
-            let Some(position) = self.session_position(&plan.target) else { continue };
-            let Some((_, number)) = self.stored(position) else { continue };
+            let Some(session) = self.session_index(&plan.target) else { continue };
+            let Some((_, number)) = self.stored(session) else { continue };
             let index = self.transaction.index(EVENTS, BY_ID);
             for id in &plan.event_ids {
                 let id = JsValue::from_str(&keys::event_id(number, id));
                 let index = index.clone();
                 self.transaction.ask(index.and_then(|index| index.get_key(&id)));
-                requested.push(position);
+                requested.push(session);
             }
         }
         requested
@@ -188,25 +187,25 @@ impl<'a> Group<'a> {
         most: Option<u32>,
     ) -> Vec<usize> {
         let mut found = BinaryHeap::new();
-        for (position, key) in keys_for.iter().zip(keys.iter()) {
+        for (index, key) in keys_for.iter().zip(keys.iter()) {
             // `[number, seq]`.
             if let Some(key) = Record::found(key) {
-                found.push((key.count("1") as Revision, *position as u32));
+                found.push((key.count("1") as Revision, *index as u32));
             }
         }
         let mut requested = Vec::new();
         let mut last = None;
         while let Some(next) = found.pop() {
-            let position = next.1 as usize;
+            let index = next.1 as usize;
             if last.replace(next) != Some(next)
-                && let Some((_, number)) = self.stored(position)
+                && let Some((_, number)) = self.stored(index)
             {
                 self.transaction.get_all(EVENTS, &keys::pair(number, next.0 as f64), None);
-                requested.push(position);
+                requested.push(index);
             }
         }
-        for (position, buffer) in self.sessions.iter().enumerate() {
-            let Some((record, number)) = self.stored(position) else {
+        for (index, buffer) in self.sessions.iter().enumerate() {
+            let Some((record, number)) = self.stored(index) else {
                 continue;
             };
             if (record.count("created") as Revision) < buffer.end && buffer.end < record.revision()
@@ -214,25 +213,25 @@ impl<'a> Group<'a> {
                 // The page at the cut may also hold events that stay.
                 let page = keys::from(number, keys::after(buffer.end));
                 self.transaction.get_all(EVENTS, &page, Some(1));
-                requested.push(position);
+                requested.push(index);
             }
             if record.revision() <= buffer.since {
                 continue;
             }
             let range = keys::from(number, keys::after(buffer.since));
             self.transaction.get_all(EVENTS, &range, most);
-            requested.push(position);
+            requested.push(index);
             if record.count("replaced") > buffer.since as f64 {
                 self.transaction.find(EVENTS, BY_REPLACEMENT, &range);
-                requested.push(position);
+                requested.push(index);
             }
         }
         requested
     }
 
     /// Returns a stored session and its number; `None` if it is missing or damaged.
-    fn stored(&self, position: usize) -> Option<(&Record, f64)> {
-        let record = self.sessions.get(position)?.record.as_ref()?;
+    fn stored(&self, index: usize) -> Option<(&Record, f64)> {
+        let record = self.sessions.get(index)?.record.as_ref()?;
         record.head().ok()?;
         Some((record, record.count("number")))
     }
@@ -245,8 +244,8 @@ impl<'a> Group<'a> {
         results: &Array,
         is_exact: bool,
     ) -> Result<(), Failure> {
-        for (position, records) in requested.iter().zip(results.iter()) {
-            let Some(buffer) = self.sessions.get_mut(*position) else {
+        for (index, records) in requested.iter().zip(results.iter()) {
+            let Some(buffer) = self.sessions.get_mut(*index) else {
                 continue;
             };
             for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {

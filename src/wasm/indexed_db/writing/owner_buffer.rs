@@ -8,8 +8,8 @@ use crate::core::storage::{SharedChange, SharedRow};
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::schema::STATES;
+use crate::wasm::object::Record;
 
 /// An app's or user's record and state within a group.
 pub(crate) struct OwnerBuffer {

@@ -12,12 +12,12 @@ use wasm_bindgen_futures::spawn_local;
 
 use crate::core::session::SessionKey;
 use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::{PAGE, PAGE_TEXT, Page};
 use crate::wasm::indexed_db::records::schema::{EVENTS, SESSIONS};
+use crate::wasm::object::Record;
 
 /// The most records to read in one transaction.
 const LARGEST: u32 = 4 * PAGE as u32;
@@ -49,9 +49,9 @@ impl Sealer {
         let sealer = Rc::clone(self);
         spawn_local(async move {
             let access = &sealer.access;
-            let sealed = access.once(Box::pin(seal(access, &key)));
+            let sealed = access.run_once(Box::pin(seal(access, &key)));
             // No caller waits for it. If it failed, the next append requests it again.
-            drop(access.in_turn(Box::pin(sealed)).await);
+            drop(access.run_in_turn(Box::pin(sealed)).await);
             sealer.pending.borrow_mut().retain(|pending| *pending != key);
         });
     }
@@ -59,7 +59,7 @@ impl Sealer {
 
 /// Seals the open events of a session, except the last ones if they do not fill a page.
 async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
-    let transaction = access.begin_write(&keys::list(&[SESSIONS, EVENTS])).await?;
+    let transaction = access.begin(Mode::Write, &[SESSIONS, EVENTS]).await?;
     transaction.get(SESSIONS, &keys::session(key));
     if let Some(session) = Record::found(transaction.results().await?.get(0)) {
         session.head()?;

@@ -7,8 +7,8 @@ use crate::core::session::Revision;
 use crate::platform;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::schema::{META, SESSIONS};
+use crate::wasm::object::Record;
 
 const KEY: &str = "sequence";
 

@@ -14,9 +14,9 @@ use crate::core::write::{EventRow, SessionChange, Target};
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::object::Record;
 use crate::wasm::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
 use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, SESSIONS};
+use crate::wasm::object::Record;
 
 /// A session's record, data and events within a group.
 pub(crate) struct SessionBuffer {
@@ -25,8 +25,8 @@ pub(crate) struct SessionBuffer {
     path: JsValue,
     /// The record as it was stored, until `put` changes it.
     pub(crate) record: Option<Record>,
-    /// Read from the record when it is first needed.
-    place: Option<Place>,
+    /// Read from the record when they are first needed.
+    counters: Option<Counters>,
     /// Read from the record when a write is to see or change it.
     state: Option<ScopedState>,
     /// The lowest revision after which a member needs the changed events.
@@ -56,7 +56,7 @@ struct EventPlace {
 }
 
 /// The session's revisions, number and count of open records, after the group's writes so far.
-struct Place {
+struct Counters {
     head: SessionHead,
     number: f64,
     open: f64,
@@ -73,7 +73,7 @@ impl SessionBuffer {
             path: keys::session(&key),
             key,
             record: None,
-            place: None,
+            counters: None,
             state: None,
             since: NEVER,
             end: NEVER,
@@ -104,17 +104,17 @@ impl SessionBuffer {
     /// Returns the session's head; `None` if there is no session. Fails with `corrupt_record` if it
     /// is damaged.
     pub(crate) fn head(&mut self) -> Result<Option<SessionHead>, Failure> {
-        if let Some(record) = self.record.as_ref().filter(|_| self.place.is_none()) {
+        if let Some(record) = self.record.as_ref().filter(|_| self.counters.is_none()) {
             let (number, open) = (record.count("number"), record.count("open"));
-            self.place = Some(Place { head: record.head()?, number, open });
+            self.counters = Some(Counters { head: record.head()?, number, open });
         }
-        Ok(self.place.as_ref().map(|place| place.head))
+        Ok(self.counters.as_ref().map(|counters| counters.head))
     }
 
     /// Makes the record of a new session.
     pub(crate) fn create(&mut self, number: f64, token: f64, head: SessionHead) {
         self.record = Some(Record::session(&self.key, number, token, head));
-        self.place = Some(Place { head, number, open: 0.0 });
+        self.counters = Some(Counters { head, number, open: 0.0 });
     }
 
     /// Reads the state, unless it was read already.
@@ -182,8 +182,8 @@ impl SessionBuffer {
     /// Applies a member's change of the session, and its events. An event whose id is known
     /// replaces that event in place.
     pub(crate) fn change(&mut self, change: SessionChange, events: Vec<EventRow>) {
-        if let Some(place) = &mut self.place {
-            place.head = change.head;
+        if let Some(counters) = &mut self.counters {
+            counters.head = change.head;
         }
         if let Some(state) = &mut self.state {
             state.apply(change.state);
@@ -232,18 +232,18 @@ impl SessionBuffer {
         let pages = mem::take(&mut self.pages);
         let new = mem::take(&mut self.new);
         let record = self.record.as_ref().filter(|_| self.is_changed);
-        let Some((record, place)) = record.zip(self.place.as_mut()) else {
+        let Some((record, counters)) = record.zip(self.counters.as_mut()) else {
             return false;
         };
-        let SessionHead { revision, last_update_time, .. } = place.head;
+        let SessionHead { revision, last_update_time, .. } = counters.head;
         if self.is_cut {
-            transaction.delete(EVENTS, &keys::from(place.number, keys::after(self.end)));
+            transaction.delete(EVENTS, &keys::from(counters.number, keys::after(self.end)));
         }
         let mut is_replaced = new.iter().any(|row| row.seq != row.revision);
         for stored in pages.into_iter().filter(|stored| stored.is_changed) {
             // Starts with the last page: it has the key of the old page and overwrites it.
             // Otherwise two records would hold an id, which the unique index refuses.
-            for page in pages_of(place.number, stored.page.rows).iter().rev() {
+            for page in pages_of(counters.number, stored.page.rows).iter().rev() {
                 transaction.put(EVENTS, &page.record());
             }
             is_replaced = true;
@@ -251,22 +251,22 @@ impl SessionBuffer {
         if is_replaced {
             record.set_number("replaced", revision as f64);
         }
-        for added in new_pages_of(place.number, new) {
+        for added in new_pages_of(counters.number, new) {
             // Not `put`: if a record is there already, the data is damaged and the write must fail.
             transaction.add(EVENTS, &added.record());
-            place.open += 1.0;
+            counters.open += 1.0;
         }
-        record.set_session_number(place.number);
+        record.set_session_number(counters.number);
         record.set_number("revision", revision as f64);
         record.set_number("lastUpdateTime", last_update_time.as_millis());
-        record.set_number("open", place.open);
+        record.set_number("open", counters.open);
         if let Some(state) = &self.state {
             record.set_state(state);
         }
         transaction.put(SESSIONS, record);
         if self.is_described {
-            transaction.put(DETAILS, &Record::stale_terms(place.number, &self.path));
+            transaction.put(DETAILS, &Record::stale_terms(counters.number, &self.path));
         }
-        place.open >= PAGE as f64
+        counters.open >= PAGE as f64
     }
 }

@@ -1,4 +1,4 @@
-//! Plain JavaScript objects: records of the stores, and the browser's events and errors.
+//! Plain JavaScript objects: results, records of IndexedDB, and the browser's events and errors.
 //!
 //! One getter serves all members, and one setter each kind of value. A getter and a setter for each
 //! member would be forty imports in the wasm.
@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(extends = Object)]
-    #[derive(Debug, Clone)]
+    #[derive(Debug, Clone, PartialEq)]
     pub(crate) type Record;
 
     #[wasm_bindgen(method, structural, indexing_getter)]
@@ -27,8 +27,8 @@ extern "C" {
 }
 
 impl Record {
-    /// Returns an empty object without prototype. A setter on `Object.prototype` thus takes no
-    /// member away.
+    /// Returns an empty object without prototype. All its members are its own, whatever the page has
+    /// added to `Object.prototype`.
     pub(crate) fn empty() -> Self {
         Object::<JsValue>::create(JsValue::NULL.unchecked_ref()).unchecked_into()
     }

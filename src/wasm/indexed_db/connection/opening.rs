@@ -1,0 +1,86 @@
+//! A request to open or delete a database.
+
+use js_sys::Reflect;
+use wasm_bindgen::prelude::*;
+use web_sys::{Event, IdbDatabase, IdbFactory, IdbTransaction};
+
+use crate::core::error::StorageProblem;
+use crate::wasm::guarded::guard;
+use crate::wasm::indexed_db::connection::one_shot::{Listener, listen};
+use crate::wasm::indexed_db::records::failure::Failure;
+use crate::wasm::indexed_db::records::schema::VERSION;
+use crate::wasm::object::Record;
+
+/// What a database is opened for.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    Use,
+    Deletion,
+}
+
+/// The request keeps its listener as long as the browser may call it.
+pub(crate) struct Opening {
+    pub(crate) request: Record,
+    pub(crate) may_try_again: bool,
+    _listener: Listener,
+}
+
+const EVENTS: [&str; 4] = ["onsuccess", "onerror", "onupgradeneeded", "onblocked"];
+
+impl Opening {
+    pub(crate) fn begin(
+        name: &str,
+        purpose: Purpose,
+        may_try_again: bool,
+        handle: impl Fn(&Record) + 'static,
+    ) -> Result<Self, Failure> {
+        let factory = factory()?;
+        let request = match purpose {
+            Purpose::Use => factory.open_with_u32(name, VERSION),
+            Purpose::Deletion => factory.delete_database(name),
+        };
+        let request = request.map_err(|thrown| Failure::of_opening(&thrown))?;
+        let listener = Listener::new(move |event: JsValue| handle(event.unchecked_ref()));
+        listen(&request, &EVENTS, listener.as_ref());
+        Ok(Self { request: request.unchecked_into(), may_try_again, _listener: listener })
+    }
+
+    /// Leaves no connection of this request open, whatever the browser still does with it.
+    pub(crate) fn abandon(self) {
+        // The browser may still send events for this request, or none. A listener that kept the
+        // database alive would keep its connection open.
+        let listener = Listener::new(|event: JsValue| {
+            let event: &Event = event.unchecked_ref();
+            drop(guard(&mut || {
+                event.prevent_default();
+                end(event.unchecked_ref::<Record>().get("target").unchecked_ref());
+            }));
+        });
+        listen(&self.request, &EVENTS, &listener.into_js_value());
+        end(&self.request);
+    }
+}
+
+/// Closes the connection that a request opened, or aborts its upgrade.
+fn end(request: &Record) {
+    if request.text("readyState") != "done" {
+        return;
+    }
+    if let Some(upgrade) = Record::found(request.get("transaction")) {
+        // Fails if the upgrade has ended already.
+        let _ = upgrade.unchecked_ref::<IdbTransaction>().abort();
+    }
+    if let Some(raw) = Record::found(request.get("result")) {
+        raw.unchecked_ref::<IdbDatabase>().close();
+    }
+}
+
+/// Returns the host's IndexedDB. If it is forbidden, even reading the property may throw.
+fn factory() -> Result<IdbFactory, Failure> {
+    let factory = Reflect::get(&js_sys::global(), &"indexedDB".into())
+        .map_err(|thrown| Failure::of_opening(&thrown))?;
+    if factory.is_object() {
+        return Ok(factory.unchecked_into());
+    }
+    Err(Failure::of(StorageProblem::Unavailable, "no indexedDB"))
+}
