@@ -130,7 +130,7 @@ export class VertexAdapter implements BuiltInAdapter {
       await this.#call(request, (sessions) => deleteUser(sessions, key.appName, key.userId));
     } else {
       if (what !== 'session') throw unsupported(DELETE_ADVICE);
-      await this.#write(request, isAbsent, deleteSession);
+      await this.#write<unknown>(request, isAbsent, deleteSession);
     }
   }
 
