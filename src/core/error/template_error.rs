@@ -32,6 +32,12 @@ pub enum ArtifactError {
 
 impl ArtifactError {
     /// Returns the stable code, equal in Rust and JavaScript.
+    ///
+    /// ```
+    /// use adk_session_wasm::template::ArtifactError;
+    /// assert_eq!(ArtifactError::NoService.code(), "artifact_service_missing");
+    /// assert_eq!(ArtifactError::Failed("disk full".into()).code(), "storage_failed");
+    /// ```
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -96,6 +102,11 @@ impl TemplateError {
     /// Returns the stable code, equal in Rust and JavaScript.
     ///
     /// A failed load has the code `storage_failed`, like any failed storage. Its cause has the reason.
+    ///
+    /// ```
+    /// # use adk_session_wasm::template::TemplateError;
+    /// assert_eq!(TemplateError::Missing(Vec::new()).code(), "missing_variable");
+    /// ```
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {

@@ -40,12 +40,26 @@ pub struct Placeholder<'t> {
 impl Placeholder<'_> {
     /// Whether it prints itself and not its value, because an odd number of backslashes precedes
     /// it.
+    ///
+    /// ```
+    /// use adk_session_wasm::template::Template;
+    /// let template = Template::new(r"{a} \{a} \\{a}");
+    /// let escaped: Vec<_> = template.placeholders().map(|found| found.is_escaped()).collect();
+    /// assert_eq!(escaped, [false, true, false]);
+    /// ```
     #[must_use]
     pub const fn is_escaped(&self) -> bool {
         self.backslashes % 2 == 1
     }
 
     /// Returns its byte range in the text, with braces and without backslashes.
+    ///
+    /// ```
+    /// use adk_session_wasm::template::Template;
+    /// let template = Template::new(r"1 \{a}");
+    /// let ranges: Vec<_> = template.placeholders().map(|found| found.range()).collect();
+    /// assert_eq!(ranges, [3..6]);
+    /// ```
     #[must_use]
     pub const fn range(&self) -> Range<usize> {
         self.start..self.end

@@ -88,6 +88,16 @@ impl Template {
 /// Inserts a context's state and artifacts into an instruction: [`Template::new`] and
 /// [`Template::render`] in one call.
 ///
+/// ```
+/// use adk_session_wasm::template::{TemplateError, inject_session_state};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), TemplateError> {
+/// let state = serde_json::Map::from_iter([("이름".to_owned(), "민수".into())]);
+/// assert_eq!(inject_session_state("안녕 {이름}!", &state).await?, "안녕 민수!");
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The same as [`Template::render`].
 pub async fn inject_session_state<C>(template: &str, context: &C) -> Result<String, TemplateError>

@@ -49,6 +49,11 @@ impl Template {
     }
 
     /// Returns the original text.
+    ///
+    /// ```
+    /// # use adk_session_wasm::template::Template;
+    /// assert_eq!(Template::new("Hi {name}").text(), "Hi {name}");
+    /// ```
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -76,6 +81,13 @@ impl Template {
 
     /// Returns the placeholders with their ranges and the ranges of their names, in UTF-16 code
     /// units as JavaScript counts.
+    ///
+    /// ```
+    /// # use adk_session_wasm::template::Template;
+    /// let template = Template::new("😀 { 이름? }");
+    /// let ranges: Vec<_> = template.utf16_names().map(|(_, range, name)| (range, name)).collect();
+    /// assert_eq!(ranges, [(3..10, 5..7)]);
+    /// ```
     pub fn utf16_names(
         &self,
     ) -> impl Iterator<Item = (Placeholder<'_>, Range<usize>, Range<usize>)> {
