@@ -34,7 +34,7 @@ overStorages('A watcher', (open) => {
     assert.deepEqual(await notices.next(), { done: true, value: undefined });
   });
 
-  it('shares a signal with many others, and Node warns of none', async (t) => {
+  it('shares a signal with many others without a warning of Node', async (t) => {
     const service = await open();
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
