@@ -63,3 +63,42 @@ export function requireMilliseconds(
   if (typeof value === 'number' && value >= least && value <= most) return value;
   throw invalidValue(key, `must be milliseconds from ${least} to ${most}`, value);
 }
+
+/** Returns a number, or `undefined` if it is absent or null. Rust checks its range. */
+export function optionalNumber(key: string, value: unknown): number | undefined {
+  return optionalValue(key, value, isNumber, 'must be a number');
+}
+
+/** Returns a flag, or `undefined` if it is absent or null. */
+export function optionalBoolean(key: string, value: unknown): boolean | undefined {
+  return optionalValue(key, value, isBoolean, 'must be true or false');
+}
+
+/** Returns a count or a revision, or `undefined` if it is absent or null. */
+export function optionalCount(key: string, value: unknown): number | undefined {
+  return optionalValue(key, value, isCount, 'must be a whole number from 0');
+}
+
+/** Returns the value, which must be as the rule has it, or `undefined` if it is absent or null. */
+export function optionalValue<T>(
+  key: string,
+  value: unknown,
+  isValid: (value: unknown) => value is T,
+  rule: string,
+): T | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (isValid(value)) return value;
+  throw invalidValue(key, rule, value);
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

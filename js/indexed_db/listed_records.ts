@@ -1,5 +1,5 @@
+import { isTime } from '../model/time.js';
 import { memberOf } from '../members/own.js';
-import { isTime } from '../model/event/snapshot.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { ListedSession } from '../storage/session_store.js';
 

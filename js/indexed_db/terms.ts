@@ -1,5 +1,5 @@
+import { isTime } from '../model/time.js';
 import { SessionError } from '../errors/errors.js';
-import { isTime } from '../model/event/snapshot.js';
 import { termsOf } from '../model/terms.js';
 import { isRevision } from '../storage/checked_rows.js';
 import { sortList } from '../storage/list_place.js';

@@ -1,5 +1,16 @@
 import { invalidValue } from '../errors/invalid.js';
-import { ID_RULE, isId, isTime, TIME_RULE } from './event/snapshot.js';
+import { fitsUtf8, isWellFormed } from '../json/text.js';
+
+/** The most bytes of UTF-8 in an id. */
+const MAX_ID_BYTES = 512;
+
+/** The rule of an id, for messages. */
+export const ID_RULE = `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8`;
+
+/** Returns whether `id` is a valid id of an app, a user, a session or an event. */
+export function isId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
+}
 
 /** @throws SessionError `invalid_argument` naming `argument`, if `id` is not a valid id */
 export function requireId(argument: string, id: unknown): string {
@@ -17,48 +28,4 @@ export function requireUser({ appName, userId }: { appName: unknown; userId: unk
 export function requireOwner({ appName, userId }: { appName: unknown; userId?: unknown }): void {
   requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
-}
-
-/** Returns a number, or `undefined` if it is absent or null. Rust checks its range. */
-export function optionalNumber(argument: string, value: unknown): number | undefined {
-  return optional(argument, value, isNumber, 'must be a number');
-}
-
-/** Returns a flag, or `undefined` if it is absent or null. */
-export function optionalBoolean(argument: string, value: unknown): boolean | undefined {
-  return optional(argument, value, isBoolean, 'must be true or false');
-}
-
-/** Returns a count or a revision, or `undefined` if it is absent or null. */
-export function optionalCount(argument: string, value: unknown): number | undefined {
-  return optional(argument, value, isCount, 'must be a whole number from 0');
-}
-
-/** Returns a time, or `undefined` if it is absent or null. */
-export function optionalTime(argument: string, value: unknown): number | undefined {
-  return optional(argument, value, isTime, TIME_RULE);
-}
-
-/** @throws SessionError `invalid_argument` naming `argument`, if it is given and not as the rule has it */
-function optional<T>(
-  argument: string,
-  value: unknown,
-  isValid: (value: unknown) => value is T,
-  rule: string,
-): T | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (isValid(value)) return value;
-  throw invalidValue(argument, rule, value);
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
-}
-
-function isBoolean(value: unknown): value is boolean {
-  return typeof value === 'boolean';
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

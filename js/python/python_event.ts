@@ -2,9 +2,9 @@
  * Selects the part of an event that Python can read, in Python's form: snake_case, times in seconds, without
  * `null`s, and without values that Python's models refuse.
  */
+import { isTime } from '../model/time.js';
 import { defineMember } from '../members/member.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
-import { isTime } from '../model/event/snapshot.js';
 import { REMOVED } from '../state/scope.js';
 import { digitsOf } from './numbers.js';
 import { isPythonAuthConfig } from './python_auth.js';

@@ -5,8 +5,8 @@
  * nearest double, so a time that is converted to and fro is the same number again. A plain multiplication is
  * not: 1741218414.968405 * 1000 is 1741218414968.4048.
  */
+import { MAX_TIMESTAMP } from '../model/time.js';
 import { isPlainObject } from '../json/rules.js';
-import { MAX_TIMESTAMP } from '../model/event/snapshot.js';
 
 /**
  * The unit of a time since 1970.

@@ -1,5 +1,10 @@
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { requireOneOf } from '../errors/option_values.js';
+import {
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  requireOneOf,
+} from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
@@ -9,13 +14,7 @@ import type { Event } from '../model/event/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import {
-  optionalBoolean,
-  optionalCount,
-  optionalNumber,
-  requireId,
-  requireUser,
-} from '../model/ids.js';
+import { requireId, requireUser } from '../model/ids.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';

@@ -1,9 +1,15 @@
+import { isTime } from '../model/time.js';
 import { after as whenRead, type MaybePromise } from '../call/call.js';
-import { requireOneOf } from '../errors/option_values.js';
+import {
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  requireOneOf,
+} from '../errors/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isWellFormed } from '../json/text.js';
 import { ownMembers } from '../members/own.js';
-import { optionalBoolean, optionalCount, optionalNumber, requireOwner } from '../model/ids.js';
+import { requireOwner } from '../model/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Session } from '../model/session.js';
 import type {
@@ -11,7 +17,6 @@ import type {
   SessionsPage,
   SessionsRequest,
 } from '../model/session_list.js';
-import { isTime } from '../model/event/snapshot.js';
 import type { ListTime, TimedPlace } from '../storage/list_place.js';
 import type { ListedSession, ListPageRequest, ReadList } from '../storage/session_store.js';
 import { type CursorKind, cursorText, readPlace } from './cursor.js';

@@ -1,8 +1,9 @@
+import { optionalBoolean, optionalNumber } from '../errors/option_values.js';
 import { type Description, setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
-import { isId } from '../model/event/snapshot.js';
-import { optionalBoolean, optionalNumber, requireId, requireUser } from '../model/ids.js';
+import type { HostAbortSignal } from '../model/host.js';
+import { isId, requireId, requireUser } from '../model/ids.js';
 import type {
   CompositeSessionKey,
   GetSessionConfig,
@@ -23,7 +24,7 @@ import { parseEvents } from './stored_events.js';
 export interface ReaderParts {
   /** Calls the store, once the wasm is loaded. */
   readonly call: <T>(
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
     call: (store: SessionStore) => MaybePromise<T>,
   ) => MaybePromise<T>;
   readonly handles: Handles;

@@ -1,10 +1,10 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
+import { isTime } from '../model/time.js';
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
 import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
-import { isTime } from '../model/event/snapshot.js';
 import { isEvent } from '../read/stored_events.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { StorageKey } from '../storage/rows.js';

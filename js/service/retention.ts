@@ -1,9 +1,9 @@
+import { isId } from '../model/ids.js';
 import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { isSessionError } from '../errors/errors.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import type { RetentionOptions } from '../model/deletion.js';
-import { isId } from '../model/event/snapshot.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import { putLast } from '../members/bounded_map.js';
 import { comparePlaces } from '../storage/list_place.js';

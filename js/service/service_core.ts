@@ -7,8 +7,7 @@ import { createEvent, newEventId } from '../model/event/create_event.js';
 import { ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
-import { isId } from '../model/event/snapshot.js';
-import { requireId, requireOwner, requireUser } from '../model/ids.js';
+import { isId, requireId, requireOwner, requireUser } from '../model/ids.js';
 import type {
   CreateSessionRequest,
   DeleteSessionRequest,
@@ -18,6 +17,7 @@ import type {
   UpdateStateRequest,
 } from '../model/session.js';
 import type { StorageCall } from '../model/diagnostic.js';
+import type { HostAbortSignal } from '../model/host.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
@@ -312,7 +312,7 @@ export class ServiceCore {
 
   /** Calls the store once the wasm is loaded. */
   callStore<T>(
-    signal: AbortSignal | undefined,
+    signal: HostAbortSignal | undefined,
     call: (store: SessionStore) => MaybePromise<T>,
   ): MaybePromise<T> {
     // Before anything is awaited, so that appends called earlier are first in line.

@@ -1,10 +1,10 @@
 /**
  * Checks the rows that a storage adapter returns, so that an error names the verb and field that was wrong.
  */
+import { isTime } from '../model/time.js';
 import { kindOf } from '../errors/describe.js';
 import { SessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';
-import { isTime } from '../model/event/snapshot.js';
 import type { SharedScope } from '../state/scope.js';
 import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './rows.js';
 

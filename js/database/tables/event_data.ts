@@ -10,6 +10,7 @@
  * - The JSON is stored as text within a string. Objects would take less space, but PostgreSQL's JSONB sorts
  *   keys and rewrites numbers. Python's parsers also limit depth and digits in fields that they ignore.
  */
+import { isTime } from '../../model/time.js';
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { eventInMilliseconds } from '../../python/time.js';
@@ -20,7 +21,6 @@ import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
 import { parseEventText } from '../../read/stored_events.js';
-import { isTime } from '../../model/event/snapshot.js';
 import { pythonJsonToJson, parseExactly, writeExactly } from '../../python/numbers.js';
 import { selectForPython } from '../../python/python_event.js';
 

@@ -1,6 +1,6 @@
+import { MAX_TIMESTAMP } from '../../model/time.js';
 import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Event } from '../../model/event/event.js';
-import { MAX_TIMESTAMP } from '../../model/event/snapshot.js';
 import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
 import type { PageRows, Rows, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS, type BuiltInRows } from '../../storage/built_in_adapter.js';

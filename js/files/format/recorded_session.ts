@@ -1,10 +1,10 @@
+import { ID_RULE, isId } from '../../model/ids.js';
 import { kindOf } from '../../errors/describe.js';
 import { createEventActions } from '../../model/event/create_event.js';
 import { takeDescription } from '../../model/description.js';
 import type { SessionChanges } from '../../model/session.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
-import { ID_RULE, isId } from '../../model/event/snapshot.js';
 import { malformedFile } from './malformed_file.js';
 
 /** A session file with a checked structure. Its times are still as the file has them. */

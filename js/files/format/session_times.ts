@@ -1,8 +1,8 @@
+import { MAX_TIMESTAMP } from '../../model/time.js';
 import { kindOf } from '../../errors/describe.js';
 import { type TimeUnit, toMilliseconds, unitOf, convertTimes } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
-import { MAX_TIMESTAMP } from '../../model/event/snapshot.js';
 import { malformedFile } from './malformed_file.js';
 import type { RecordedSession } from './recorded_session.js';
 

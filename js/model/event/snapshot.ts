@@ -10,37 +10,15 @@ import { invalid, invalidValue } from '../../errors/invalid.js';
 import { requireObject } from '../../errors/option_values.js';
 import { createEventActions } from './create_event.js';
 import type { Event, EventActions } from './event.js';
+import { ID_RULE, isId } from '../ids.js';
+import { isTime, TIME_RULE } from '../time.js';
 import { unreadable } from '../../json/unreadable.js';
 import { checkEvent } from '../../json/check.js';
 import { snapshotDelta } from '../../state/delta.js';
 import { defineMember } from '../../members/member.js';
 import { unserializable } from '../../json/rules.js';
-import { fitsUtf8, isWellFormed, replaceLoneSurrogates } from '../../json/text.js';
+import { replaceLoneSurrogates } from '../../json/text.js';
 import { tooLargeProblem, writeJson } from '../../json/write.js';
-
-/**
- * The latest timestamp: the last millisecond of the year 9999, where the dates of databases end.
- */
-export const MAX_TIMESTAMP = 253402300799999;
-
-/** Returns whether `value` is a time: milliseconds since 1970, 0 to {@link MAX_TIMESTAMP}. */
-export function isTime(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP;
-}
-
-/** The most bytes of UTF-8 in an id. */
-export const MAX_ID_BYTES = 512;
-
-/** The rule of a time, for messages. */
-export const TIME_RULE = `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}`;
-
-/** Returns whether `id` is a valid id of an app, a user, a session or an event. */
-export function isId(id: unknown): id is string {
-  return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
-}
-
-/** The rule of an id, for messages. */
-export const ID_RULE = `must be well-formed text of 1 to ${MAX_ID_BYTES} bytes of UTF-8`;
 
 /**
  * A snapshot of an event as it is stored.

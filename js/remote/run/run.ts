@@ -1,10 +1,10 @@
+import { isTime } from '../../model/time.js';
 import { requireNotAborted } from '../../call/call.js';
 import { TimeLimit } from '../../call/time_limit.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { innermostMessage, jsonIn, MAX_SHOWN_BODY, timeoutError } from '../../http/http_errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
-import { isTime } from '../../model/event/snapshot.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { ReadSession } from '../../storage/session_store.js';
 import type { Connection } from '../connection/connection.js';

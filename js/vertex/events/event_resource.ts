@@ -9,6 +9,7 @@
  * JSON is stored as text under a key of `customMetadata`, which neither client reads if there is a
  * `rawEvent`. In `rawEvent`, `@google/adk` would show it as a field of the event.
  */
+import { isTime } from '../../model/time.js';
 import { microsToTimeText, parseTime } from '../../python/micros.js';
 import { selectForPython } from '../../python/python_event.js';
 import { readNames, writeNames } from '../../python/casing.js';
@@ -17,7 +18,6 @@ import { createEventActions } from '../../model/event/create_event.js';
 import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { isShared, REMOVED } from '../../state/scope.js';
-import { isTime } from '../../model/event/snapshot.js';
 import { membersOrEmpty, readForeignEvent, withoutNulls } from './foreign_event.js';
 
 /** The key of this package's data in `customMetadata`. */

@@ -1,8 +1,8 @@
+import { MAX_TIMESTAMP } from '../../../../js/model/time.js';
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { isSessionError } from '../../../../js/errors/errors.js';
-import { MAX_TIMESTAMP } from '../../../../js/model/event/snapshot.js';
 import { snapshotDelta } from '../../../../js/state/delta.js';
 import { explosive, nested, revokedProxy } from '../../json/values.js';
 import { complete, refused, snapshotOf, withDelta } from './snapshots.js';
