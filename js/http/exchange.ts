@@ -1,6 +1,6 @@
 /** Sends requests, and reads their responses. */
 import { ownMembers } from '../members/own.js';
-import type { HostAbortSignal } from '../model/host.js';
+import type { HostAbortSignal, HostFetch, HostHeaders, HostResponse } from '../model/host.js';
 import type { CallLimit } from './call_limit.js';
 import { connectionError, type HttpServer, timeoutReason } from './http_errors.js';
 
@@ -22,7 +22,7 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly text: string;
-  readonly headers: Headers;
+  readonly headers: HostHeaders;
   /** Masks the credentials of the request in a text. */
   readonly mask: (text: string) => string;
 }
@@ -48,8 +48,8 @@ export async function send(
   { method, url, query = {}, body }: HttpRequest,
   headers: Readonly<Record<string, string>>,
   signal: HostAbortSignal,
-  fetchWith: typeof fetch = fetch,
-): Promise<Response> {
+  fetchWith: HostFetch = fetch,
+): Promise<HostResponse> {
   // `fetch` would read inherited members as well.
   const request = ownMembers({
     method,
@@ -81,7 +81,7 @@ export interface Exchange {
   /** Timeout in milliseconds of a request, and of getting its credentials. */
   readonly timeoutMs: number;
   /** Default: the global one. */
-  readonly fetch?: typeof fetch | undefined;
+  readonly fetch?: HostFetch | undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The types of the host's classes that this package's types name.
+ * The types of the host that this package's types name.
  *
  * They do not need the types of the DOM or of Node. In a program that has neither, they are `never`: it has no
  * such object to pass.
@@ -21,6 +21,10 @@ export type HostUrl = HostClass<'URL'>;
 export type HostRequest = HostClass<'Request'>;
 /** A `Response` of `fetch`. */
 export type HostResponse = HostClass<'Response'>;
+/** The `Headers` of `fetch`. */
+export type HostHeaders = HostClass<'Headers'>;
+/** The function `fetch`. */
+export type HostFetch = typeof globalThis extends { fetch: infer Fetch } ? Fetch : never;
 /** A `ReadableStream`. */
 export type HostStream = HostClass<'ReadableStream'>;
 /** A `WebAssembly.Module`. */

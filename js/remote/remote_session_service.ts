@@ -6,6 +6,7 @@ import { MAX_RETRIES } from '../http/retries.js';
 import { requireWhole } from '../http/whole_number.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
+import type { HostFetch } from '../model/host.js';
 import { CORE, ServiceCore } from '../service/service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -42,7 +43,7 @@ export interface RemoteSessionOptions<
    */
   getAccessToken?: (() => string | Promise<string>) | undefined;
   /** Sends the requests. Default: the global `fetch`. */
-  fetch?: typeof fetch | undefined;
+  fetch?: HostFetch | undefined;
   /** Timeout in whole milliseconds of a call with all of its repetitions. Default 60 000. */
   timeoutMs?: number | undefined;
   /** The most repetitions of a request that failed and can be repeated without harm. Default 5. */

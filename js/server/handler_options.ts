@@ -69,7 +69,7 @@ export interface HandlerSettings {
   readonly timeoutMs: number;
   readonly maxFeeds: number;
   readonly maxFeedAgeMs: number;
-  readonly onError: ((error: unknown, request: Request) => void) | undefined;
+  readonly onError: ((error: unknown, request: HostRequest) => void) | undefined;
 }
 
 /** @throws SessionError `invalid_argument` naming the invalid option */

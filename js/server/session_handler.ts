@@ -28,8 +28,8 @@ import {
   type PathNames,
   type Route,
   type RouteCall,
-  type ServedService,
 } from './routes/route.js';
+import type { ServedService } from './served_service.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 import { valueResponse } from './http/value_response.js';

@@ -9,6 +9,7 @@ import { makeMask } from '../../http/mask.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../../http/protocol.js';
 import { Retries } from '../../http/retries.js';
 import type { StorageCall } from '../../model/diagnostic.js';
+import type { HostFetch } from '../../model/host.js';
 import { malformedResponse, refusalOf, SERVER } from './response_error.js';
 
 /** Checked options of a connection. */
@@ -17,7 +18,7 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly getAccessToken: (() => MaybePromise<string>) | undefined;
-  readonly fetch: typeof fetch | undefined;
+  readonly fetch: HostFetch | undefined;
   readonly timeoutMs: number;
   readonly retries: number;
   readonly closeTimeout: CloseTimeout;

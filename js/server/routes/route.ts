@@ -1,24 +1,9 @@
-import type { PagedEvents } from '../../model/event_page.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { BaseSessionService } from '../../model/session_service.js';
 import type { JsonObject } from '../../json/rules.js';
-import type { Watchable } from '../../watch/notice.js';
 import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
+import type { ServedService } from '../served_service.js';
 import type { SessionAction } from './authorize.js';
-
-/**
- * A service that a handler can serve: any service of this package, those of `adk-session-wasm/adk` excepted.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import type { ServedService } from 'adk-session-wasm/server';
- *
- * const service: ServedService = new InMemorySessionService();
- * ```
- */
-export type ServedService = BaseSessionService & PagedEvents & Watchable;
 
 /** A request that is allowed, taken apart. */
 export interface RouteCall {

@@ -13,7 +13,11 @@ import {
   type BaseSessionService, type Session, type StorageAdapter, type StorageReadRequest,
 } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
+import { CachedSessionService } from 'adk-session-wasm/cache';
 import { exportSession, type SessionFile } from 'adk-session-wasm/files';
+import { liveSession } from 'adk-session-wasm/live';
+import { RemoteSessionService } from 'adk-session-wasm/remote';
+import { sessionHandler } from 'adk-session-wasm/server';
 import { InMemorySessionService as Slim, loadWasm } from 'adk-session-wasm/slim';
 import { conformance } from 'adk-session-wasm/testing';
 import { getSessionServiceFromUri } from 'adk-session-wasm/uri';
@@ -39,6 +43,12 @@ export async function use(storage: StorageAdapter): Promise<string> {
   }
   // @ts-expect-error -- there is no such storage
   await openSessionService({ storage: 'floppy' });
+  const remote = new RemoteSessionService({ url: 'https://chat.example/api' });
+  const cache = new CachedSessionService({ remote, owner: 'ada' });
+  const pending: number = cache.status.pending.length;
+  const { events } = liveSession(cache, key).getSnapshot();
+  const handle: (request: never) => Promise<unknown> = sessionHandler(remote, { authorize: () => true });
+  void pending; void events; void handle;
   await loadWasm(new Uint8Array(1));
   const first: string | undefined = conformance(() => storage)[0]?.name;
   void first;
