@@ -97,7 +97,7 @@ export interface CacheStatus {
  * }
  * ```
  */
-export interface StatusChanges extends AsyncIterableIterator<CacheStatus, undefined> {
+export interface StatusChanges extends AsyncIterableIterator<CacheStatus> {
   /** Waits for the next value. */
   next(): Promise<IteratorResult<CacheStatus, undefined>>;
   /** Ends the iteration. */
