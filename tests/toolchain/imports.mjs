@@ -18,7 +18,7 @@ export function importsOfTypeScript(others = /^js\/(dist|examples\/\w+)\//) {
   });
 }
 
-/** @returns {Graph} the files of src/, without those that only name the modules below them */
+/** @returns {Graph} the files of src/, without each mod.rs: it and the files in its folder are one module */
 export function importsOfRust() {
   const files = sourcesIn('src', /\.rs$/).filter((file) => !/\/(mod|lib)\.rs$/.test(file));
   return graphOf(files, (file, text) => {
