@@ -5,7 +5,7 @@ import { requireService } from '../call/require_service.js';
 import { isThenable } from '../call/thenable.js';
 import { invalidValue } from '../errors/invalid.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
-import { requireUser } from '../model/ids.js';
+import { requireUser } from '../model/values/ids.js';
 import type { BaseSessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { GivenItem, StoredMessage } from './messages.js';

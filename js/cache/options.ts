@@ -1,7 +1,7 @@
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireWhole } from '../http/whole_number.js';
-import { requireId } from '../model/ids.js';
+import { requireId } from '../model/values/ids.js';
 import { CORE } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';

@@ -4,7 +4,7 @@ import type { SessionError } from '../errors/errors.js';
 import { unreadable } from '../json/unreadable.js';
 import { memberOf } from '../members/own.js';
 import type { Event } from '../model/event/event.js';
-import { requireId } from '../model/ids.js';
+import { requireId } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */

@@ -1,4 +1,4 @@
-import { isTime } from '../model/time.js';
+import { isTime } from '../model/values/time.js';
 import { memberOf } from '../members/own.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { ListedSession } from '../storage/session_store.js';

@@ -1,4 +1,4 @@
-import { isTime } from '../model/time.js';
+import { isTime } from '../model/values/time.js';
 import { SessionError } from '../errors/errors.js';
 import { termsOf } from '../model/terms.js';
 import { isRevision } from '../storage/checked_rows.js';

@@ -2,7 +2,7 @@ import { type KnownOptions, takeOptions, takeRequest } from '../call/known_optio
 import { invalidValue } from '../errors/invalid.js';
 import { isSessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
-import { requireId, requireUser } from '../model/ids.js';
+import { requireId, requireUser } from '../model/values/ids.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../watch/notice.js';

@@ -1,6 +1,6 @@
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { invalidValue } from '../errors/invalid.js';
-import { requireId, requireOwner } from '../model/ids.js';
+import { requireId, requireOwner } from '../model/values/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
 import type { ListenOptions } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';

@@ -4,7 +4,7 @@
  * 1970, and serve as revisions. A `Date` would lose the last three digits.
  */
 
-import { MAX_TIMESTAMP } from '../model/time.js';
+import { MAX_TIMESTAMP } from '../model/values/time.js';
 import { toMilliseconds } from './time.js';
 
 /** The last revision, in March 2242. After it, doubles of seconds no longer distinguish microseconds. */

@@ -2,7 +2,7 @@
  * Selects the part of an event that Python can read, in Python's form: snake_case, times in seconds, without
  * `null`s, and without values that Python's models refuse.
  */
-import { isTime } from '../model/time.js';
+import { isTime } from '../model/values/time.js';
 import { defineMember } from '../members/member.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
 import { REMOVED } from '../state/scope.js';

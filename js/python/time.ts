@@ -5,7 +5,7 @@
  * nearest double, so a time that is converted to and fro is the same number again. A plain multiplication is
  * not: 1741218414.968405 * 1000 is 1741218414968.4048.
  */
-import { MAX_TIMESTAMP } from '../model/time.js';
+import { MAX_TIMESTAMP } from '../model/values/time.js';
 import { isPlainObject } from '../json/rules.js';
 
 /**

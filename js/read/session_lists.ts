@@ -1,4 +1,4 @@
-import { isTime } from '../model/time.js';
+import { isTime } from '../model/values/time.js';
 import { after as whenRead, type MaybePromise } from '../call/call.js';
 import {
   optionalBoolean,
@@ -9,7 +9,7 @@ import {
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isWellFormed } from '../json/text.js';
 import { ownMembers } from '../members/own.js';
-import { requireOwner } from '../model/ids.js';
+import { requireOwner } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Session } from '../model/session.js';
 import type {

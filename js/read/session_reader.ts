@@ -3,7 +3,7 @@ import { type Description, setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
-import { isId, requireId, requireUser } from '../model/ids.js';
+import { isId, requireId, requireUser } from '../model/values/ids.js';
 import type {
   CompositeSessionKey,
   GetSessionConfig,

@@ -1,5 +1,5 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
-import { isTime } from '../model/time.js';
+import { isTime } from '../model/values/time.js';
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
 import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';

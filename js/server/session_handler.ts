@@ -29,7 +29,7 @@ import {
   type Route,
   type RouteCall,
 } from './routes/route.js';
-import type { ServedService } from './served_service.js';
+import type { ServedService } from './routes/served_service.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 import { valueResponse } from './http/value_response.js';

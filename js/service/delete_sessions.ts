@@ -1,4 +1,4 @@
-import { optionalTime } from '../model/time.js';
+import { optionalTime } from '../model/values/time.js';
 import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireFunction } from '../errors/option_values.js';
@@ -8,7 +8,7 @@ import { invalid } from '../errors/invalid.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
-import { requireOwner } from '../model/ids.js';
+import { requireOwner } from '../model/values/ids.js';
 import { takeFilter } from '../read/session_filter.js';
 import { deleteOldest, type Walk, type WalkedSessions } from './session_walk.js';
 

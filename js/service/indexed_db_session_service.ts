@@ -7,7 +7,7 @@ import {
 } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
-import { requireId } from '../model/ids.js';
+import { requireId } from '../model/values/ids.js';
 import { listIndices } from '../indexed_db/list_indices.js';
 import { deleteMirrored } from '../indexed_db/mirror/mirrored.js';
 import { openingOf } from '../indexed_db/opening/opening.js';

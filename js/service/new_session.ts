@@ -1,9 +1,9 @@
-import { optionalTime } from '../model/time.js';
+import { optionalTime } from '../model/values/time.js';
 import { invalidValue } from '../errors/invalid.js';
 import { requireOneOf } from '../errors/option_values.js';
 import { firstTitleOf } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
-import { requireId, requireUser } from '../model/ids.js';
+import { requireId, requireUser } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CreateSessionRequest } from '../model/session.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';

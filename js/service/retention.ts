@@ -1,4 +1,4 @@
-import { isId } from '../model/ids.js';
+import { isId } from '../model/values/ids.js';
 import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { isSessionError } from '../errors/errors.js';

@@ -7,7 +7,7 @@ import { createEvent, newEventId } from '../model/event/create_event.js';
 import { ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
-import { isId, requireId, requireOwner, requireUser } from '../model/ids.js';
+import { isId, requireId, requireOwner, requireUser } from '../model/values/ids.js';
 import type {
   CreateSessionRequest,
   DeleteSessionRequest,

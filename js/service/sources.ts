@@ -2,8 +2,8 @@
  * The clock and the id generator that the service's options give. Their results are checked here,
  * since an invalid value would otherwise reach every record.
  */
-import { isTime, MAX_TIMESTAMP } from '../model/time.js';
-import { isId } from '../model/ids.js';
+import { isTime, MAX_TIMESTAMP } from '../model/values/time.js';
+import { isId } from '../model/values/ids.js';
 import { requireFunction } from '../errors/option_values.js';
 import { describeValue } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';

@@ -8,7 +8,7 @@ import type {
   ListEventsRequest,
   PagedEvents,
 } from '../model/event_page.js';
-import { requireId, requireUser } from '../model/ids.js';
+import { requireId, requireUser } from '../model/values/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type {
   Abortable,

@@ -1,7 +1,7 @@
 /**
  * Checks the rows that a storage adapter returns, so that an error names the verb and field that was wrong.
  */
-import { isTime } from '../model/time.js';
+import { isTime } from '../model/values/time.js';
 import { kindOf } from '../errors/describe.js';
 import { SessionError } from '../errors/errors.js';
 import { memberOf } from '../members/own.js';

@@ -4,7 +4,7 @@
  */
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isDurable, parseAddress, SCHEMES } from '../database/engines/address.js';
-import { requireId } from '../model/ids.js';
+import { requireId } from '../model/values/ids.js';
 import { isEngineName } from '../vertex/rest/engine_address.js';
 
 /** The service that a URI names. */

@@ -2,7 +2,7 @@
  * Encodes and decodes the messages between tabs. Another version of the package, or other code of the same
  * origin, may use the channel. So unknown messages are ignored.
  */
-import { isId } from '../model/ids.js';
+import { isId } from '../model/values/ids.js';
 import { isObject } from '../json/rules.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { SharedScope } from '../state/scope.js';

@@ -1,5 +1,5 @@
 import { invalid } from '../errors/invalid.js';
-import { requireId, requireOwner } from '../model/ids.js';
+import { requireId, requireOwner } from '../model/values/ids.js';
 import type { PublishedNotice, WatchRequest } from './notice.js';
 import { stateNoticeOf } from './state_notice.js';
 

@@ -4,7 +4,7 @@
  */
 import { Computation } from '../../append/computation.js';
 import type { MaybePromise } from '../../call/call.js';
-import { requireId } from '../../model/ids.js';
+import { requireId } from '../../model/values/ids.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { REMOVED } from '../../state/scope.js';

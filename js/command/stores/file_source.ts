@@ -9,7 +9,7 @@ import { readLines } from '../../files/import/read_lines.js';
 import { malformedFile } from '../../files/format/malformed_file.js';
 import { parseJson } from '../../files/format/recorded_session.js';
 import { type SessionFile, sessionFromFile } from '../../files/format/session_file.js';
-import { requireId } from '../../model/ids.js';
+import { requireId } from '../../model/values/ids.js';
 import { isPlainObject } from '../../json/rules.js';
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { scopeOf } from '../../storage/scopes.js';

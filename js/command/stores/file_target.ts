@@ -7,7 +7,7 @@ import { SessionError } from '../../errors/errors.js';
 import { STREAM_FORMAT, STREAM_VERSION } from '../../files/format/stream_format.js';
 import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
 import { requireCasing, type SessionFile, sessionToFile } from '../../files/format/session_file.js';
-import { requireId } from '../../model/ids.js';
+import { requireId } from '../../model/values/ids.js';
 import type { StorageKey } from '../../storage/rows.js';
 import { type ByteLine, byteLines } from './byte_lines.js';
 import { withFileErrors } from './file_errors.js';

@@ -10,7 +10,7 @@
  * - The JSON is stored as text within a string. Objects would take less space, but PostgreSQL's JSONB sorts
  *   keys and rewrites numbers. Python's parsers also limit depth and digits in fields that they ignore.
  */
-import { isTime } from '../../model/time.js';
+import { isTime } from '../../model/values/time.js';
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { eventInMilliseconds } from '../../python/time.js';

@@ -1,4 +1,4 @@
-import { MAX_TIMESTAMP } from '../../model/time.js';
+import { MAX_TIMESTAMP } from '../../model/values/time.js';
 import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Event } from '../../model/event/event.js';
 import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';

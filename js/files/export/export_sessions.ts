@@ -1,4 +1,4 @@
-import { requireId } from '../../model/ids.js';
+import { requireId } from '../../model/values/ids.js';
 import { type KnownOptions, takeRequest } from '../../call/known_options.js';
 import { requireService } from '../../call/require_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';

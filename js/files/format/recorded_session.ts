@@ -1,4 +1,4 @@
-import { ID_RULE, isId } from '../../model/ids.js';
+import { ID_RULE, isId } from '../../model/values/ids.js';
 import { kindOf } from '../../errors/describe.js';
 import { createEventActions } from '../../model/event/create_event.js';
 import { takeDescription } from '../../model/description.js';

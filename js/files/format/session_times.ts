@@ -1,4 +1,4 @@
-import { MAX_TIMESTAMP } from '../../model/time.js';
+import { MAX_TIMESTAMP } from '../../model/values/time.js';
 import { kindOf } from '../../errors/describe.js';
 import { type TimeUnit, toMilliseconds, unitOf, convertTimes } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';

@@ -1,7 +1,7 @@
 import { kindOf } from '../../errors/describe.js';
 import type { TimeUnit } from '../../python/time.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
-import { requireId } from '../../model/ids.js';
+import { requireId } from '../../model/values/ids.js';
 import { isPlainObject } from '../../json/rules.js';
 import { requireNotAborted } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';

@@ -1,4 +1,4 @@
-import { isTime } from '../../model/time.js';
+import { isTime } from '../../model/values/time.js';
 import { requireNotAborted } from '../../call/call.js';
 import { TimeLimit } from '../../call/time_limit.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';

@@ -4,7 +4,7 @@ import { invalid } from '../../errors/invalid.js';
 import { type HandleRecord, type HandleSnapshot, snapshotHandle } from '../../handle/handle.js';
 import { writeJson } from '../../json/write.js';
 import type { Content } from '../../model/event/content.js';
-import { requireId } from '../../model/ids.js';
+import { requireId } from '../../model/values/ids.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../model/session.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { StateDelta, StateShape } from '../../state/state_shape.js';

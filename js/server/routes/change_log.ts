@@ -1,6 +1,6 @@
 import type { Notice, Notices, SessionNotice, WatchRequest } from '../../watch/notice.js';
 import { matchNotice } from '../../watch/watch_request.js';
-import type { ServedService } from '../served_service.js';
+import type { ServedService } from './served_service.js';
 
 /** The most notices of an app that are held. */
 const CAPACITY = 10_000;

@@ -2,7 +2,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { JsonObject } from '../../json/rules.js';
 import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import type { ServedService } from '../served_service.js';
+import type { ServedService } from './served_service.js';
 import type { SessionAction } from './authorize.js';
 
 /** A request that is allowed, taken apart. */

@@ -4,7 +4,7 @@ import type { Session } from '../../model/session.js';
 import { SessionError } from '../../errors/errors.js';
 import { CORE, type ServiceCore } from '../../service/service_core.js';
 import { sessionToJson } from './event_json.js';
-import type { ServedService } from '../served_service.js';
+import type { ServedService } from './served_service.js';
 import type { RouteCall } from './route.js';
 
 /** Returns the session for the response, and adds its revisions to the headers. */

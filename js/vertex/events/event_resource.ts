@@ -9,7 +9,7 @@
  * JSON is stored as text under a key of `customMetadata`, which neither client reads if there is a
  * `rawEvent`. In `rawEvent`, `@google/adk` would show it as a field of the event.
  */
-import { isTime } from '../../model/time.js';
+import { isTime } from '../../model/values/time.js';
 import { microsToTimeText, parseTime } from '../../python/micros.js';
 import { selectForPython } from '../../python/python_event.js';
 import { readNames, writeNames } from '../../python/casing.js';

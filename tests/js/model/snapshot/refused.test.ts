@@ -1,4 +1,4 @@
-import { MAX_TIMESTAMP } from '../../../../js/model/time.js';
+import { MAX_TIMESTAMP } from '../../../../js/model/values/time.js';
 import assert from 'node:assert/strict';
 import test from 'node:test';
 

@@ -1,5 +1,5 @@
-import { invalidValue } from '../errors/invalid.js';
-import { fitsUtf8, isWellFormed } from '../json/text.js';
+import { invalidValue } from '../../errors/invalid.js';
+import { fitsUtf8, isWellFormed } from '../../json/text.js';
 
 /** The most bytes of UTF-8 in an id. */
 const MAX_ID_BYTES = 512;

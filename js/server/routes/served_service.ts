@@ -1,6 +1,6 @@
-import type { PagedEvents } from '../model/event_page.js';
-import type { BaseSessionService } from '../model/session_service.js';
-import type { Watchable } from '../watch/notice.js';
+import type { PagedEvents } from '../../model/event_page.js';
+import type { BaseSessionService } from '../../model/session_service.js';
+import type { Watchable } from '../../watch/notice.js';
 
 /**
  * A service that a handler can serve: any service of this package, those of `adk-session-wasm/adk` excepted.

@@ -1,4 +1,4 @@
-import { optionalValue } from '../errors/option_values.js';
+import { optionalValue } from '../../errors/option_values.js';
 
 /** The latest time: the last millisecond of the year 9999, where the dates of databases end. */
 export const MAX_TIMESTAMP = 253402300799999;
