@@ -66,9 +66,10 @@ describe('The types of the session handler', () => {
         end: () => undefined,
         once: (event) => is<'close' | 'drain'>()(event),
       };
+      const cut: NodeResponse = { ...own, destroy: () => response.destroy() };
       // @ts-expect-error a service is no handler
       nodeListener(new InMemorySessionService());
-      return [listener(request, response), own];
+      return [listener(request, response), own, cut];
     });
   });
 });
