@@ -2,22 +2,23 @@ import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
-import type { Fetch, FetchParts } from './fetch.js';
-import { isDescribed, textOf } from './local_copy_reader.js';
-import type { PinnedKeys } from '../records/pending.js';
-import { difference } from './rebase.js';
+import { nameOf } from '../records/cache_key.js';
+import { isRefusal } from '../records/failures.js';
+import type { PinnedKeys } from '../records/pins.js';
 import { prefixOf } from '../records/records.js';
 import {
   type Base,
   FETCHED,
   LISTED,
-  nameOf,
   type OwnerRecords,
   recordOf,
   withoutPrefix,
 } from '../records/session_record.js';
-import { isRefusal, remoteRevision } from './remote_end.js';
 import { forEachOf, Groups } from '../records/turns.js';
+import type { Fetch, FetchParts } from './fetch.js';
+import { isDescribed, textOf } from './local_copy_reader.js';
+import { remoteRevision } from './remote_end.js';
+import { difference } from './writes.js';
 
 /** The most copies that are brought up to the remote at once. */
 const MOST_AT_ONCE = 8;
@@ -75,7 +76,7 @@ export class Lists {
   }
 
   async #fetch(owner: StateOwner): Promise<void> {
-    const pinned = this.#parts.pending.collect(owner);
+    const pinned = this.#parts.unsent.pins.collect(owner);
     try {
       await this.#fetchList(owner, pinned);
     } finally {
@@ -163,8 +164,8 @@ export class Lists {
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {
-    const { local, remote, records, pending, feed, clock } = this.#parts;
-    const pinned = pending.collect(owner);
+    const { local, remote, records, unsent, feed, clock } = this.#parts;
+    const pinned = unsent.pins.collect(owner);
     try {
       const target = await remote.sharedState(owner);
       await records.register(owner);

@@ -1,25 +1,7 @@
 import { makeDisposable } from '../../call/disposable.js';
 import { reportUncaught } from '../../call/uncaught.js';
 import type { SessionErrorCode } from '../../errors/errors.js';
-
-/**
- * A session, or without `sessionId` the state of a user, or without `userId` too that of an app.
- *
- * @example
- * ```ts
- * import type { CacheKey } from 'adk-session-wasm/cache';
- *
- * const session: CacheKey = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
-export interface CacheKey {
-  /** The app. */
-  readonly appName: string;
-  /** The user. Absent: the state of the app. */
-  readonly userId?: string | undefined;
-  /** The session. Absent: the state of the user or the app. */
-  readonly sessionId?: string | undefined;
-}
+import type { CacheKey } from './cache_key.js';
 
 /**
  * The number of changes of one session or shared state that the remote has not confirmed.
