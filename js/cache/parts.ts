@@ -89,7 +89,7 @@ export function openParts(options: TakenOptions) {
     clear();
     const erased = await records.erase();
     // Work that had begun before may have stored something since.
-    await Promise.all([fetch.turns.settled(), lists.settled(), unsent.pins.settled()]);
+    await Promise.all([fetch.turns.settled(), lists.turns.settled(), unsent.pins.settled()]);
     await records.erase(erased);
     clear();
     tellTabs('forget');
@@ -138,7 +138,7 @@ export function openParts(options: TakenOptions) {
       },
       async closeStorage() {
         await sender.close();
-        await Promise.all([fetch.turns.idle(), lists.idle(), bounds.close()]);
+        await Promise.all([fetch.turns.idle(), lists.turns.idle(), bounds.close()]);
         await Promise.allSettled(background);
         board.close();
         if (options.local === undefined) await localService.close();

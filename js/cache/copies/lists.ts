@@ -1,5 +1,6 @@
 import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
 import { nameOf } from '../records/cache_key.js';
@@ -30,8 +31,8 @@ export interface ListParts extends FetchParts {
 /** Brings lists of sessions, and the states of users and apps, up to the remote. */
 export class Lists {
   readonly #parts: ListParts;
-  readonly #lists = new Groups<StateOwner>(([owner]) => this.#fetch(owner));
-  readonly #states = new Groups<StateOwner>(([owner]) => this.#fetchState(owner));
+  /** The fetches of each list and of each state, one after the other. */
+  readonly turns = new Groups<() => Promise<void>>(([fetch]) => fetch());
 
   constructor(parts: ListParts) {
     this.#parts = parts;
@@ -42,37 +43,30 @@ export class Lists {
    * without events. Calls meanwhile share it.
    */
   fetch(owner: StateOwner): Promise<void> {
-    return this.#lists.call(nameOf(owner), owner);
+    return this.turns.call(`list ${nameOf(owner)}`, () => this.#fetch(owner));
   }
 
   /** Brings the state of a user or an app up to the remote. */
   fetchState(owner: StateOwner): Promise<void> {
-    return this.#states.call(nameOf(owner), owner);
+    return this.turns.call(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
   }
 
   /**
    * The same, unless the remote refuses that: `adk api_server` shows states only through sessions, and another server may
-   * not let the user read the state of an app.
+   * not let the user read the state of an app. Returns whether it was fetched.
    */
-  async fetchShownState(owner: StateOwner): Promise<void> {
-    await this.fetchState(owner).catch((error: unknown) => {
+  async fetchShownState(owner: StateOwner): Promise<boolean> {
+    try {
+      await this.fetchState(owner);
+      return true;
+    } catch (error) {
       if (!isRefusal(error)) throw error;
-    });
+      return false;
+    }
   }
 
   async hasState(owner: StateOwner): Promise<boolean> {
     return (await this.#parts.records.read(owner))[FETCHED] !== undefined;
-  }
-
-  /** Waits for the work that was given so far. */
-  async settled(): Promise<void> {
-    await Promise.all([this.#lists.settled(), this.#states.settled()]);
-  }
-
-  /** Waits until no work is left. */
-  async idle(): Promise<void> {
-    await this.#lists.idle();
-    await this.#states.idle();
   }
 
   async #fetch(owner: StateOwner): Promise<void> {
@@ -85,7 +79,7 @@ export class Lists {
   }
 
   async #fetchList({ appName, userId }: StateOwner, pinned: PinnedKeys): Promise<void> {
-    const { local, remote, records, fetch, bounds, maxSessions, clock } = this.#parts;
+    const { local, remote, records, unsent, fetch, bounds, maxSessions, clock } = this.#parts;
     const { erasure } = remote;
     const page = {
       limit: maxSessions,
@@ -96,7 +90,7 @@ export class Lists {
       terms: undefined,
     } as const;
     const read = await remote.ask((store, call) => store.list(appName, userId, true, page, call));
-    const [listed, , , total] = read;
+    const [listed, , , total, , [appState, , userState]] = read;
     const keyOf = ({ userId, sessionId }: Pick<ListedSession, 'userId' | 'sessionId'>) => {
       return { appName, userId, sessionId };
     };
@@ -131,8 +125,14 @@ export class Lists {
     );
     if (total <= listed.length) changed.push(...[...unlisted.values()].map(keyOf));
     await forEachOf(changed, MOST_AT_ONCE, (key) => fetch.copy(key));
-    await this.fetchShownState({ appName });
-    if (userId !== undefined) await this.fetchShownState({ appName, userId });
+    const states: [StateOwner, string | undefined][] = [[{ appName, userId: undefined }, appState]];
+    if (userId !== undefined) states.push([{ appName, userId }, userState]);
+    for (const [owner, listedState] of states) {
+      if (await this.fetchShownState(owner)) continue;
+      // Without a session, the list says nothing of the states.
+      if (listed.length === 0 || unsent.clearsOf(owner).length > 0) continue;
+      await this.#writeState(owner, JSON.parse(listedState ?? '{}') as StateShape, pinned);
+    }
     await bounds.write(() => records.change({ appName, userId }, () => ({ [LISTED]: clock() })));
   }
 
@@ -164,25 +164,30 @@ export class Lists {
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {
-    const { local, remote, records, unsent, feed, clock } = this.#parts;
+    const { remote, records, unsent, clock } = this.#parts;
     const pinned = unsent.pins.collect(owner);
     try {
-      const target = await remote.sharedState(owner);
-      await records.register(owner);
-      const prefix = prefixOf(owner);
-      let isChanged = false;
-      const shared = await local.updateState(owner, (all) => {
-        const delta = Object.entries(difference(withoutPrefix(all, prefix), target))
-          .map(([key, value]) => [prefix + key, value] as const)
-          .filter(([key]) => !pinned.keys.has(key));
-        isChanged = delta.length > 0;
-        return JSON.stringify(Object.fromEntries(delta));
-      });
-      if (isChanged) feed().publishStateChanged(owner, shared);
+      await this.#writeState(owner, await remote.sharedState(owner), pinned);
       if (!(await this.hasState(owner)))
         await records.change(owner, () => ({ [FETCHED]: clock() }));
     } finally {
       pinned.stop();
     }
+  }
+
+  /** Makes a local state equal to the remote's, except the keys that are unsent. */
+  async #writeState(owner: StateOwner, target: StateShape, pinned: PinnedKeys): Promise<void> {
+    const { local, records, feed } = this.#parts;
+    await records.register(owner);
+    const prefix = prefixOf(owner);
+    let isChanged = false;
+    const shared = await local.updateState(owner, (all) => {
+      const delta = Object.entries(difference(withoutPrefix(all, prefix), target))
+        .map(([key, value]) => [prefix + key, value] as const)
+        .filter(([key]) => !pinned.keys.has(key));
+      isChanged = delta.length > 0;
+      return JSON.stringify(Object.fromEntries(delta));
+    });
+    if (isChanged) feed().publishStateChanged(owner, shared);
   }
 }
