@@ -21,7 +21,7 @@ import {
   type SharedRevisions,
 } from '../wasm/protocol.js';
 import { lastWrittenBy, sharedKeysOf, stateWrites } from './copies/writes.js';
-import { type CacheKey, isOf, isSession } from './records/cache_key.js';
+import { type CacheKey, belongsTo, isSession } from './records/cache_key.js';
 import { erasedError } from './records/failures.js';
 import {
   CLEAR,
@@ -69,8 +69,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     ifAbsent: boolean,
     pin: Pin,
   ): Promise<CreatedSession | undefined> {
-    const { local, records, bounds, remote } = this.#parts;
-    const { erasure } = remote;
+    const { local, records, bounds, unsent } = this.#parts;
+    const { erasure } = unsent.pins;
     const { key, events, state, delta, description, lastUpdateTime, sharesState } = request;
     const create = (): Promise<CreatedSession | undefined> =>
       local.at(key, (store, key) => store.create({ ...request, key }, ifAbsent));
@@ -285,7 +285,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       return floor;
     }
     const owner = { appName, userId };
-    const deleted = what === 'user' ? unsent.keys().filter((key) => isOf(key, owner)) : [];
+    const deleted = what === 'user' ? unsent.keys().filter((key) => belongsTo(key, owner)) : [];
     // What the sessions have written to the state of the app stays.
     for (const key of deleted) if (isSession(key)) await this.#keepShared(key);
     const floor = await erase();
@@ -298,8 +298,8 @@ export class CacheStore extends CopyReads implements SessionStore {
       }
       return changes;
     });
-    // What was deleted waits no longer, and nothing of the owner is sent before the deletion.
-    await Promise.all([owner, ...deleted].map((key) => unsent.lookAt(key)));
+    // The deleted sessions have nothing to send, and the deletion is sent before everything else of the owner.
+    await Promise.all([owner, ...deleted].map((key) => unsent.refresh(key)));
     await this.#written(owner, call);
     return floor;
   }

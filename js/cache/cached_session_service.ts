@@ -164,11 +164,11 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     const sending = sender.waitFor(waiting);
     const fetchOf = async (owner: StateOwner): Promise<void> => {
       const { appName, userId } = owner;
-      // What waits keeps its local values in a fetched state, so the state need not come after it.
+      // Unsent keys keep their local values in a fetched state, so the state need not be fetched after they were sent.
       await lists.fetchShownState(owner);
       const copies = userId === undefined ? [] : await local.list(appName, userId);
       await sending;
-      // The remote's answers have told what the sessions lacked that were sent.
+      // A session that was sent got the remote's new events with the answers.
       const sent = new Set(waiting.map(nameOf).filter((name) => !unsent.has(name)));
       const keys = copies.map(({ userId, sessionId }) => ({ appName, userId, sessionId }));
       const others = keys.filter((key) => !sent.has(nameOf(key)));
@@ -180,7 +180,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
 
   async #syncOne(key: CacheKey): Promise<void> {
     const { sender, unsent, fetch, lists } = this.#parts;
-    await unsent.lookAt(key);
+    await unsent.refresh(key);
     await sender.waitFor([key]);
     if (isSession(key)) await fetch.copy(key);
     else await lists.fetchState(key);

@@ -78,9 +78,8 @@ export function openParts(options: TakenOptions) {
   const store = new CacheStore({ ...shared, sender, isThrough });
 
   const clear = (): void => {
-    remote.markErased();
-    records.forgetOwners();
     unsent.clear();
+    records.forgetOwners();
     store.forgetCopies();
   };
   const forgets = new Groups(async () => {
@@ -116,7 +115,7 @@ export function openParts(options: TakenOptions) {
     else if (kind === 'idle' && unsent.ready().length > 0) sender.wake();
     else if (kind === 'changed') {
       const name = content as string;
-      run(() => unsent.lookAt(keyOfName(name)))
+      run(() => unsent.refresh(keyOfName(name)))
         .then(() => unsent.isReady(name) && sender.wakeLater(LEASE_MS))
         .catch(report);
     }

@@ -129,7 +129,7 @@ export class CopyReads {
           if (!isFetched) fetch.copy(key).catch(report);
           return copy;
         }
-        // Of a deleted session with a copy, somebody has created it again.
+        // If a deleted session has a copy, it was created again.
         if (size <= lastSize || (await this.isDeleted(key))) return copy;
         lastSize = size;
         try {
@@ -211,7 +211,7 @@ export class CopyReads {
   }
 
   /**
-   * Reads the local storage, or the remote if the local storage cannot be read. What is stored there stays as it is.
+   * Reads the local storage, or the remote if the local storage cannot be read. It changes nothing that is stored.
    *
    * @param work calls the given function to read the local storage
    */
@@ -232,7 +232,7 @@ export class CopyReads {
     }
   }
 
-  /** Parses what was read. A session with a damaged event is fetched again as a whole, with what is unsent behind. */
+  /** Parses events that were read. A session with a damaged event is fetched again, with the unsent events behind. */
   readonly parse: typeof parseEvents = (texts, ...others) => {
     const { records, fetch, local, remote, report } = this.#parts;
     const { key, isCopy }: Partial<Source> = this.#sources.get(texts) ?? { isCopy: true };

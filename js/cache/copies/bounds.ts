@@ -11,7 +11,7 @@ import {
 } from '../records/session_record.js';
 import type { CacheContext } from './context.js';
 
-/** How long to wait after a change, so that many changes are looked at together, in milliseconds. */
+/** Milliseconds from a change to the check of the limits, so that many changes need one check. */
 const DELAY = 1000;
 /** The least milliseconds between two stored times of use of a copy. */
 const USE_STEP = 60_000;
@@ -26,7 +26,7 @@ interface Candidate {
   readonly bytes: number;
 }
 
-/** The limits of what stays. */
+/** The limits of the copies that stay. */
 interface Limits {
   readonly sessions?: number;
   readonly bytes?: number | undefined;
@@ -70,7 +70,7 @@ export class Bounds {
     }
   }
 
-  /** Deletes what is past the limits. */
+  /** Deletes copies until the rest is within the limits. */
   async trim(): Promise<void> {
     const { maxSessions: sessions, maxAge = Infinity, maxBytes: bytes, clock } = this.#context;
     await this.#delete(await this.#candidates(), { sessions, bytes, since: clock() - maxAge });
@@ -165,7 +165,7 @@ export class Bounds {
   }
 }
 
-/** Whether a record says of nothing that it waits or was set aside. */
+/** Whether a record has no unsent change, and none that was set aside. */
 function isIdle(record: SessionRecord): boolean {
   return record.refused === undefined && !hasOperations(record);
 }

@@ -1,7 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
-import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -122,23 +121,18 @@ export class Fetch {
     return true;
   }
 
-  /**
-   * Makes a copy, unless there is one, or the session is deleted here.
-   *
-   * @param erasure fires if the local data is erased after the remote was asked
-   */
+  /** Makes a copy, unless there is one, or the session is deleted here. */
   async make(
     key: CompositeSessionKey,
     copy: NewCopy,
-    pinned: PinnedKeys,
-    erasure: HostAbortSignal,
+    { deleted, erasure }: PinnedKeys,
   ): Promise<MadeCopy | undefined> {
     const { local, records, bounds } = this.#parts;
     if ((await records.session(key)).delete !== undefined) return undefined;
     if (erasure.aborted) throw erasedError();
     await bounds.write(() => records.register(key));
     const made = await bounds.write(() => local.create(key, copy));
-    const isDeleted = erasure.aborted || pinned.deleted.has(nameOf(key));
+    const isDeleted = erasure.aborted || deleted.has(nameOf(key));
     if (made === undefined || !isDeleted) return made;
     await local.deleteCreatedAt(key, made.base.copy);
     if (erasure.aborted) throw erasedError();
@@ -150,8 +144,7 @@ export class Fetch {
     remoteSession: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
-    const { local, records, remote, bounds, feed, clock } = this.#parts;
-    const { erasure } = remote;
+    const { local, records, bounds, feed, clock } = this.#parts;
     const events = remoteSession.events.map((event) => local.snapshot(event));
     const {
       created,
@@ -167,7 +160,7 @@ export class Fetch {
     const delta = (): string => JSON.stringify(newDelta(events, state, shared, pinned.keys));
     const base = { created, revision, windowSize, usedAt: clock() };
     const copy = { events, delta, title, labels, lastUpdateTime, base };
-    const made = await this.make(key, copy, pinned, erasure);
+    const made = await this.make(key, copy, pinned);
     if (made === undefined) return false;
     await bounds.write(() => records.writeBase(key, made.base, undefined));
     feed().publishCreated(key, made.created);

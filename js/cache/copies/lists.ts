@@ -1,4 +1,3 @@
-import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
@@ -17,7 +16,7 @@ import {
 } from '../records/session_record.js';
 import { forEachOf, Groups } from '../records/turns.js';
 import type { Fetch, FetchParts } from './fetch.js';
-import { isDescribed, textOf } from './local_copy_reader.js';
+import { isDescribed } from './local_copy_reader.js';
 import { remoteRevision } from './remote_end.js';
 import { difference } from './writes.js';
 
@@ -80,7 +79,6 @@ export class Lists {
 
   async #fetchList({ appName, userId }: StateOwner, pinned: PinnedKeys): Promise<void> {
     const { local, remote, records, unsent, fetch, bounds, maxSessions, clock } = this.#parts;
-    const { erasure } = remote;
     const page = {
       limit: maxSessions,
       offset: undefined,
@@ -100,7 +98,7 @@ export class Lists {
     const changed: CompositeSessionKey[] = [];
     const firstBases: (readonly [CompositeSessionKey, Base])[] = [];
     for (const session of listed) {
-      const { userId, sessionId, created, revision, title, labels } = session;
+      const { userId, sessionId, created, revision, title = '', labels = '' } = session;
       const key = keyOf(session);
       const name = nameOf(key);
       const copy = unlisted.get(name);
@@ -111,14 +109,14 @@ export class Lists {
       if (deletion !== undefined || pinned.deleted.has(name)) continue;
       if (pinned.deletedUsers.has(nameOf({ appName, userId }))) continue;
       if (copy === undefined) {
-        const base = await this.#createEmpty(key, session, pinned, erasure);
+        const base = await this.#createEmpty(key, session, pinned);
         if (base !== undefined) firstBases.push([key, base]);
         continue;
       }
       // A copy that is behind its record is damaged. To fetch it fails, so the list comes from the remote.
       const isSound = base !== undefined && base.local <= copy.revision;
       const isSame = isSound && base.created === created && base.revision === revision;
-      if (!isSame || !isDescribed(copy, textOf(title), textOf(labels))) changed.push(key);
+      if (!isSame || !isDescribed(copy, title, labels)) changed.push(key);
     }
     await bounds.write(() =>
       Promise.all(firstBases.map(([key, base]) => records.writeBase(key, base, undefined))),
@@ -139,25 +137,14 @@ export class Lists {
   /** Makes a copy without events. Returns its first base, or `undefined` if no copy was made. */
   async #createEmpty(
     key: CompositeSessionKey,
-    { created, revision, lastUpdateTime, state, title, labels }: ListedSession,
+    { created, revision, lastUpdateTime, state, title = '', labels = '' }: ListedSession,
     pinned: PinnedKeys,
-    erasure: HostAbortSignal,
   ): Promise<Base | undefined> {
     const { fetch, feed } = this.#parts;
-    const time = Number(lastUpdateTime);
-    const copy = {
-      events: [],
-      delta: () => String(state),
-      title: textOf(title),
-      labels: textOf(labels),
-      lastUpdateTime: time,
-      base: {
-        ...remoteRevision(Number(created), Number(revision), time),
-        windowSize: 0,
-        usedAt: time,
-      },
-    };
-    const made = await fetch.make(key, copy, pinned, erasure);
+    const revisions = remoteRevision(created, revision, lastUpdateTime);
+    const base = { ...revisions, windowSize: 0, usedAt: lastUpdateTime };
+    const copy = { events: [], delta: () => state, title, labels, lastUpdateTime, base };
+    const made = await fetch.make(key, copy, pinned);
     if (made === undefined) return undefined;
     feed().publishCreated(key, made.created);
     return made.base;

@@ -296,8 +296,3 @@ export class LocalCopyReader {
 export function isDescribed(head: CopyDescription, title: string, labels: string): boolean {
   return head.title === title && isSameJson(head.labels || '{}', labels || '{}');
 }
-
-/** Returns a title or the text of labels of a listed session. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}

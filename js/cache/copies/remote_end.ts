@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../call/call.js';
-import { onAbort } from '../../call/on_abort.js';
+import { raceSignal } from '../../call/time_limit.js';
 import { isSessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
@@ -53,7 +53,6 @@ export interface RemoteEndParts {
 export class RemoteEnd {
   readonly core: ServiceCore;
   readonly #parts: RemoteEndParts;
-  #erasure = new AbortController();
   /** Whether this tab's last request failed, and was not refused. */
   #hasFailed = false;
 
@@ -62,48 +61,31 @@ export class RemoteEnd {
     this.#parts = parts;
   }
 
-  /** Ends the requests that are under way: their answers would be stored after the local data was erased. */
-  markErased(): void {
-    this.#erasure.abort();
-    this.#erasure = new AbortController();
-  }
-
-  /** Fires when the local data is erased. */
-  get erasure(): HostAbortSignal {
-    return this.#erasure.signal;
-  }
-
   /** Asks the remote. Rejects when the cache is closed or erased, also if the remote never answers. */
   async ask<T>(run: RemoteCall<T>): Promise<T> {
-    const { erasure } = this;
+    const { core, board, unsent, closing, onForget } = this.#parts;
+    const { erasure } = unsent.pins;
     let result: T;
     try {
-      result = await this.#untilEnded(erasure, run);
+      if (closing.aborted) throw closedError();
+      const asked = (async () =>
+        core.callStore(closing, (store) => run(store, { signal: closing })))();
+      result = await raceSignal(erasure, raceSignal(closing, asked));
     } catch (error) {
-      if (this.#parts.closing.aborted) throw closedError();
+      if (closing.aborted) throw closedError();
       if (erasure.aborted) throw erasedError();
-      if (isForgetOrder(error)) this.#parts.onForget();
+      if (isForgetOrder(error)) onForget();
       if (isRefusal(error)) {
         this.#showOnline();
       } else {
         this.#hasFailed = true;
-        if (isOutage(error)) this.#parts.board.set({ online: false });
+        if (isOutage(error)) board.set({ online: false });
       }
       throw error;
     }
     if (erasure.aborted) throw erasedError();
     this.#showOnline();
     return result;
-  }
-
-  #untilEnded<T>(erasure: HostAbortSignal, run: RemoteCall<T>): Promise<T> {
-    const { core, closing: signal } = this.#parts;
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) throw closedError();
-      const stops = [signal, erasure].map((end) => onAbort(end, () => reject(closedError())));
-      const asked = (async () => core.callStore(signal, (store) => run(store, { signal })))();
-      void asked.then(resolve, reject).then(() => stops.forEach((stop) => stop()));
-    });
   }
 
   #showOnline(): void {

@@ -2,7 +2,7 @@ import { isSessionError, type SessionError } from '../../errors/errors.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import { type CacheKey, isOf, isSession, keyOfName, nameOf } from '../records/cache_key.js';
+import { type CacheKey, belongsTo, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import { errorOf } from '../records/failures.js';
 import { type LocalChanges, Pins } from '../records/pins.js';
 import type { Records } from '../records/records.js';
@@ -33,7 +33,7 @@ export interface UnsentParts {
   readonly tell: (key: CacheKey) => void;
 }
 
-/** What waits in one session or shared state, as the local storage has it. */
+/** The unsent changes of one session or shared state, as they are stored. */
 interface StoredChanges extends Required<Omit<LocalChanges, 'key'>> {
   /** The writes of unsent events, in order. */
   readonly events: readonly EventSnapshot[];
@@ -41,21 +41,21 @@ interface StoredChanges extends Required<Omit<LocalChanges, 'key'>> {
   readonly damage?: SessionError | undefined;
 }
 
-/** What this tab knows to wait. */
+/** The unsent changes of one session or shared state, as this tab knows them. */
 interface Entry extends Required<LocalChanges> {
   /** The ids of the unsent events. */
   readonly ids: Set<string>;
   /** The number of ids when the entry was made. */
   readonly events: number;
-  /** Counts the changes, so that one that came after a read is noticed. */
+  /** A new number for each change. It tells whether the entry has changed since a read. */
   readonly version: number;
-  /** The version of the last write. A look changes the version only. */
+  /** The version of the last write. A refresh changes the version only. */
   readonly lastWrite: number;
 }
 
 /**
  * The sessions and shared states with unsent changes, as far as this tab knows. The local storage says what they are;
- * {@link scan} and {@link lookAt} read it.
+ * {@link scan} and {@link refresh} read it.
  */
 export class Unsent {
   readonly #parts: UnsentParts;
@@ -64,14 +64,14 @@ export class Unsent {
   #versions = 0;
   /** Called after each change that the status or a waiting call sees. */
   onChange: (() => void) | undefined;
-  /** One look at a key after the other, so that an earlier one never overwrites what a later one has seen. */
-  readonly #looks = new Groups<CacheKey>(([key]) => this.#look(key));
+  /** Runs one refresh of a key after the other. Otherwise an earlier one could overwrite what a later one has read. */
+  readonly #refreshes = new Groups<CacheKey>(([key]) => this.#refresh(key));
 
   constructor(parts: UnsentParts) {
     this.#parts = parts;
   }
 
-  /** The names of what waits and was not set aside. */
+  /** The names of the sessions and states that can be sent: those that were not set aside. */
   ready(): string[] {
     return this.#ready().map(([name]) => name);
   }
@@ -89,8 +89,8 @@ export class Unsent {
     const deletions = ready.map(([, entry]) => entry).filter(({ clears }) => clears.length > 0);
     const keysInFlight = deletions.length === 0 ? [] : [...inFlight.keys()].map(keyOfName);
     const isBlocked = (entry: Entry): boolean =>
-      deletions.some((deletion) => deletion !== entry && isOf(entry.key, deletion.key)) ||
-      (deletions.includes(entry) && keysInFlight.some((key) => isOf(key, entry.key)));
+      deletions.some((deletion) => deletion !== entry && belongsTo(entry.key, deletion.key)) ||
+      (deletions.includes(entry) && keysInFlight.some((key) => belongsTo(key, entry.key)));
     const sharing = ready.filter(([, { keys }]) => keys.size > 0);
     const isBehind = (entry: Entry): boolean =>
       entry.keys.size > 0 &&
@@ -103,7 +103,7 @@ export class Unsent {
       .map(([name]) => name);
   }
 
-  /** Returns what waits to be deleted of an app's state, and of a user. */
+  /** Returns the unsent deletions of an app's state, and of a user. */
   clearsOf({ appName, userId }: StateOwner): Cleared[] {
     return [...new Set([nameOf({ appName }), nameOf({ appName, userId })])].flatMap((name) => {
       const { clears = [], refusal } = this.#entries.get(name) ?? {};
@@ -135,7 +135,7 @@ export class Unsent {
     return this.#entries.get(name)?.version ?? 0;
   }
 
-  /** Adds new changes. */
+  /** Adds changes that were just written. */
   add(key: CacheKey, events: readonly { id: string }[], keys: Iterable<string> = []): void {
     const last = this.#entries.get(nameOf(key));
     // The same set goes on: a copy for each event would make many appends slow.
@@ -182,7 +182,9 @@ export class Unsent {
     return true;
   }
 
+  /** Called when the local data is erased. */
   clear(): void {
+    this.pins.markErased();
     this.#entries.clear();
     this.#publish();
   }
@@ -194,7 +196,7 @@ export class Unsent {
   }
 
   /**
-   * Finds what waits of all users and is not known yet, for example from an earlier visit.
+   * Finds the unsent changes of all users that are not known yet, for example from an earlier visit.
    *
    * @returns the users and the apps
    */
@@ -207,7 +209,7 @@ export class Unsent {
   async #scanOwner(owner: StateOwner): Promise<void> {
     const { local, records, report } = this.#parts;
     const { appName, userId } = owner;
-    await this.lookAt(owner);
+    await this.refresh(owner);
     if (userId === undefined) return;
     const all = await records.read(owner);
     // One damaged session makes the list fail. The records name the sessions too.
@@ -222,20 +224,20 @@ export class Unsent {
     const isUnknown = (key: CompositeSessionKey): boolean =>
       !this.isReady(nameOf(key)) &&
       !isSent(recordOf(all, key.sessionId), copies.get(key.sessionId));
-    await Promise.all(keys.filter(isUnknown).map((key) => this.lookAt(key)));
+    await Promise.all(keys.filter(isUnknown).map((key) => this.refresh(key)));
   }
 
-  /** Reads what waits of a session or state, and takes it over. */
-  lookAt(key: CacheKey): Promise<void> {
-    return this.#looks.call(nameOf(key), key);
+  /** Reads the unsent changes of a session or state from the local storage, and replaces the entry. */
+  refresh(key: CacheKey): Promise<void> {
+    return this.#refreshes.call(nameOf(key), key);
   }
 
-  async #look(key: CacheKey): Promise<void> {
+  async #refresh(key: CacheKey): Promise<void> {
     const name = nameOf(key);
     for (;;) {
       const version = this.versionOf(name);
       const stored = await this.read(key);
-      // Reported once: else each list of the outbox would change the status.
+      // Report it once. Otherwise each list of the outbox would change the status.
       if (stored?.damage !== undefined && this.refusalOf(name) === undefined) {
         this.#parts.report(stored.damage);
       }
@@ -248,7 +250,7 @@ export class Unsent {
     }
   }
 
-  /** Reads what waits of a session or state. Returns `undefined` if nothing waits, nor was set aside. */
+  /** Reads the unsent changes of a session or state. Returns `undefined` if there are none. */
   async read(key: CacheKey): Promise<StoredChanges | undefined> {
     const { local, records } = this.#parts;
     if (isSession(key)) {
@@ -268,13 +270,13 @@ export class Unsent {
 
   /**
    * Whether a deletion of the session's user, or of the user's state, is to be sent first. Another tab, or an earlier
-   * visit, may have recorded it. Call this after the session was read: whatever was written after the deletion waits.
+   * visit, may have recorded it. Call this after the session was read: changes that follow the deletion wait for it.
    */
   async isBlocked({ appName, userId }: CompositeSessionKey): Promise<boolean> {
     const owner = { appName, userId };
     const { clears = [], refusal } = (await this.read(owner)) ?? {};
     if (clears.length === 0 || refusal !== undefined) return false;
-    await this.lookAt(owner);
+    await this.refresh(owner);
     return true;
   }
 
@@ -284,7 +286,7 @@ export class Unsent {
     if (isSession(key)) await records.changeSession(key, () => ({ refused: refusal }));
     else await records.change(key, () => ({ [STATE_REFUSED]: refusal }));
     if (refusal !== undefined) report(errorOf(refusal));
-    await this.lookAt(key);
+    await this.refresh(key);
     tell(key);
   }
 }

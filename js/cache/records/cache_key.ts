@@ -39,7 +39,7 @@ export function isSession(key: CacheKey): key is CompositeSessionKey {
 }
 
 /** Whether a key is an owner itself, or belongs to it. */
-export function isOf(key: CacheKey, { appName, userId }: CacheKey): boolean {
+export function belongsTo(key: CacheKey, { appName, userId }: CacheKey): boolean {
   return key.appName === appName && (userId === undefined || key.userId === userId);
 }
 

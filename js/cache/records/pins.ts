@@ -1,3 +1,4 @@
+import type { HostAbortSignal } from '../../model/host.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { type CacheKey, nameOf } from './cache_key.js';
 import type { Cleared, Refusal } from './session_record.js';
@@ -24,6 +25,8 @@ export interface PinnedKeys {
   readonly deleted: ReadonlySet<string>;
   /** The names of users whose deletion waited meanwhile. */
   readonly deletedUsers: ReadonlySet<string>;
+  /** Fires if the local data is erased meanwhile. */
+  readonly erasure: HostAbortSignal;
   /** Ends the collection. */
   stop(): void;
 }
@@ -41,6 +44,7 @@ export class Pins {
   readonly #unsent: ReadonlyMap<string, LocalChanges>;
   readonly #writes = new Map<LocalChanges, Promise<unknown>>();
   readonly #collectors = new Set<Collector>();
+  #erasure = new AbortController();
 
   /** @param unsent what waits, by name. Its owner calls {@link add} after each change. */
   constructor(unsent: ReadonlyMap<string, LocalChanges>) {
@@ -87,6 +91,7 @@ export class Pins {
       keys: new Set(),
       deleted: new Set(),
       deletedUsers: new Set(),
+      erasure: this.erasure,
       stop: () => void this.#collectors.delete(collector),
     };
     for (const changes of [...this.#unsent.values(), ...this.#writes.keys()]) {
@@ -99,6 +104,17 @@ export class Pins {
   /** Adds changes to what is being collected. */
   add(changes: LocalChanges): void {
     for (const collector of this.#collectors) collect(collector, changes);
+  }
+
+  /** Fires when the local data is erased. */
+  get erasure(): HostAbortSignal {
+    return this.#erasure.signal;
+  }
+
+  /** Ends the requests that are under way: their answers would be stored after the local data was erased. */
+  markErased(): void {
+    this.#erasure.abort();
+    this.#erasure = new AbortController();
   }
 
   /** Marks a session as deleted, locally or on the remote. */

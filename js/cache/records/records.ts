@@ -152,7 +152,7 @@ export class Records {
   }
 
   /**
-   * Removes what is recorded of a copy that is gone. What is recorded of a new copy of the same session stays.
+   * Removes the record of a copy that is gone. The record of a new copy of the same session stays.
    *
    * @param copy the local revision that created the copy
    * @param record the operations to remove

@@ -156,12 +156,12 @@ export function isUnsentState(name: string): boolean {
   return name.startsWith(SET) || name.startsWith(CLEAR);
 }
 
-/** Returns what of a user or an app waits to be deleted. */
+/** Returns the unsent deletions of a user or an app. */
 export function clearsOf(records: OwnerRecords): Cleared[] {
   return CLEARED.filter((what) => records[CLEAR + what] !== undefined);
 }
 
-/** Whether nothing of a copy waits, or was set aside. A missing copy has nothing but its records. */
+/** Whether a copy has no unsent changes, and none that were set aside. A missing copy has only a record. */
 export function isSent(
   record: SessionRecord,
   copy: { readonly created: number; readonly revision: number } | undefined,

@@ -55,13 +55,13 @@ export class Sender {
     const run = (): Promise<void> => this.#run().catch((error: unknown) => this.#endRun(error));
     this.#running ??= run().then(() => {
       this.#running = undefined;
-      // Something came after the last look.
+      // A change came after the last check.
       const isIdle = this.#timer === undefined && this.#failure === undefined;
       if (isIdle && this.#parts.unsent.ready().length > 0) this.wake();
     });
   }
 
-  /** Looks again later: the other tab that sends may end. */
+  /** Starts to send later: the other tab that sends may end. */
   wakeLater(milliseconds: number): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.wake(), milliseconds);
@@ -93,13 +93,13 @@ export class Sender {
       await this.waitFor([key], signal);
       if (!unsent.has(name)) return;
       // It was set aside. A call of the outbox, also of another process, may have released it since.
-      await unsent.lookAt(key);
+      await unsent.refresh(key);
       const refusal = unsent.refusalOf(name);
       if (refusal !== undefined) throw errorOf(refusal);
     }
   }
 
-  /** Ends the sending. What is under way settles. */
+  /** Ends the sending, after the requests that are under way have settled. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#clearTimer();
@@ -149,7 +149,7 @@ export class Sender {
     board.set({ isSending: true });
     // Another tab, or an earlier visit, may have recorded a deletion of an app's state, which is sent first.
     const apps = new Set(unsent.ready().map((name) => keyOfName(name).appName));
-    await Promise.all([...apps].map((appName) => unsent.lookAt({ appName })));
+    await Promise.all([...apps].map((appName) => unsent.refresh({ appName })));
     while (!this.#isClosed && this.#failure === undefined) {
       const sendable = unsent.sendable(this.#inFlight);
       const names = sendable.filter((name) => !this.#paused.has(name));
@@ -170,7 +170,7 @@ export class Sender {
       const isSent = await fetch.turns.run(name, () => delivery.send(key));
       this.#failures = 0;
       // A change may have come meanwhile.
-      if (!isSent || !unsent.remove(name, version)) await unsent.lookAt(key);
+      if (!isSent || !unsent.remove(name, version)) await unsent.refresh(key);
       tell(key);
     } catch (error) {
       if (error === LEASE_LOST || isOutage(error)) {
