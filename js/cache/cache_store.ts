@@ -20,10 +20,9 @@ import {
   KEEP_EVENTS,
   type SharedRevisions,
 } from '../wasm/protocol.js';
-import { stateWrites } from './copies/created_with.js';
-import { erasedError } from './copies/remote_end.js';
-import { lastWrittenBy, sharedKeysOf } from './copies/rebase.js';
-import { isOf, isSession } from './records/pending.js';
+import { lastWrittenBy, sharedKeysOf, stateWrites } from './copies/writes.js';
+import { type CacheKey, belongsTo, isSession } from './records/cache_key.js';
+import { erasedError } from './records/failures.js';
 import {
   CLEAR,
   type Creation,
@@ -33,7 +32,6 @@ import {
   type SessionRecord,
   SET,
 } from './records/session_record.js';
-import type { CacheKey } from './records/status.js';
 import { CopyReads, type ReadParts, untilAborted } from './reads.js';
 import type { Sender } from './sending/sender.js';
 
@@ -61,7 +59,9 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    return this.#parts.pending.write(request.key, (pin) => this.#create(request, ifAbsent, pin));
+    return this.#parts.unsent.pins.write(request.key, (pin) =>
+      this.#create(request, ifAbsent, pin),
+    );
   }
 
   async #create(
@@ -69,11 +69,11 @@ export class CacheStore extends CopyReads implements SessionStore {
     ifAbsent: boolean,
     pin: Pin,
   ): Promise<CreatedSession | undefined> {
-    const { local, records, bounds, remote } = this.#parts;
-    const { erasure } = remote;
+    const { local, records, bounds, unsent } = this.#parts;
+    const { erasure } = unsent.pins;
     const { key, events, state, delta, description, lastUpdateTime, sharesState } = request;
     const create = (): Promise<CreatedSession | undefined> =>
-      local.call((store) => store.create({ ...request, key: local.keyOf(key) }, ifAbsent));
+      local.at(key, (store, key) => store.create({ ...request, key }, ifAbsent));
     // If there is a copy, this fails or returns `undefined`.
     if ((await local.head(key)) !== undefined) return create();
     const creation = { state, delta, description, lastUpdateTime, sharesState };
@@ -109,21 +109,22 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   describe(request: DescribeRequest): Promise<boolean> {
-    return this.#parts.pending.write(request.key, () => this.#describe(request));
+    return this.#parts.unsent.pins.write(request.key, () => this.#describe(request));
   }
 
   async #describe(request: DescribeRequest): Promise<boolean> {
     const { local, records, bounds } = this.#parts;
     const { key, title, labels } = request;
     await this.#require(key, request);
-    const mapped = { ...request, key: local.keyOf(key) };
     const changes = {
       ...(title !== undefined && { title: newOperation(title) }),
       ...(labels !== undefined && { labels: newOperation(labels) }),
     };
     // Record the changes first: after a crash in between, a title that the copy shows is still sent.
     await bounds.write(() => records.changeSession(key, () => changes));
-    const isThere = await bounds.write(() => local.call((store) => store.describe(mapped)));
+    const isThere = await bounds.write(() =>
+      local.at(key, (store, key) => store.describe({ ...request, key })),
+    );
     if (!isThere) await records.removeSent(key, changes);
     else await this.#written(key, request);
     return isThere;
@@ -137,19 +138,15 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   append(request: AppendRequest): Promise<Appended> {
-    return this.#parts.pending.write(request.key, (pin) => this.#append(request, pin));
+    return this.#parts.unsent.pins.write(request.key, (pin) => this.#append(request, pin));
   }
 
   async #append(request: AppendRequest, pin: Pin): Promise<Appended> {
-    const { local, bounds } = this.#parts;
+    const { bounds } = this.#parts;
     const { key, events, position, compute } = request;
     pin(sharedKeysOf(events));
-    const mapped = {
-      ...request,
-      key: local.keyOf(key),
-      ...(compute && { compute: pinning(compute, pin) }),
-    };
-    const append = (): Promise<Appended> => bounds.write(() => this.#appendOrReplace(mapped, key));
+    const pinned = { ...request, ...(compute && { compute: pinning(compute, pin) }) };
+    const append = (): Promise<Appended> => bounds.write(() => this.#appendOrReplace(pinned));
     await this.#refuseIfReadOnly(key, events.length);
     const appended = await append().catch(async (error: unknown) => {
       const isKnown = position.created >= 0;
@@ -166,21 +163,22 @@ export class CacheStore extends CopyReads implements SessionStore {
    * Appends to a copy. Before an event is replaced, what its earlier versions wrote is recorded for a revision of the copy.
    * The event is replaced only at that revision, so no tab can write another version in between.
    */
-  async #appendOrReplace(mapped: AppendRequest, key: CompositeSessionKey): Promise<Appended> {
-    const { local } = this.#parts;
-    let { expectedRevision } = mapped;
-    if (expectedRevision !== undefined) await this.#recordEarlier(key, mapped.events);
+  async #appendOrReplace(request: AppendRequest): Promise<Appended> {
+    const { key, events } = request;
+    let { expectedRevision } = request;
+    const isCallers = expectedRevision !== undefined;
+    if (isCallers) await this.#recordEarlier(key, events);
     for (;;) {
       const expected = expectedRevision ?? KEEP_EVENTS;
       try {
-        const request = { ...mapped, expectedRevision: expected };
-        return await local.call((store) => store.append(request));
+        return await this.#parts.local.at(key, (store, key) =>
+          store.append({ ...request, key, expectedRevision: expected }),
+        );
       } catch (error) {
-        const isCallers = mapped.expectedRevision !== undefined;
         if (isCallers || !isSessionError(error, 'stale_session')) throw error;
         // With another revision, the error is about the handle: it is stale, and the service refuses that.
         if (error.expectedRevision !== expected) throw error;
-        expectedRevision = await this.#recordEarlier(key, mapped.events);
+        expectedRevision = await this.#recordEarlier(key, events);
       }
     }
   }
@@ -244,7 +242,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     call: StorageCall,
   ): Promise<SharedRevisions> {
     const owner = { appName, userId };
-    return this.#parts.pending.write(owner, (pin) => this.#update(owner, delta, pin, call));
+    return this.#parts.unsent.pins.write(owner, (pin) => this.#update(owner, delta, pin, call));
   }
 
   async #update(
@@ -254,7 +252,6 @@ export class CacheStore extends CopyReads implements SessionStore {
     call: StorageCall,
   ): Promise<SharedRevisions> {
     const { local, records, bounds } = this.#parts;
-    const { appName, userId } = local.keyOf(owner);
     let values: [key: string, value: unknown][] = [];
     const take = (text: string): string => {
       values = Object.entries(JSON.parse(text) as Record<string, unknown>);
@@ -263,7 +260,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     };
     const run = typeof delta === 'string' ? take(delta) : (state: string) => take(delta(state));
     const revisions = await bounds.write(() =>
-      local.call((store) => store.update(appName, userId, run, call)),
+      local.at(owner, (store, { appName, userId }) => store.update(appName, userId, run, call)),
     );
     if (values.length === 0) return revisions;
     const sets = Object.fromEntries(values.map(([key, value]) => [SET + key, newOperation(value)]));
@@ -274,10 +271,10 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   async delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
-    const { local, records, pending, unsent } = this.#parts;
+    const { local, records, unsent } = this.#parts;
     const { what, key } = request;
-    const mapped = { what, key: local.keyOf(key) } as StorageDeleteRequest;
-    const erase = () => local.call((store) => store.delete(mapped, call));
+    const erase = () =>
+      local.at(key, (store, key) => store.delete({ what, key } as StorageDeleteRequest, call));
     const { appName, userId, sessionId }: StorageKey = key;
     if (what === 'session' && userId !== undefined && sessionId !== undefined) {
       const session = { appName, userId, sessionId };
@@ -288,7 +285,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       return floor;
     }
     const owner = { appName, userId };
-    const deleted = what === 'user' ? pending.keys().filter((key) => isOf(key, owner)) : [];
+    const deleted = what === 'user' ? unsent.keys().filter((key) => belongsTo(key, owner)) : [];
     // What the sessions have written to the state of the app stays.
     for (const key of deleted) if (isSession(key)) await this.#keepShared(key);
     const floor = await erase();
@@ -301,8 +298,8 @@ export class CacheStore extends CopyReads implements SessionStore {
       }
       return changes;
     });
-    // What was deleted waits no longer, and nothing of the owner is sent before the deletion.
-    await Promise.all([owner, ...deleted].map((key) => unsent.lookAt(key)));
+    // The deleted sessions have nothing to send, and the deletion is sent before everything else of the owner.
+    await Promise.all([owner, ...deleted].map((key) => unsent.refresh(key)));
     await this.#written(owner, call);
     return floor;
   }
@@ -312,10 +309,9 @@ export class CacheStore extends CopyReads implements SessionStore {
   ): Promise<{ readonly floor: Floor } | undefined> {
     const { local, records } = this.#parts;
     const { key } = request;
-    const mapped = { ...request, key: local.keyOf(key) };
     await this.#keepShared(key);
     const record = await records.session(key);
-    const deleted = await local.call((store) => store.deleteUnchanged(mapped));
+    const deleted = await local.at(key, (store, key) => store.deleteUnchanged({ ...request, key }));
     if (deleted !== undefined) await this.#deleted(key, record, request);
     return deleted;
   }
@@ -330,8 +326,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     record: SessionRecord,
     call: StorageCall,
   ): Promise<void> {
-    const { local, records, pending } = this.#parts;
-    pending.markDeleted(key);
+    const { local, records, unsent } = this.#parts;
+    unsent.pins.markDeleted(key);
     const deletion = { delete: newOperation<true>(true), refused: undefined };
     await records.removeCopy(key, record.base?.copy, record, deletion);
     // A fetch that was under way may have made a copy before the record was written.
@@ -341,7 +337,7 @@ export class CacheStore extends CopyReads implements SessionStore {
 
   /** Keeps the shared keys that unsent changes of a session wrote: they are sent although the session is deleted. */
   async #keepShared(key: CompositeSessionKey): Promise<void> {
-    const { local, records, pending } = this.#parts;
+    const { local, records, unsent } = this.#parts;
     const { copy, record } = await local.unsent(key);
     const { base, create } = record;
     if (copy === undefined || (base === undefined && create === undefined)) return;
@@ -352,7 +348,7 @@ export class CacheStore extends CopyReads implements SessionStore {
       [...keys].map((name) => [SET + name, newOperation(copy.state[name] ?? REMOVED)]),
     );
     await records.change(key, () => sets);
-    pending.add({ appName, userId }, [], keys);
+    unsent.add({ appName, userId }, [], keys);
   }
 
   free(): void {
@@ -366,8 +362,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     events: AppendRequest['events'] = [],
     keys: Iterable<string> = [],
   ): Promise<void> {
-    const { pending, sender, tell, isThrough } = this.#parts;
-    pending.add(key, events, keys);
+    const { unsent, sender, tell, isThrough } = this.#parts;
+    unsent.add(key, events, keys);
     tell(key);
     sender.wake();
     if (isThrough) await sender.confirm(key, signal);

@@ -13,7 +13,6 @@ import type { RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StateOwner } from '../storage/scopes.js';
-import { isOutage } from './copies/remote_end.js';
 import {
   type CachedSessionOptions,
   type ReadPolicy,
@@ -23,9 +22,9 @@ import {
 import type { CacheOutbox } from './outbox.js';
 import { type CacheParts, openParts } from './parts.js';
 import { READS } from './reads.js';
-import { isSession, takeCacheKey } from './records/pending.js';
-import { nameOf } from './records/session_record.js';
-import type { CacheKey, CacheStatus, StatusChanges } from './records/status.js';
+import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
+import { isOutage } from './records/failures.js';
+import type { CacheStatus, StatusChanges } from './records/status.js';
 import { forEachOf } from './records/turns.js';
 
 /** The most sessions that `sync` fetches at once. */
@@ -158,19 +157,19 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   async #syncAll(): Promise<void> {
-    const { sender, unsent, pending, lists, local, fetch } = this.#parts;
-    const known = pending.keys();
+    const { sender, unsent, lists, local, fetch } = this.#parts;
+    const known = unsent.keys();
     const owners = await unsent.scan();
-    const waiting = [...known, ...pending.keys()];
-    const sending = sender.deliver(waiting);
+    const waiting = [...known, ...unsent.keys()];
+    const sending = sender.waitFor(waiting);
     const fetchOf = async (owner: StateOwner): Promise<void> => {
       const { appName, userId } = owner;
-      // What waits keeps its local values in a fetched state, so the state need not come after it.
+      // Unsent keys keep their local values in a fetched state, so the state need not be fetched after they were sent.
       await lists.fetchShownState(owner);
       const copies = userId === undefined ? [] : await local.list(appName, userId);
       await sending;
-      // The remote's answers have told what the sessions lacked that were sent.
-      const sent = new Set(waiting.map(nameOf).filter((name) => !pending.has(name)));
+      // A session that was sent got the remote's new events with the answers.
+      const sent = new Set(waiting.map(nameOf).filter((name) => !unsent.has(name)));
       const keys = copies.map(({ userId, sessionId }) => ({ appName, userId, sessionId }));
       const others = keys.filter((key) => !sent.has(nameOf(key)));
       await forEachOf(others, MOST_AT_ONCE, (key) => fetch.copy(key));
@@ -181,8 +180,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
 
   async #syncOne(key: CacheKey): Promise<void> {
     const { sender, unsent, fetch, lists } = this.#parts;
-    await unsent.lookAt(key);
-    await sender.deliver([key]);
+    await unsent.refresh(key);
+    await sender.waitFor([key]);
     if (isSession(key)) await fetch.copy(key);
     else await lists.fetchState(key);
   }

@@ -7,10 +7,5 @@ export { CachedSessionService } from './cached_session_service.js';
 export type { CachedGetSessionConfig, CachedGetSessionRequest } from './cached_session_service.js';
 export type { CachedSessionOptions, ReadPolicy } from './options.js';
 export type { CacheOutbox, OutboxEntry } from './outbox.js';
-export type {
-  CacheFailure,
-  CacheKey,
-  CacheStatus,
-  PendingChanges,
-  StatusChanges,
-} from './records/status.js';
+export type { CacheKey } from './records/cache_key.js';
+export type { CacheFailure, CacheStatus, PendingChanges, StatusChanges } from './records/status.js';

@@ -1,4 +1,5 @@
-import { invalid, invalidValue } from '../errors/invalid.js';
+import { requireOneOf } from '../errors/option_values.js';
+import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireWhole } from '../http/whole_number.js';
 import { requireId } from '../model/values/ids.js';
@@ -107,29 +108,25 @@ const CACHE_OPTIONS: KnownOptions<CachedSessionOptions> = {
   maxBytes: true,
 };
 
-const POLICIES: readonly unknown[] = ['cache-first', 'network-first', 'cache-only'];
-
 /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
 export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOptions {
   const taken = takeOptions(options, CACHE_OPTIONS);
   requireId('owner', taken.owner);
   requireService('remote', taken.remote);
   if (taken.local !== undefined) requireService('local', taken.local);
-  const { readTimeoutMs = 3000, write = 'local', maxSessions = 1000, maxAge, maxBytes } = taken;
-  const reads = takePolicy('reads', taken.reads) ?? 'cache-first';
+  const { readTimeoutMs = 3000, maxSessions = 1000, maxAge, maxBytes } = taken;
   requireWhole('readTimeoutMs', readTimeoutMs);
   requireWhole('maxSessions', maxSessions);
   if (maxAge !== undefined) requireWhole('maxAge', maxAge);
   if (maxBytes !== undefined) requireWhole('maxBytes', maxBytes);
-  if (write !== 'local' && write !== 'through') {
-    throw invalidValue('write', `must be 'local' or 'through'`, write);
-  }
+  const reads = takePolicy('reads', taken.reads) ?? 'cache-first';
+  const write = requireOneOf('write', taken.write ?? 'local', ['local', 'through']);
   return { ...taken, reads, readTimeoutMs, write, maxSessions };
 }
 
 export function takePolicy(name: string, policy: unknown): ReadPolicy | undefined {
-  if (policy === undefined || POLICIES.includes(policy)) return policy as ReadPolicy | undefined;
-  throw invalidValue(name, `must be 'cache-first', 'network-first' or 'cache-only'`, policy);
+  if (policy === undefined) return undefined;
+  return requireOneOf(name, policy, ['cache-first', 'network-first', 'cache-only']);
 }
 
 function requireService(name: string, service: unknown): void {

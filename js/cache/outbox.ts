@@ -3,22 +3,23 @@ import { newEventId } from '../model/event/create_event.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import { splitByCreation, stateWrites } from './copies/created_with.js';
 import type { ListParts, Lists } from './copies/lists.js';
-import { difference, sharedKeysOf, stateAfterEdit } from './copies/rebase.js';
-import { isSession, takeCacheKey } from './records/pending.js';
+import {
+  difference,
+  sharedKeysOf,
+  splitByCreation,
+  stateAfterEdit,
+  stateWrites,
+} from './copies/writes.js';
+import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
 import {
   type Creation,
-  hasOperations,
   isUnsentState,
-  nameOf,
   type Operation,
-  type Refusal,
   staleBase,
-  STATE_REFUSED,
   UNSENT_NOTHING,
 } from './records/session_record.js';
-import type { CacheFailure, CacheKey } from './records/status.js';
+import type { CacheFailure } from './records/status.js';
 import type { Sender } from './sending/sender.js';
 
 /**
@@ -94,11 +95,11 @@ export class Outbox implements CacheOutbox {
   }
 
   list(given?: CacheKey): Promise<OutboxEntry[]> {
-    const { pending, unsent, run } = this.#parts;
+    const { unsent, run } = this.#parts;
     return run(async () => {
       const name = given && nameOf(takeCacheKey(given));
       if (name === undefined) await unsent.scan();
-      const keys = pending.keys().filter((key) => name === undefined || nameOf(key) === name);
+      const keys = unsent.keys().filter((key) => name === undefined || nameOf(key) === name);
       const entries = await Promise.all(keys.map((key) => this.#entry(key)));
       return entries.filter((entry) => entry !== undefined);
     });
@@ -106,26 +107,19 @@ export class Outbox implements CacheOutbox {
 
   /** Returns `undefined` if nothing waits any more: another tab may just have sent it. */
   async #entry(key: CacheKey): Promise<OutboxEntry | undefined> {
-    const { records, local } = this.#parts;
-    if (!isSession(key)) {
-      const all = await records.read(key);
-      const error = all[STATE_REFUSED] as Refusal | undefined;
-      if (!Object.keys(all).some(isUnsentState)) return undefined;
-      return { key, events: [], ...(error && { error }) };
-    }
-    const { copy, record } = await local.unsent(key);
-    const { refused } = record;
-    const texts = new Map(copy?.events.map(({ id, text }) => [id, text]));
-    const events = [...texts.values()].map((text) => JSON.parse(text) as Event);
-    const isSent = events.length === 0 && refused === undefined && !hasOperations(record);
-    return isSent ? undefined : { key, events, ...(refused && { error: refused }) };
+    const changes = await this.#parts.unsent.read(key);
+    if (changes === undefined) return undefined;
+    const { events, refusal } = changes;
+    const texts = new Map(events.map(({ id, text }) => [id, text]));
+    const parsed = [...texts.values()].map((text) => JSON.parse(text) as Event);
+    return { key, events: parsed, ...(refusal && { error: refusal }) };
   }
 
   retry(given?: CacheKey): Promise<void> {
-    const { pending, unsent, run } = this.#parts;
+    const { unsent, run } = this.#parts;
     return run(async () => {
       if (given === undefined) await unsent.scan();
-      const keys = given === undefined ? pending.keys() : [takeCacheKey(given)];
+      const keys = given === undefined ? unsent.keys() : [takeCacheKey(given)];
       for (const key of keys) await this.#release(key);
     });
   }
@@ -161,11 +155,8 @@ export class Outbox implements CacheOutbox {
 
   /** Sends again what was set aside of a session or state. */
   async #release(key: CacheKey): Promise<void> {
-    const { records, sender, unsent, tell } = this.#parts;
-    if (isSession(key)) await records.changeSession(key, () => ({ refused: undefined }));
-    else await records.change(key, () => ({ [STATE_REFUSED]: undefined }));
-    await unsent.lookAt(key);
-    tell(key);
+    const { sender, unsent } = this.#parts;
+    await unsent.setRefusal(key, undefined);
     sender.wake();
   }
 

@@ -11,19 +11,18 @@ import { Bounds } from './copies/bounds.js';
 import { Fetch } from './copies/fetch.js';
 import { Lists } from './copies/lists.js';
 import { LocalCopies } from './copies/local_copies.js';
-import { failureOf, RemoteEnd } from './copies/remote_end.js';
+import { RemoteEnd } from './copies/remote_end.js';
+import { Unsent } from './copies/unsent.js';
 import { OWN_OPTIONS, type SharedOptions, type TakenOptions } from './options.js';
 import { Outbox } from './outbox.js';
-import { Groups } from './records/turns.js';
+import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
+import { failureOf } from './records/failures.js';
 import { Lease, LEASE_MS } from './records/lease.js';
-import { Pending } from './records/pending.js';
 import { callerOf, Records } from './records/records.js';
-import { keyOfName, nameOf } from './records/session_record.js';
-import { type CacheKey, StatusBoard, type StatusMessage } from './records/status.js';
-import { Requests } from './sending/requests.js';
+import { StatusBoard, type StatusMessage } from './records/status.js';
+import { Groups } from './records/turns.js';
+import { Delivery } from './sending/delivery.js';
 import { Sender } from './sending/sender.js';
-import { SessionSending } from './sending/session_sending.js';
-import { Unsent } from './copies/unsent.js';
 
 export type CacheParts = ReturnType<typeof openParts>;
 
@@ -54,33 +53,33 @@ export function openParts(options: TakenOptions) {
   };
 
   const local = new LocalCopies(localCore, records, clock);
-  const pending = new Pending(board);
-  const remoteCore: ServiceCore = options.remote[CORE];
-  const remote = new RemoteEnd(remoteCore, board, pending, closing.signal, () => {
-    void forget().catch(report);
+  const unsent = new Unsent({ local, records, board, report, tell });
+  const remote = new RemoteEnd({
+    core: options.remote[CORE],
+    board,
+    unsent,
+    closing: closing.signal,
+    onForget: () => void forget().catch(report),
   });
   const feed = () => core.feed;
-  const ends = { ...options, local, remote, records, pending, feed, clock, report, tell, board };
-  const bounds = new Bounds(ends);
-  const unsent = new Unsent(ends);
-  const fetch = new Fetch({ ...ends, bounds, unsent });
-  const lists = new Lists({ ...ends, bounds, unsent, fetch });
-  const shared = { ...ends, bounds, unsent, fetch, lists };
+  const context = { ...options, local, remote, records, unsent, board, feed, clock, report, tell };
+  const bounds = new Bounds(context);
+  const fetch = new Fetch({ ...context, bounds });
+  const lists = new Lists({ ...context, bounds, fetch });
   const lease = new Lease({
     changeOwn: (compute) => bounds.write(() => records.changeOwn(compute)),
   });
-  const requests = new Requests(lease, remote);
   const autoTitle = takeAutoTitle(options.autoTitle);
-  const sessions = new SessionSending({ ...shared, requests, autoTitle });
+  const shared = { ...context, bounds, fetch, lists, lease, autoTitle };
+  const delivery = new Delivery(shared);
   const tellIdle = (): void => tellTabs('idle');
-  const sender = new Sender({ ...shared, autoTitle, lease, requests, sessions, tellIdle });
+  const sender = new Sender({ ...shared, delivery, tellIdle });
   const isThrough = write === 'through';
   const store = new CacheStore({ ...shared, sender, isThrough });
 
   const clear = (): void => {
-    remote.markErased();
+    unsent.clear();
     records.forgetOwners();
-    pending.clear();
     store.forgetCopies();
   };
   const forgets = new Groups(async () => {
@@ -89,7 +88,7 @@ export function openParts(options: TakenOptions) {
     clear();
     const erased = await records.erase();
     // Work that had begun before may have stored something since.
-    await Promise.all([fetch.turns.settled(), lists.settled(), pending.settled()]);
+    await Promise.all([fetch.turns.settled(), lists.turns.settled(), unsent.pins.settled()]);
     await records.erase(erased);
     clear();
     tellTabs('forget');
@@ -113,11 +112,11 @@ export function openParts(options: TakenOptions) {
     if (kind === 'forget') clear();
     else if (kind === 'opened') board.share();
     else if (kind === 'status') board.receive(content as StatusMessage);
-    else if (kind === 'idle' && pending.ready().length > 0) sender.wake();
+    else if (kind === 'idle' && unsent.ready().length > 0) sender.wake();
     else if (kind === 'changed') {
       const name = content as string;
-      run(() => unsent.lookAt(keyOfName(name)))
-        .then(() => pending.isReady(name) && sender.wakeLater(LEASE_MS))
+      run(() => unsent.refresh(keyOfName(name)))
+        .then(() => unsent.isReady(name) && sender.wakeLater(LEASE_MS))
         .catch(report);
     }
   };
@@ -138,7 +137,7 @@ export function openParts(options: TakenOptions) {
       },
       async closeStorage() {
         await sender.close();
-        await Promise.all([fetch.turns.idle(), lists.idle(), bounds.close()]);
+        await Promise.all([fetch.turns.idle(), lists.turns.idle(), bounds.close()]);
         await Promise.allSettled(background);
         board.close();
         if (options.local === undefined) await localService.close();
@@ -164,7 +163,7 @@ export function openParts(options: TakenOptions) {
   void Promise.resolve()
     .then(() => tellTabs('opened'))
     .then(() => run(() => unsent.scan()))
-    .then(() => pending.ready().length > 0 && sender.wake())
+    .then(() => unsent.ready().length > 0 && sender.wake())
     .catch(report);
   const remoteService: object = options.remote;
   return { ...shared, core, remoteService, sender, outbox, forget, run };

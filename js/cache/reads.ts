@@ -16,10 +16,10 @@ import type {
   SessionStore,
 } from '../storage/session_store.js';
 import type { ListParts, Lists } from './copies/lists.js';
-import { isRefusal } from './copies/remote_end.js';
 import type { ReadPolicy } from './options.js';
-import { isFirstBase } from './records/first_base.js';
-import { LISTED, nameOf } from './records/session_record.js';
+import { nameOf } from './records/cache_key.js';
+import { isRefusal } from './records/failures.js';
+import { isFirstBase, LISTED } from './records/session_record.js';
 
 /** The member of a request that holds its own policy. */
 export const READS = Symbol('reads');
@@ -129,7 +129,7 @@ export class CopyReads {
           if (!isFetched) fetch.copy(key).catch(report);
           return copy;
         }
-        // Of a deleted session with a copy, somebody has created it again.
+        // If a deleted session has a copy, it was created again.
         if (size <= lastSize || (await this.isDeleted(key))) return copy;
         lastSize = size;
         try {
@@ -211,7 +211,7 @@ export class CopyReads {
   }
 
   /**
-   * Reads the local storage, or the remote if the local storage cannot be read. What is stored there stays as it is.
+   * Reads the local storage, or the remote if the local storage cannot be read. It changes nothing that is stored.
    *
    * @param work calls the given function to read the local storage
    */
@@ -223,7 +223,7 @@ export class CopyReads {
   ): Promise<T> {
     const { local, remote, report } = this.#parts;
     try {
-      return await work(() => local.call((store) => read(store, local.keyOf(key), call)));
+      return await work(() => local.at(key, (store, localKey) => read(store, localKey, call)));
     } catch (error) {
       if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
       report(error);
@@ -232,12 +232,12 @@ export class CopyReads {
     }
   }
 
-  /** Parses what was read. A session with a damaged event is fetched again as a whole, with what is unsent behind. */
+  /** Parses events that were read. A session with a damaged event is fetched again, with the unsent events behind. */
   readonly parse: typeof parseEvents = (texts, ...others) => {
     const { records, fetch, local, remote, report } = this.#parts;
     const { key, isCopy }: Partial<Source> = this.#sources.get(texts) ?? { isCopy: true };
     try {
-      return (isCopy ? local : remote).parse(texts, ...others);
+      return (isCopy ? local : remote).core.pages.parse(texts, ...others);
     } catch (error) {
       if (isCopy && key !== undefined) {
         records

@@ -1,17 +1,17 @@
 import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { CacheContext } from './context.js';
+import { nameOf } from '../records/cache_key.js';
 import {
   hasOperations,
   isSent,
-  nameOf,
   recordOf,
   SESSION,
   type SessionRecord,
   withoutPrefix,
 } from '../records/session_record.js';
+import type { CacheContext } from './context.js';
 
-/** How long to wait after a change, so that many changes are looked at together, in milliseconds. */
+/** Milliseconds from a change to the check of the limits, so that many changes need one check. */
 const DELAY = 1000;
 /** The least milliseconds between two stored times of use of a copy. */
 const USE_STEP = 60_000;
@@ -26,7 +26,7 @@ interface Candidate {
   readonly bytes: number;
 }
 
-/** The limits of what stays. */
+/** The limits of the copies that stay. */
 interface Limits {
   readonly sessions?: number;
   readonly bytes?: number | undefined;
@@ -70,7 +70,7 @@ export class Bounds {
     }
   }
 
-  /** Deletes what is past the limits. */
+  /** Deletes copies until the rest is within the limits. */
   async trim(): Promise<void> {
     const { maxSessions: sessions, maxAge = Infinity, maxBytes: bytes, clock } = this.#context;
     await this.#delete(await this.#candidates(), { sessions, bytes, since: clock() - maxAge });
@@ -112,12 +112,12 @@ export class Bounds {
       if (maxBytes !== undefined) {
         const isKnown = size?.copy === created && size.revision === revision;
         bytes = isKnown ? size.bytes : await local.bytesOf(key);
-        // Operation, so that the next check does not read the session again.
+        // Recorded, so that the next check does not read the session again.
         const measured = { copy: created, revision, bytes };
         if (!isKnown) change(key, () => ({ size: measured }));
       }
       const usedAt = Math.max(base?.usedAt ?? Infinity, this.#usedAt.get(nameOf(key)) ?? 0);
-      // Operation for later visits, but not at each use.
+      // Recorded for later visits, but not at each use.
       if (usedAt - (base?.usedAt ?? Infinity) >= USE_STEP) {
         change(key, ({ base }) => (base?.copy === created ? { base: { ...base, usedAt } } : {}));
       }
@@ -144,14 +144,14 @@ export class Bounds {
     candidates: readonly Candidate[],
     { sessions: most = Infinity, bytes: mostBytes = Infinity, since = -Infinity }: Limits,
   ): Promise<number> {
-    const { local, records, pending } = this.#context;
+    const { local, records, unsent } = this.#context;
     let total = candidates.reduce((sum, { bytes }) => sum + bytes, 0);
     let rest = candidates.length;
     for (const { key, isSent: wasSent, usedAt, bytes } of candidates) {
       // The copy that was used last stays, however large it is.
       const isWithin = rest <= most && (total <= mostBytes || rest === 1);
       if (isWithin && usedAt >= since) break;
-      if (!wasSent || pending.has(nameOf(key))) continue;
+      if (!wasSent || unsent.has(nameOf(key))) continue;
       const head = await local.head(key);
       if (head === undefined || !isSent(await records.session(key), head)) continue;
       // Only if it has not changed since. Without a copy the record says only what the remote had.
@@ -165,7 +165,7 @@ export class Bounds {
   }
 }
 
-/** Whether a record says of nothing that it waits or was set aside. */
+/** Whether a record has no unsent change, and none that was set aside. */
 function isIdle(record: SessionRecord): boolean {
   return record.refused === undefined && !hasOperations(record);
 }

@@ -1,36 +1,36 @@
 import { SessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
-import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { isSameJson } from '../../wasm/core.js';
-import type { Bounds } from './bounds.js';
-import type { CacheContext } from './context.js';
-import { confirmedUntil, type MadeCopy, type NewCopy } from './local_copies.js';
-import { type CopyHead, isDescribed } from './local_copy_reader.js';
-import type { PinnedKeys } from '../records/pending.js';
-import { difference, rebase } from './rebase.js';
+import { nameOf } from '../records/cache_key.js';
+import { erasedError } from '../records/failures.js';
+import type { PinnedKeys } from '../records/pins.js';
 import { prefixOf } from '../records/records.js';
 import {
   type Base,
   hasOperations,
-  nameOf,
   type Refusal,
   type SessionRecord,
 } from '../records/session_record.js';
-import { isEnough, planOf } from './fetch_plan.js';
-import { erasedError, type RemoteSession } from './remote_end.js';
 import { Groups } from '../records/turns.js';
-import type { Unsent } from './unsent.js';
+import type { Bounds } from './bounds.js';
+import type { CacheContext } from './context.js';
+import { confirmedUntil, type MadeCopy, type NewCopy } from './local_copies.js';
+import { type CopyHead, isDescribed } from './local_copy_reader.js';
+import type { RemoteSession } from './remote_end.js';
+import { difference, rebase } from './writes.js';
 
 /** The most attempts, if other tabs change the copy again and again. */
 const MAX_ATTEMPTS = 100;
 
+/** The least events of a copy that does not have all. */
+const SMALLEST_WINDOW = 100;
+
 export interface FetchParts extends CacheContext {
   readonly bounds: Bounds;
-  readonly unsent: Unsent;
 }
 
 interface FetchRequest {
@@ -46,11 +46,11 @@ export class Fetch {
   readonly #parts: FetchParts;
   /** The fetches and other work of each session, one after the other. */
   readonly turns = new Groups<FetchRequest>((requests) =>
-    this.#run(
-      requests[0].key,
-      Math.max(...requests.map(({ need }) => need)),
-      requests.some(({ isRevalidation }) => isRevalidation),
-    ),
+    this.#run({
+      key: requests[0].key,
+      need: Math.max(...requests.map(({ need }) => need)),
+      isRevalidation: requests.some(({ isRevalidation }) => isRevalidation),
+    }),
   );
 
   constructor(parts: FetchParts) {
@@ -73,14 +73,15 @@ export class Fetch {
 
   /** Like {@link copy}, for work that has the session's turn. */
   copyInTurn(key: CompositeSessionKey, need = 0): Promise<void> {
-    return this.#run(key, need, true);
+    return this.#run({ key, need, isRevalidation: true });
   }
 
-  async #run(key: CompositeSessionKey, need: number, isRevalidation: boolean): Promise<void> {
+  async #run(request: FetchRequest): Promise<void> {
+    const { key } = request;
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
-      const pinned = this.#parts.pending.collect(key, key);
+      const pinned = this.#parts.unsent.pins.collect(key, key);
       try {
-        if (await this.#attempt(key, need, isRevalidation, pinned)) return;
+        if (await this.#attempt(request, pinned)) return;
       } finally {
         pinned.stop();
       }
@@ -92,13 +93,11 @@ export class Fetch {
 
   /** @returns whether the copy is up to date; `false` if another tab changed it meanwhile */
   async #attempt(
-    key: CompositeSessionKey,
-    need: number,
-    isRevalidation: boolean,
+    { key, need, isRevalidation }: FetchRequest,
     pinned: PinnedKeys,
   ): Promise<boolean> {
-    const { local, pending, remote, bounds } = this.#parts;
-    const version = pending.versionOf(nameOf(key));
+    const { local, unsent, remote, bounds } = this.#parts;
+    const version = unsent.versionOf(nameOf(key));
     // The head first: a creation writes its record before the copy, so the record of a copy is never missed.
     const head = await local.head(key);
     const record = await local.recordFor(key, head?.created);
@@ -122,23 +121,18 @@ export class Fetch {
     return true;
   }
 
-  /**
-   * Makes a copy, unless there is one, or the session is deleted here.
-   *
-   * @param erasure fires if the local data is erased after the remote was asked
-   */
+  /** Makes a copy, unless there is one, or the session is deleted here. */
   async make(
     key: CompositeSessionKey,
     copy: NewCopy,
-    pinned: PinnedKeys,
-    erasure: HostAbortSignal,
+    { deleted, erasure }: PinnedKeys,
   ): Promise<MadeCopy | undefined> {
     const { local, records, bounds } = this.#parts;
     if ((await records.session(key)).delete !== undefined) return undefined;
     if (erasure.aborted) throw erasedError();
     await bounds.write(() => records.register(key));
     const made = await bounds.write(() => local.create(key, copy));
-    const isDeleted = erasure.aborted || pinned.deleted.has(nameOf(key));
+    const isDeleted = erasure.aborted || deleted.has(nameOf(key));
     if (made === undefined || !isDeleted) return made;
     await local.deleteCreatedAt(key, made.base.copy);
     if (erasure.aborted) throw erasedError();
@@ -150,8 +144,7 @@ export class Fetch {
     remoteSession: RemoteSession,
     pinned: PinnedKeys,
   ): Promise<boolean> {
-    const { local, records, remote, bounds, feed, clock } = this.#parts;
-    const { erasure } = remote;
+    const { local, records, bounds, feed, clock } = this.#parts;
     const events = remoteSession.events.map((event) => local.snapshot(event));
     const {
       created,
@@ -167,7 +160,7 @@ export class Fetch {
     const delta = (): string => JSON.stringify(newDelta(events, state, shared, pinned.keys));
     const base = { created, revision, windowSize, usedAt: clock() };
     const copy = { events, delta, title, labels, lastUpdateTime, base };
-    const made = await this.make(key, copy, pinned, erasure);
+    const made = await this.make(key, copy, pinned);
     if (made === undefined) return false;
     await bounds.write(() => records.writeBase(key, made.base, undefined));
     feed().publishCreated(key, made.created);
@@ -187,7 +180,7 @@ export class Fetch {
     const { revision, state, events: unsent } = copy;
     const isOther = base !== undefined && base.created !== remoteSession.created;
     if (isOther && unsent.length > 0) {
-      await this.#parts.unsent.setAside(key, deletedOnRemote(key));
+      await this.#parts.unsent.setRefusal(key, deletedOnRemote(key));
       return true;
     }
     const pinnedCount = pinned.keys.size;
@@ -237,11 +230,11 @@ export class Fetch {
     head: CopyHead,
     remoteSession: RemoteSession,
   ): Promise<void> {
-    const { local, pending, feed } = this.#parts;
+    const { local, unsent, feed } = this.#parts;
     const { title, labels } = remoteSession;
     if (isDescribed(head, title, labels)) return;
     // A title of an unsent event or change. The next fetch after it was sent compares again.
-    if (pending.has(nameOf(key)) || hasOperations(await local.recordFor(key, head.created))) return;
+    if (unsent.has(nameOf(key)) || hasOperations(await local.recordFor(key, head.created))) return;
     await local.describe(key, title, labels);
     feed().publishUpdated(key);
   }
@@ -253,19 +246,19 @@ export class Fetch {
     head: CopyHead | undefined,
     version: number,
   ): Promise<boolean> {
-    const { local, records, feed, pending } = this.#parts;
+    const { local, records, feed, unsent } = this.#parts;
     const { create, base } = record;
     if (create !== undefined || head === undefined) return true;
     const copy = await local.changedSince(key, head.created, base?.local ?? 0);
     if (copy === undefined) return false;
     if (copy.events.length > 0 || hasOperations(record)) {
-      await this.#parts.unsent.setAside(key, deletedOnRemote(key));
+      await unsent.setRefusal(key, deletedOnRemote(key));
       return true;
     }
     if (!(await local.delete(key, { ...head, ...copy }))) return false;
     feed().publishDeleted(key, undefined);
     await records.removeCopy(key, head.created, record);
-    pending.remove(nameOf(key), version);
+    unsent.remove(nameOf(key), version);
     return true;
   }
 
@@ -278,6 +271,26 @@ export class Fetch {
     }
     return state;
   }
+}
+
+/** The changes since the base, or a session with so many of its newest events; `Infinity`: with all. */
+export type FetchPlan = 'changes' | number;
+
+/**
+ * @param hasCopy whether there is a copy; without a base, it was created here
+ * @param need the newest events that the copy must have at least
+ */
+export function planOf(hasCopy: boolean, base: Base | undefined, need: number): FetchPlan {
+  if (!hasCopy) return Math.max(need, SMALLEST_WINDOW);
+  if (base === undefined) return Infinity;
+  // Without revisions, the remote cannot tell what has changed.
+  if (base.created !== null && isEnough(base, need)) return 'changes';
+  return Math.max(need, base.windowSize ?? Infinity, SMALLEST_WINDOW);
+}
+
+/** Whether a copy with this base has so many of the newest events, and equals the remote at the base's revision. */
+export function isEnough({ windowSize = Infinity, isStale }: Base, need: number): boolean {
+  return isStale !== true && need <= windowSize;
 }
 
 /** The delta of a new copy: the remote's state, whatever the deltas of the events make of the session's own. */

@@ -1,23 +1,24 @@
-import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
-import type { Fetch, FetchParts } from './fetch.js';
-import { isDescribed, textOf } from './local_copy_reader.js';
-import type { PinnedKeys } from '../records/pending.js';
-import { difference } from './rebase.js';
+import { nameOf } from '../records/cache_key.js';
+import { isRefusal } from '../records/failures.js';
+import type { PinnedKeys } from '../records/pins.js';
 import { prefixOf } from '../records/records.js';
 import {
   type Base,
   FETCHED,
   LISTED,
-  nameOf,
   type OwnerRecords,
   recordOf,
   withoutPrefix,
 } from '../records/session_record.js';
-import { isRefusal, remoteRevision } from './remote_end.js';
 import { forEachOf, Groups } from '../records/turns.js';
+import type { Fetch, FetchParts } from './fetch.js';
+import { isDescribed } from './local_copy_reader.js';
+import { remoteRevision } from './remote_end.js';
+import { difference } from './writes.js';
 
 /** The most copies that are brought up to the remote at once. */
 const MOST_AT_ONCE = 8;
@@ -29,8 +30,8 @@ export interface ListParts extends FetchParts {
 /** Brings lists of sessions, and the states of users and apps, up to the remote. */
 export class Lists {
   readonly #parts: ListParts;
-  readonly #lists = new Groups<StateOwner>(([owner]) => this.#fetch(owner));
-  readonly #states = new Groups<StateOwner>(([owner]) => this.#fetchState(owner));
+  /** The fetches of each list and of each state, one after the other. */
+  readonly turns = new Groups<() => Promise<void>>(([fetch]) => fetch());
 
   constructor(parts: ListParts) {
     this.#parts = parts;
@@ -41,41 +42,34 @@ export class Lists {
    * without events. Calls meanwhile share it.
    */
   fetch(owner: StateOwner): Promise<void> {
-    return this.#lists.call(nameOf(owner), owner);
+    return this.turns.call(`list ${nameOf(owner)}`, () => this.#fetch(owner));
   }
 
   /** Brings the state of a user or an app up to the remote. */
   fetchState(owner: StateOwner): Promise<void> {
-    return this.#states.call(nameOf(owner), owner);
+    return this.turns.call(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
   }
 
   /**
    * The same, unless the remote refuses that: `adk api_server` shows states only through sessions, and another server may
-   * not let the user read the state of an app.
+   * not let the user read the state of an app. Returns whether it was fetched.
    */
-  async fetchShownState(owner: StateOwner): Promise<void> {
-    await this.fetchState(owner).catch((error: unknown) => {
+  async fetchShownState(owner: StateOwner): Promise<boolean> {
+    try {
+      await this.fetchState(owner);
+      return true;
+    } catch (error) {
       if (!isRefusal(error)) throw error;
-    });
+      return false;
+    }
   }
 
   async hasState(owner: StateOwner): Promise<boolean> {
     return (await this.#parts.records.read(owner))[FETCHED] !== undefined;
   }
 
-  /** Waits for the work that was given so far. */
-  async settled(): Promise<void> {
-    await Promise.all([this.#lists.settled(), this.#states.settled()]);
-  }
-
-  /** Waits until no work is left. */
-  async idle(): Promise<void> {
-    await this.#lists.idle();
-    await this.#states.idle();
-  }
-
   async #fetch(owner: StateOwner): Promise<void> {
-    const pinned = this.#parts.pending.collect(owner);
+    const pinned = this.#parts.unsent.pins.collect(owner);
     try {
       await this.#fetchList(owner, pinned);
     } finally {
@@ -84,8 +78,7 @@ export class Lists {
   }
 
   async #fetchList({ appName, userId }: StateOwner, pinned: PinnedKeys): Promise<void> {
-    const { local, remote, records, fetch, bounds, maxSessions, clock } = this.#parts;
-    const { erasure } = remote;
+    const { local, remote, records, unsent, fetch, bounds, maxSessions, clock } = this.#parts;
     const page = {
       limit: maxSessions,
       offset: undefined,
@@ -95,7 +88,7 @@ export class Lists {
       terms: undefined,
     } as const;
     const read = await remote.ask((store, call) => store.list(appName, userId, true, page, call));
-    const [listed, , , total] = read;
+    const [listed, , , total, , [appState, , userState]] = read;
     const keyOf = ({ userId, sessionId }: Pick<ListedSession, 'userId' | 'sessionId'>) => {
       return { appName, userId, sessionId };
     };
@@ -105,7 +98,7 @@ export class Lists {
     const changed: CompositeSessionKey[] = [];
     const firstBases: (readonly [CompositeSessionKey, Base])[] = [];
     for (const session of listed) {
-      const { userId, sessionId, created, revision, title, labels } = session;
+      const { userId, sessionId, created, revision, title = '', labels = '' } = session;
       const key = keyOf(session);
       const name = nameOf(key);
       const copy = unlisted.get(name);
@@ -116,72 +109,72 @@ export class Lists {
       if (deletion !== undefined || pinned.deleted.has(name)) continue;
       if (pinned.deletedUsers.has(nameOf({ appName, userId }))) continue;
       if (copy === undefined) {
-        const base = await this.#createEmpty(key, session, pinned, erasure);
+        const base = await this.#createEmpty(key, session, pinned);
         if (base !== undefined) firstBases.push([key, base]);
         continue;
       }
       // A copy that is behind its record is damaged. To fetch it fails, so the list comes from the remote.
       const isSound = base !== undefined && base.local <= copy.revision;
       const isSame = isSound && base.created === created && base.revision === revision;
-      if (!isSame || !isDescribed(copy, textOf(title), textOf(labels))) changed.push(key);
+      if (!isSame || !isDescribed(copy, title, labels)) changed.push(key);
     }
     await bounds.write(() =>
       Promise.all(firstBases.map(([key, base]) => records.writeBase(key, base, undefined))),
     );
     if (total <= listed.length) changed.push(...[...unlisted.values()].map(keyOf));
     await forEachOf(changed, MOST_AT_ONCE, (key) => fetch.copy(key));
-    await this.fetchShownState({ appName });
-    if (userId !== undefined) await this.fetchShownState({ appName, userId });
+    const states: [StateOwner, string | undefined][] = [[{ appName, userId: undefined }, appState]];
+    if (userId !== undefined) states.push([{ appName, userId }, userState]);
+    for (const [owner, listedState] of states) {
+      if (await this.fetchShownState(owner)) continue;
+      // Without a session, the list says nothing of the states.
+      if (listed.length === 0 || unsent.clearsOf(owner).length > 0) continue;
+      await this.#writeState(owner, JSON.parse(listedState ?? '{}') as StateShape, pinned);
+    }
     await bounds.write(() => records.change({ appName, userId }, () => ({ [LISTED]: clock() })));
   }
 
   /** Makes a copy without events. Returns its first base, or `undefined` if no copy was made. */
   async #createEmpty(
     key: CompositeSessionKey,
-    { created, revision, lastUpdateTime, state, title, labels }: ListedSession,
+    { created, revision, lastUpdateTime, state, title = '', labels = '' }: ListedSession,
     pinned: PinnedKeys,
-    erasure: HostAbortSignal,
   ): Promise<Base | undefined> {
     const { fetch, feed } = this.#parts;
-    const time = Number(lastUpdateTime);
-    const copy = {
-      events: [],
-      delta: () => String(state),
-      title: textOf(title),
-      labels: textOf(labels),
-      lastUpdateTime: time,
-      base: {
-        ...remoteRevision(Number(created), Number(revision), time),
-        windowSize: 0,
-        usedAt: time,
-      },
-    };
-    const made = await fetch.make(key, copy, pinned, erasure);
+    const revisions = remoteRevision(created, revision, lastUpdateTime);
+    const base = { ...revisions, windowSize: 0, usedAt: lastUpdateTime };
+    const copy = { events: [], delta: () => state, title, labels, lastUpdateTime, base };
+    const made = await fetch.make(key, copy, pinned);
     if (made === undefined) return undefined;
     feed().publishCreated(key, made.created);
     return made.base;
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {
-    const { local, remote, records, pending, feed, clock } = this.#parts;
-    const pinned = pending.collect(owner);
+    const { remote, records, unsent, clock } = this.#parts;
+    const pinned = unsent.pins.collect(owner);
     try {
-      const target = await remote.sharedState(owner);
-      await records.register(owner);
-      const prefix = prefixOf(owner);
-      let isChanged = false;
-      const shared = await local.updateState(owner, (all) => {
-        const delta = Object.entries(difference(withoutPrefix(all, prefix), target))
-          .map(([key, value]) => [prefix + key, value] as const)
-          .filter(([key]) => !pinned.keys.has(key));
-        isChanged = delta.length > 0;
-        return JSON.stringify(Object.fromEntries(delta));
-      });
-      if (isChanged) feed().publishStateChanged(owner, shared);
+      await this.#writeState(owner, await remote.sharedState(owner), pinned);
       if (!(await this.hasState(owner)))
         await records.change(owner, () => ({ [FETCHED]: clock() }));
     } finally {
       pinned.stop();
     }
+  }
+
+  /** Makes a local state equal to the remote's, except the keys that are unsent. */
+  async #writeState(owner: StateOwner, target: StateShape, pinned: PinnedKeys): Promise<void> {
+    const { local, records, feed } = this.#parts;
+    await records.register(owner);
+    const prefix = prefixOf(owner);
+    let isChanged = false;
+    const shared = await local.updateState(owner, (all) => {
+      const delta = Object.entries(difference(withoutPrefix(all, prefix), target))
+        .map(([key, value]) => [prefix + key, value] as const)
+        .filter(([key]) => !pinned.keys.has(key));
+      isChanged = delta.length > 0;
+      return JSON.stringify(Object.fromEntries(delta));
+    });
+    if (isChanged) feed().publishStateChanged(owner, shared);
   }
 }

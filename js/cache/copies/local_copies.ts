@@ -13,8 +13,13 @@ import {
   STALE_POLICIES,
 } from '../../wasm/protocol.js';
 import { type CopyHead, LocalCopyReader } from './local_copy_reader.js';
-import { type FirstBase, firstBaseOf, firstBaseText } from '../records/first_base.js';
-import { type Base, staleBase } from '../records/session_record.js';
+import {
+  type Base,
+  type FirstBase,
+  firstBaseOf,
+  firstBaseText,
+  staleBase,
+} from '../records/session_record.js';
 
 /** A copy to create, as the remote has the session. */
 export interface NewCopy {
@@ -48,7 +53,6 @@ export class LocalCopies extends LocalCopyReader {
     const { events, delta, title, labels, lastUpdateTime } = copy;
     const initialState = firstBaseText(copy.base, events.length);
     const request = {
-      key: this.keyOf(key),
       state: '{}',
       events,
       delta: delta(),
@@ -57,7 +61,7 @@ export class LocalCopies extends LocalCopyReader {
       now: this.clock(),
       sharesState: false,
     };
-    const created = await this.call((store) => store.create(request, true));
+    const created = await this.at(key, (store, key) => store.create({ key, ...request }, true));
     return created && { created, base: firstBaseOf(initialState, created[0]) };
   }
 
@@ -113,7 +117,7 @@ export class LocalCopies extends LocalCopyReader {
   }
 
   describe(key: CompositeSessionKey, title: string, labels: string): Promise<boolean> {
-    return this.call((store) => store.describe({ key: this.keyOf(key), title, labels }));
+    return this.at(key, (store, key) => store.describe({ key, title, labels }));
   }
 
   /** Deletes a copy if it still has this revision. */
@@ -121,13 +125,14 @@ export class LocalCopies extends LocalCopyReader {
     key: CompositeSessionKey,
     { revision, labels }: Pick<CopyHead, 'revision' | 'labels'>,
   ): Promise<boolean> {
-    const request = { key: this.keyOf(key), ...unchangedSince(revision, labels) };
-    return (await this.call((store) => store.deleteUnchanged(request))) !== undefined;
+    const expected = unchangedSince(revision, labels);
+    const deleted = await this.at(key, (store, key) => store.deleteUnchanged({ key, ...expected }));
+    return deleted !== undefined;
   }
 
   /** Deletes a copy whose head may be damaged. */
   async deleteDamaged(key: CompositeSessionKey): Promise<void> {
-    await this.call((store) => store.delete({ what: 'session', key: this.keyOf(key) }, {}));
+    await this.at(key, (store, key) => store.delete({ what: 'session', key }, {}));
   }
 
   /** Deletes a copy, unless another one has taken its place. */
@@ -147,9 +152,8 @@ export class LocalCopies extends LocalCopyReader {
 
   /** Changes a shared state by what a function computes from it, in one transaction. */
   updateState(owner: StateOwner, compute: (state: StateShape) => string): Promise<SharedRevisions> {
-    const { appName, userId } = this.keyOf(owner);
     const run = (state: string): string => compute(JSON.parse(state) as StateShape);
-    return this.call((store) => store.update(appName, userId, run, {}));
+    return this.at(owner, (store, { appName, userId }) => store.update(appName, userId, run, {}));
   }
 }
 

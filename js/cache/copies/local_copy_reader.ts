@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, type SessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
 import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
@@ -8,13 +9,18 @@ import type { ServiceCore } from '../../service/service_core.js';
 import { corruptRecord, parseEventText } from '../../read/stored_events.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
+import type { TruncatingStore } from '../../storage/session_store.js';
 import { isSameJson } from '../../wasm/core.js';
 import { type Appended, APPENDED, MOST_CHANGED, STALE_POLICIES } from '../../wasm/protocol.js';
-import type { UnsentEvent } from './rebase.js';
-import { failureOf } from './remote_end.js';
-import { type CallStore, callerOf, type Records } from '../records/records.js';
-import { firstBaseOf, isFirstBase } from '../records/first_base.js';
-import { newOperation, type SessionRecord } from '../records/session_record.js';
+import { failureOf } from '../records/failures.js';
+import { callerOf, type Records } from '../records/records.js';
+import {
+  firstBaseOf,
+  isFirstBase,
+  newOperation,
+  type SessionRecord,
+} from '../records/session_record.js';
+import type { UnsentEvent } from './writes.js';
 
 /** The local revisions of a copy. */
 export interface CopyRevisions {
@@ -62,32 +68,41 @@ type ChangedRow = readonly [seq: number, revision: number, text: string];
  * another name.
  */
 export class LocalCopyReader {
-  readonly call: CallStore;
-  protected readonly core: ServiceCore;
+  readonly core: ServiceCore;
   protected readonly records: Records;
   protected readonly clock: () => number;
 
   constructor(core: ServiceCore, records: Records, clock: () => number) {
-    const call = callerOf(core);
-    this.call = (run) =>
-      call((store) => run(requireTruncating(store))).catch((error: unknown) => {
-        if (error instanceof Error) error.message = records.withAppNames(error.message);
-        throw error;
-      });
     this.core = core;
     this.records = records;
     this.clock = clock;
   }
 
-  readonly parse: ServiceCore['pages']['parse'] = (...values) => this.core.pages.parse(...values);
+  /** Calls the local storage. */
+  async call<T>(run: (store: TruncatingStore) => MaybePromise<T>): Promise<T> {
+    try {
+      return await callerOf(this.core)((store) => run(requireTruncating(store)));
+    } catch (error) {
+      if (error instanceof Error) error.message = this.records.withAppNames(error.message);
+      throw error;
+    }
+  }
 
-  keyOf<Key extends StateOwner>(key: Key): Key {
+  /** Calls the local storage about a key. The function gets the key with the name that the storage has for the app. */
+  at<Key extends StateOwner, T>(
+    key: Key,
+    run: (store: TruncatingStore, key: Key) => MaybePromise<T>,
+  ): Promise<T> {
+    return this.call((store) => run(store, this.keyOf(key)));
+  }
+
+  protected keyOf<Key extends StateOwner>(key: Key): Key {
     return { ...key, appName: this.records.appOf(key.appName) };
   }
 
   /** Returns `undefined` if there is no copy. */
   async head(key: CompositeSessionKey): Promise<CopyHead | undefined> {
-    const read = await this.call((store) => store.get(this.keyOf(key), 0, undefined, {}));
+    const read = await this.at(key, (store, localKey) => store.get(localKey, 0, undefined, {}));
     if (read === undefined) return undefined;
     const [created, revision, , , , title = '', labels = ''] = read;
     return { created, revision, title, labels };
@@ -141,7 +156,7 @@ export class LocalCopyReader {
 
   async #initialState(key: CompositeSessionKey, copy: number): Promise<string | undefined> {
     const page = { isForward: true, eventId: undefined, limit: 1, withCount: false };
-    const read = await this.call((store) => store.page(this.keyOf(key), page, {}));
+    const read = await this.at(key, (store, localKey) => store.page(localKey, page, {}));
     return read?.[0] === copy ? (read[8] ?? undefined) : undefined;
   }
 
@@ -237,7 +252,7 @@ export class LocalCopyReader {
     const position = { created, revision: since, lastEventId: undefined };
     const request = { position, policy: STALE_POLICIES.merge, events: [], now: 0 };
     try {
-      return await this.call((store) => store.append({ key: this.keyOf(key), ...request }));
+      return await this.at(key, (store, key) => store.append({ key, ...request }));
     } catch (error) {
       if (isSessionError(error, 'not_found')) return undefined;
       throw error;
@@ -262,8 +277,9 @@ export class LocalCopyReader {
   async list(appName: string, userId: string | undefined): Promise<ListedCopy[]> {
     const numbers = { limit: undefined, offset: undefined, page: undefined, withTotal: false };
     const page = { ...numbers, orderBy: 'lastUpdateTime', terms: undefined } as const;
-    const localApp = this.records.appOf(appName);
-    const [listed] = await this.call((store) => store.list(localApp, userId, false, page, {}));
+    const [listed] = await this.at({ appName, userId }, (store, { appName }) =>
+      store.list(appName, userId, false, page, {}),
+    );
     return listed.map(({ userId, sessionId, created, revision, title = '', labels = '' }) => {
       return { userId, sessionId, created, revision, title, labels };
     });
@@ -271,7 +287,7 @@ export class LocalCopyReader {
 
   /** Returns a shared state. Its keys have no prefix. */
   async sharedState(owner: StateOwner): Promise<StateShape> {
-    const text = await this.call((store) => store.sharedState(this.keyOf(owner), {}));
+    const text = await this.at(owner, (store, owner) => store.sharedState(owner, {}));
     return JSON.parse(text) as StateShape;
   }
 }
@@ -279,9 +295,4 @@ export class LocalCopyReader {
 /** Whether a copy has this title and these labels, JSON text. */
 export function isDescribed(head: CopyDescription, title: string, labels: string): boolean {
   return head.title === title && isSameJson(head.labels || '{}', labels || '{}');
-}
-
-/** Returns a title or the text of labels of a listed session. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,8 +1,6 @@
-import { onAbort } from '../../call/on_abort.js';
-import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
-import { messageOf } from '../../errors/describe.js';
-import { codeOf } from '../../call/diagnostics.js';
-import { hasStatus } from '../../http/http_errors.js';
+import type { MaybePromise } from '../../call/call.js';
+import { raceSignal } from '../../call/time_limit.js';
+import { isSessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
@@ -12,10 +10,10 @@ import type { ServiceCore } from '../../service/service_core.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { SessionStore } from '../../storage/session_store.js';
-import type { MaybePromise } from '../../call/call.js';
-import type { Pending } from '../records/pending.js';
+import { closedError, erasedError, isOutage, isRefusal } from '../records/failures.js';
 import type { Base, Cleared } from '../records/session_record.js';
-import type { CacheFailure, StatusBoard } from '../records/status.js';
+import type { StatusBoard } from '../records/status.js';
+import type { Unsent } from './unsent.js';
 
 /** A session of the remote, or what has changed in it. */
 export interface RemoteSession {
@@ -41,60 +39,47 @@ export type RemoteCall<T> = (
   call: { readonly signal: HostAbortSignal },
 ) => MaybePromise<T>;
 
+export interface RemoteEndParts {
+  readonly core: ServiceCore;
+  readonly board: StatusBoard;
+  readonly unsent: Unsent;
+  /** Fires when the cache is closed. */
+  readonly closing: HostAbortSignal;
+  /** Called when the remote orders to erase the local data. */
+  readonly onForget: () => void;
+}
+
 /** The remote, and whether it can be reached. */
 export class RemoteEnd {
-  readonly #core: ServiceCore;
-  readonly #board: StatusBoard;
-  readonly #pending: Pending;
-  readonly #signal: HostAbortSignal;
-  readonly #onForget: () => void;
-  #erasure = new AbortController();
+  readonly core: ServiceCore;
+  readonly #parts: RemoteEndParts;
   /** Whether this tab's last request failed, and was not refused. */
   #hasFailed = false;
 
-  /** @param onForget called when the remote orders to erase the local data */
-  constructor(
-    core: ServiceCore,
-    board: StatusBoard,
-    pending: Pending,
-    signal: HostAbortSignal,
-    onForget: () => void,
-  ) {
-    this.#core = core;
-    this.#board = board;
-    this.#pending = pending;
-    this.#signal = signal;
-    this.#onForget = onForget;
-  }
-
-  readonly parse: ServiceCore['pages']['parse'] = (...values) => this.#core.pages.parse(...values);
-
-  /** Ends the requests that are under way: their answers would be stored after the local data was erased. */
-  markErased(): void {
-    this.#erasure.abort();
-    this.#erasure = new AbortController();
-  }
-
-  /** Fires when the local data is erased. */
-  get erasure(): HostAbortSignal {
-    return this.#erasure.signal;
+  constructor(parts: RemoteEndParts) {
+    this.core = parts.core;
+    this.#parts = parts;
   }
 
   /** Asks the remote. Rejects when the cache is closed or erased, also if the remote never answers. */
   async ask<T>(run: RemoteCall<T>): Promise<T> {
-    const { erasure } = this;
+    const { core, board, unsent, closing, onForget } = this.#parts;
+    const { erasure } = unsent.pins;
     let result: T;
     try {
-      result = await this.#untilEnded(erasure, run);
+      if (closing.aborted) throw closedError();
+      const asked = (async () =>
+        core.callStore(closing, (store) => run(store, { signal: closing })))();
+      result = await raceSignal(erasure, raceSignal(closing, asked));
     } catch (error) {
-      if (this.#signal.aborted) throw closedError();
+      if (closing.aborted) throw closedError();
       if (erasure.aborted) throw erasedError();
-      if (isForgetOrder(error)) this.#onForget();
+      if (isForgetOrder(error)) onForget();
       if (isRefusal(error)) {
         this.#showOnline();
       } else {
         this.#hasFailed = true;
-        if (isOutage(error)) this.#board.set({ online: false });
+        if (isOutage(error)) board.set({ online: false });
       }
       throw error;
     }
@@ -103,21 +88,11 @@ export class RemoteEnd {
     return result;
   }
 
-  #untilEnded<T>(erasure: HostAbortSignal, run: RemoteCall<T>): Promise<T> {
-    const signal = this.#signal;
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) throw closedError();
-      const stops = [signal, erasure].map((end) => onAbort(end, () => reject(closedError())));
-      const asked = (async () => this.#core.callStore(signal, (store) => run(store, { signal })))();
-      void asked.then(resolve, reject).then(() => stops.forEach((stop) => stop()));
-    });
-  }
-
   #showOnline(): void {
-    const isRecovered = this.#hasFailed || !this.#board.status.online;
+    const isRecovered = this.#hasFailed || !this.#parts.board.status.online;
     this.#hasFailed = false;
     const answered = { online: true, lastSuccess: Date.now() };
-    this.#board.set(isRecovered ? { ...answered, lastError: undefined } : answered);
+    this.#parts.board.set(isRecovered ? { ...answered, lastError: undefined } : answered);
   }
 
   /**
@@ -128,9 +103,9 @@ export class RemoteEnd {
     owner: StateOwner,
     run: RemoteCall<T>,
   ): Promise<readonly [answer: T, clears: ReadonlySet<Cleared>]> {
-    const before = this.#pending.clearsOf(owner);
+    const before = this.#parts.unsent.clearsOf(owner);
     const answer = await this.ask(run);
-    return [answer, new Set([...before, ...this.#pending.clearsOf(owner)])];
+    return [answer, new Set([...before, ...this.#parts.unsent.clearsOf(owner)])];
   }
 
   /** Reads the state of a user or an app. Its keys have no prefix. */
@@ -177,7 +152,7 @@ export class RemoteEnd {
     );
     if (read === undefined || clears.has('user')) return undefined;
     const [created, revision, lastUpdateTime, state, fragments, title = '', labels = ''] = read;
-    const events = this.parse(fragments, key.sessionId, false);
+    const events = this.core.pages.parse(fragments, key.sessionId, false);
     return {
       ...remoteRevision(created, revision, lastUpdateTime),
       lastUpdateTime,
@@ -211,73 +186,6 @@ export function remoteRevision(
   lastUpdateTime: number,
 ): Pick<RemoteSession, 'created' | 'revision'> {
   return created > 0 ? { created, revision } : { created: null, revision: lastUpdateTime };
-}
-
-export function closedError(): SessionError {
-  return new SessionError('closed', 'The cache was closed; what waits is sent later.');
-}
-
-export function erasedError(): SessionError {
-  return new SessionError('aborted', 'The local data was erased meanwhile.');
-}
-
-/** Codes of requests that the remote will never accept. */
-const REFUSALS: readonly string[] = [
-  'invalid_argument',
-  'already_exists',
-  'not_found',
-  'stale_session',
-  'unserializable',
-  'schema_violation',
-  'readonly',
-  'ambiguous',
-  'unsupported',
-  'corrupt_record',
-];
-
-/** The same by status, if the response has no code. */
-const REFUSAL_STATUSES: readonly number[] = [400, 403, 413, 422, 501];
-
-/** Whether the same request will fail again. */
-export function isRefusal(error: unknown): error is SessionError {
-  return (
-    (isSessionError(error) && REFUSALS.includes(error.code)) ||
-    hasStatus(error, ...REFUSAL_STATUSES)
-  );
-}
-
-/** Codes of a remote that cannot serve any request now. */
-const OUTAGES: readonly string[] = [
-  'connection_lost',
-  'storage_unavailable',
-  'storage_blocked',
-  'storage_failed',
-  'storage_newer',
-  'quota_exceeded',
-  'closed',
-];
-
-/** Whether other requests will fail now too. A failure that is neither this nor a refusal concerns one request alone. */
-export function isOutage(error: unknown): boolean {
-  if (!isSessionError(error)) return false;
-  const { code, status = 0 } = error;
-  const isOfServer = code === 'remote' && (status >= 500 || [401, 408, 429].includes(status));
-  return OUTAGES.includes(code) || (isOfServer && !isRefusal(error));
-}
-
-export function failureOf(error: unknown): CacheFailure {
-  const { key, path } = isSessionError(error) ? error : {};
-  return {
-    code: codeOf(error),
-    message: messageOf(error),
-    ...(key !== undefined && { key }),
-    ...(path !== undefined && { path }),
-  };
-}
-
-/** Returns an error that says the same as one that {@link failureOf} has converted. */
-export function errorOf({ code, message, key, path }: CacheFailure): SessionError {
-  return sessionErrorOf(code, message, { key, path });
 }
 
 /** Status 410 with the code `forget` in its JSON. */

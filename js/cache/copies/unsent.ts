@@ -1,18 +1,17 @@
-import { isSessionError } from '../../errors/errors.js';
+import { isSessionError, type SessionError } from '../../errors/errors.js';
+import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import { stateWrites } from './created_with.js';
-import type { CacheContext } from './context.js';
-import { sharedKeysOf } from './rebase.js';
-import { errorOf } from './remote_end.js';
-import { isSession } from '../records/pending.js';
-import { Groups } from '../records/turns.js';
+import { type CacheKey, belongsTo, isSession, keyOfName, nameOf } from '../records/cache_key.js';
+import { errorOf } from '../records/failures.js';
+import { type LocalChanges, Pins } from '../records/pins.js';
+import type { Records } from '../records/records.js';
 import {
+  type Cleared,
   clearsOf,
   hasOperations,
   isSent,
   isUnsentState,
-  nameOf,
   recordOf,
   type Refusal,
   SESSION,
@@ -20,35 +19,197 @@ import {
   STATE_REFUSED,
   withoutPrefix,
 } from '../records/session_record.js';
-import type { CacheKey } from '../records/status.js';
+import type { StatusBoard } from '../records/status.js';
+import { Groups } from '../records/turns.js';
+import type { LocalCopyReader } from './local_copy_reader.js';
+import { sharedKeysOf, stateWrites } from './writes.js';
 
-/** Finds out from the local storage what waits. */
+export interface UnsentParts {
+  readonly local: LocalCopyReader;
+  readonly records: Records;
+  readonly board: StatusBoard;
+  readonly report: (error: unknown) => void;
+  /** Tells the other tabs that something of this key has changed, was sent or was set aside. */
+  readonly tell: (key: CacheKey) => void;
+}
+
+/** The unsent changes of one session or shared state, as they are stored. */
+interface StoredChanges extends Required<Omit<LocalChanges, 'key'>> {
+  /** The writes of unsent events, in order. */
+  readonly events: readonly EventSnapshot[];
+  /** Why a copy cannot be read. It is treated as set aside. */
+  readonly damage?: SessionError | undefined;
+}
+
+/** The unsent changes of one session or shared state, as this tab knows them. */
+interface Entry extends Required<LocalChanges> {
+  /** The ids of the unsent events. */
+  readonly ids: Set<string>;
+  /** The number of ids when the entry was made. */
+  readonly events: number;
+  /** A new number for each change. It tells whether the entry has changed since a read. */
+  readonly version: number;
+  /** The version of the last write. A refresh changes the version only. */
+  readonly lastWrite: number;
+}
+
+/**
+ * The sessions and shared states with unsent changes, as far as this tab knows. The local storage says what they are;
+ * {@link scan} and {@link refresh} read it.
+ */
 export class Unsent {
-  readonly #context: CacheContext;
-  /** One look at a key after the other, so that an earlier one never overwrites what a later one has seen. */
-  readonly #looks = new Groups<CacheKey>(([key]) =>
-    isSession(key) ? this.#lookAtSession(key) : this.#lookAtState(key),
-  );
+  readonly #parts: UnsentParts;
+  readonly #entries = new Map<string, Entry>();
+  readonly pins = new Pins(this.#entries);
+  #versions = 0;
+  /** Called after each change that the status or a waiting call sees. */
+  onChange: (() => void) | undefined;
+  /** Runs one refresh of a key after the other. Otherwise an earlier one could overwrite what a later one has read. */
+  readonly #refreshes = new Groups<CacheKey>(([key]) => this.#refresh(key));
 
-  constructor(context: CacheContext) {
-    this.#context = context;
+  constructor(parts: UnsentParts) {
+    this.#parts = parts;
+  }
+
+  /** The names of the sessions and states that can be sent: those that were not set aside. */
+  ready(): string[] {
+    return this.#ready().map(([name]) => name);
   }
 
   /**
-   * Finds what waits of all users and is not known yet, for example from an earlier visit.
+   * The names of what can be sent beside the requests that are under way.
+   *
+   * - A deletion of a user or of a state is sent before everything else of its owner, and alone. Otherwise it could
+   *   delete what was written after it, also if its answer is lost and the request is sent again.
+   * - What writes one shared key is sent one after the other, in the order of the writes. Otherwise an older value could
+   *   arrive last.
+   */
+  sendable(inFlight: ReadonlyMap<string, unknown>): string[] {
+    const ready = this.#ready();
+    const deletions = ready.map(([, entry]) => entry).filter(({ clears }) => clears.length > 0);
+    const keysInFlight = deletions.length === 0 ? [] : [...inFlight.keys()].map(keyOfName);
+    const isBlocked = (entry: Entry): boolean =>
+      deletions.some((deletion) => deletion !== entry && belongsTo(entry.key, deletion.key)) ||
+      (deletions.includes(entry) && keysInFlight.some((key) => belongsTo(key, entry.key)));
+    const sharing = ready.filter(([, { keys }]) => keys.size > 0);
+    const isBehind = (entry: Entry): boolean =>
+      entry.keys.size > 0 &&
+      sharing.some(([name, other]) => {
+        const isFirst = inFlight.has(name) || other.lastWrite < entry.lastWrite;
+        return other !== entry && isFirst && shareKeys(entry, other);
+      });
+    return ready
+      .filter(([name, entry]) => !inFlight.has(name) && !isBlocked(entry) && !isBehind(entry))
+      .map(([name]) => name);
+  }
+
+  /** Returns the unsent deletions of an app's state, and of a user. */
+  clearsOf({ appName, userId }: StateOwner): Cleared[] {
+    return [...new Set([nameOf({ appName }), nameOf({ appName, userId })])].flatMap((name) => {
+      const { clears = [], refusal } = this.#entries.get(name) ?? {};
+      return refusal === undefined ? clears : [];
+    });
+  }
+
+  #ready(): [string, Entry][] {
+    return [...this.#entries].filter(([, { refusal }]) => refusal === undefined);
+  }
+
+  keys(): CacheKey[] {
+    return [...this.#entries.values()].map(({ key }) => key);
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  isReady(name: string): boolean {
+    return this.has(name) && this.refusalOf(name) === undefined;
+  }
+
+  refusalOf(name: string): Refusal | undefined {
+    return this.#entries.get(name)?.refusal;
+  }
+
+  versionOf(name: string): number {
+    return this.#entries.get(name)?.version ?? 0;
+  }
+
+  /** Adds changes that were just written. */
+  add(key: CacheKey, events: readonly { id: string }[], keys: Iterable<string> = []): void {
+    const last = this.#entries.get(nameOf(key));
+    // The same set goes on: a copy for each event would make many appends slow.
+    const ids = last?.ids ?? new Set();
+    for (const { id } of events) ids.add(id);
+    this.#put({
+      key,
+      ids,
+      keys: new Set([...(last?.keys ?? []), ...keys]),
+      clears: last?.clears ?? [],
+      refusal: last?.refusal,
+    });
+  }
+
+  /**
+   * Sets an entry. The status is new only if what it shows has changed.
+   *
+   * @param lastWrite absent: this is a write
+   */
+  #put(changes: Omit<Entry, 'events' | 'version' | 'lastWrite'>, lastWrite?: number): void {
+    this.#versions += 1;
+    const name = nameOf(changes.key);
+    const last = this.#entries.get(name);
+    const version = this.#versions;
+    const entry = {
+      ...changes,
+      key: keyOfName(name),
+      events: changes.ids.size,
+      version,
+      lastWrite: lastWrite ?? version,
+    };
+    this.#entries.set(name, entry);
+    this.pins.add(entry);
+    const isSame =
+      last?.events === entry.events &&
+      (last.refusal === undefined) === (entry.refusal === undefined);
+    if (!isSame) this.#publish();
+  }
+
+  /** Removes an entry, unless it has changed since that version. */
+  remove(name: string, version: number): boolean {
+    if (this.versionOf(name) !== version) return false;
+    if (this.#entries.delete(name)) this.#publish();
+    return true;
+  }
+
+  /** Called when the local data is erased. */
+  clear(): void {
+    this.pins.markErased();
+    this.#entries.clear();
+    this.#publish();
+  }
+
+  #publish(): void {
+    const pending = [...this.#entries.values()].map(({ key, events }) => ({ key, events }));
+    this.#parts.board.setPending(pending);
+    this.onChange?.();
+  }
+
+  /**
+   * Finds the unsent changes of all users that are not known yet, for example from an earlier visit.
    *
    * @returns the users and the apps
    */
   async scan(): Promise<StateOwner[]> {
-    const owners = await this.#context.records.owners();
+    const owners = await this.#parts.records.owners();
     for (const owner of owners) await this.#scanOwner(owner);
     return owners;
   }
 
   async #scanOwner(owner: StateOwner): Promise<void> {
-    const { local, records, pending, report } = this.#context;
+    const { local, records, report } = this.#parts;
     const { appName, userId } = owner;
-    await this.lookAt(owner);
+    await this.refresh(owner);
     if (userId === undefined) return;
     const all = await records.read(owner);
     // One damaged session makes the list fail. The records name the sessions too.
@@ -61,70 +222,78 @@ export class Unsent {
     const ids = new Set([...Object.keys(withoutPrefix(all, SESSION)), ...copies.keys()]);
     const keys = [...ids].map((sessionId) => ({ appName, userId, sessionId }));
     const isUnknown = (key: CompositeSessionKey): boolean =>
-      !pending.isReady(nameOf(key)) &&
+      !this.isReady(nameOf(key)) &&
       !isSent(recordOf(all, key.sessionId), copies.get(key.sessionId));
-    await Promise.all(keys.filter(isUnknown).map((key) => this.lookAt(key)));
+    await Promise.all(keys.filter(isUnknown).map((key) => this.refresh(key)));
   }
 
-  /** Reads what waits of a session or state. */
-  lookAt(key: CacheKey): Promise<void> {
-    return this.#looks.call(nameOf(key), key);
+  /** Reads the unsent changes of a session or state from the local storage, and replaces the entry. */
+  refresh(key: CacheKey): Promise<void> {
+    return this.#refreshes.call(nameOf(key), key);
   }
 
-  async #lookAtSession(key: CompositeSessionKey): Promise<void> {
-    const { local, pending, report } = this.#context;
+  async #refresh(key: CacheKey): Promise<void> {
     const name = nameOf(key);
-    const version = pending.versionOf(name);
-    const { copy: { events } = { events: [] }, record, damage } = await local.unsent(key);
-    const isKnown = pending.has(name) && !pending.isReady(name);
-    // Reported once: else each list of the outbox would change the status.
-    if (damage !== undefined && !isKnown) report(damage);
-    const { refused: refusal } = record;
-    if (events.length === 0 && !hasOperations(record) && refusal === undefined) {
-      pending.remove(name, version);
-      return;
+    for (;;) {
+      const version = this.versionOf(name);
+      const stored = await this.read(key);
+      // Report it once. Otherwise each list of the outbox would change the status.
+      if (stored?.damage !== undefined && this.refusalOf(name) === undefined) {
+        this.#parts.report(stored.damage);
+      }
+      if (stored === undefined) return void this.remove(name, version);
+      // A change that came after the read would be lost.
+      if (this.versionOf(name) !== version) continue;
+      const { events, keys, clears, refusal } = stored;
+      const ids = new Set(events.map(({ id }) => id));
+      return this.#put({ key, ids, keys, clears, refusal }, this.#entries.get(name)?.lastWrite);
     }
-    // A change that came after the read would be lost.
-    if (pending.versionOf(name) !== version) return this.#lookAtSession(key);
-    const ids = new Set(events.map(({ id }) => id));
-    const keys = sharedKeysOf(stateWrites(events, record.create?.value));
-    pending.set(key, { ids, keys, clears: [], refusal });
   }
 
-  async #lookAtState(key: CacheKey): Promise<void> {
-    const { pending, records } = this.#context;
-    const name = nameOf(key);
-    const version = pending.versionOf(name);
+  /** Reads the unsent changes of a session or state. Returns `undefined` if there are none. */
+  async read(key: CacheKey): Promise<StoredChanges | undefined> {
+    const { local, records } = this.#parts;
+    if (isSession(key)) {
+      const { copy, record, damage } = await local.unsent(key);
+      const { events = [] } = copy ?? {};
+      const { refused: refusal, create } = record;
+      if (events.length === 0 && !hasOperations(record) && refusal === undefined) return undefined;
+      const keys = sharedKeysOf(stateWrites(events, create?.value));
+      return { events, keys, clears: [], refusal, damage };
+    }
     const all = await records.read(key);
-    if (!Object.keys(all).some(isUnsentState)) {
-      pending.remove(name, version);
-      return;
-    }
-    if (pending.versionOf(name) !== version) return this.#lookAtState(key);
+    if (!Object.keys(all).some(isUnsentState)) return undefined;
     const keys = new Set(Object.keys(withoutPrefix(all, SET)));
     const refusal = all[STATE_REFUSED] as Refusal | undefined;
-    pending.set(key, { ids: new Set(), keys, clears: clearsOf(all), refusal });
+    return { events: [], keys, clears: clearsOf(all), refusal };
   }
 
   /**
    * Whether a deletion of the session's user, or of the user's state, is to be sent first. Another tab, or an earlier
-   * visit, may have recorded it. Call this after the session was read: whatever was written after the deletion waits.
+   * visit, may have recorded it. Call this after the session was read: changes that follow the deletion wait for it.
    */
   async isBlocked({ appName, userId }: CompositeSessionKey): Promise<boolean> {
     const owner = { appName, userId };
-    const all = await this.#context.records.read(owner);
-    if (clearsOf(all).length === 0 || all[STATE_REFUSED] !== undefined) return false;
-    await this.lookAt(owner);
+    const { clears = [], refusal } = (await this.read(owner)) ?? {};
+    if (clears.length === 0 || refusal !== undefined) return false;
+    await this.refresh(owner);
     return true;
   }
 
-  /** Sets a session or state aside. */
-  async setAside(key: CacheKey, refusal: Refusal): Promise<void> {
-    const { records, report, tell } = this.#context;
+  /** Sets a session or state aside. `refusal` is absent: it can be sent again. */
+  async setRefusal(key: CacheKey, refusal?: Refusal): Promise<void> {
+    const { records, report, tell } = this.#parts;
     if (isSession(key)) await records.changeSession(key, () => ({ refused: refusal }));
     else await records.change(key, () => ({ [STATE_REFUSED]: refusal }));
-    report(errorOf(refusal));
-    await this.lookAt(key);
+    if (refusal !== undefined) report(errorOf(refusal));
+    await this.refresh(key);
     tell(key);
   }
+}
+
+/** Whether both have written a value of one key. */
+function shareKeys(one: LocalChanges, other: LocalChanges): boolean {
+  if (one.key.appName !== other.key.appName) return false;
+  const isSameUser = one.key.userId === other.key.userId;
+  return [...one.keys].some((key) => other.keys.has(key) && (isSameUser || key.startsWith('app:')));
 }

@@ -10,12 +10,10 @@ import type { ServiceCore } from '../../service/service_core.js';
 import { REMOVED } from '../../state/scope.js';
 import type { SessionStore } from '../../storage/session_store.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import { Groups } from './turns.js';
+import { keyOfName, nameOf } from './cache_key.js';
 import {
   type Base,
   type Creation,
-  keyOfName,
-  nameOf,
   type Operation,
   ofSession,
   type OwnerRecords,
@@ -26,6 +24,7 @@ import {
   staleBase,
   withoutPrefix,
 } from './session_record.js';
+import { Groups } from './turns.js';
 
 /** Calls a store, as a promise. */
 export type CallStore = <T>(run: (store: SessionStore) => MaybePromise<T>) => Promise<T>;
@@ -153,7 +152,7 @@ export class Records {
   }
 
   /**
-   * Removes what is recorded of a copy that is gone. What is recorded of a new copy of the same session stays.
+   * Removes the record of a copy that is gone. The record of a new copy of the same session stays.
    *
    * @param copy the local revision that created the copy
    * @param record the operations to remove

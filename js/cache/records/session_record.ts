@@ -1,7 +1,7 @@
 import { newEventId } from '../../model/event/create_event.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { CreateRequest } from '../../storage/session_store.js';
-import type { CacheFailure, CacheKey } from './status.js';
+import type { CacheFailure } from './status.js';
 
 /** The remote's session, as a copy was last brought up to it. */
 export interface Base {
@@ -22,6 +22,15 @@ export interface Base {
   /** When the copy was last used, in milliseconds. */
   readonly usedAt: number;
 }
+
+/**
+ * The first base of a fetched copy. The transaction that makes the copy also stores its first base, in the copy. If the
+ * tab crashes before it writes the base to the record, the fetched events do not look unsent.
+ *
+ * A copy keeps its first base as its initial state, which a fetched session does not have. The text of a first base is a
+ * JSON array; that of an initial state is a JSON object.
+ */
+export type FirstBase = Pick<Base, 'created' | 'revision' | 'windowSize' | 'usedAt'>;
 
 /** An operation other than an event. Its id tells whether it is still the one that was sent. */
 export interface Operation<Value> {
@@ -106,6 +115,26 @@ export const UNSENT_NOTHING: SessionRecord = {
   delete: undefined,
 };
 
+/** @param eventCount the number of events in the new copy */
+export function firstBaseText(base: FirstBase, eventCount: number): string {
+  return JSON.stringify([base, eventCount]);
+}
+
+export function isFirstBase(text: string | null | undefined): text is string {
+  return text?.startsWith('[') === true;
+}
+
+/**
+ * Returns the first base of a copy.
+ *
+ * @param text a text for which {@link isFirstBase} is true
+ * @param copy the local revision that created the copy; its events have the revisions after that
+ */
+export function firstBaseOf(text: string, copy: number): Base {
+  const [base, eventCount] = JSON.parse(text) as [FirstBase, number];
+  return { ...base, id: newEventId(), copy, local: copy + eventCount };
+}
+
 /** Returns a base whose copy is to be fetched as a whole. Its id is new, so no other tab replaces it by mistake. */
 export function staleBase(base: Base): Base {
   return { ...base, id: newEventId(), isStale: true };
@@ -113,19 +142,6 @@ export function staleBase(base: Base): Base {
 
 export function newOperation<Value>(value: Value): Operation<Value> {
   return { id: newEventId(), value };
-}
-
-export function nameOf({ appName, userId, sessionId }: CacheKey): string {
-  return JSON.stringify([appName, userId ?? null, sessionId ?? null]);
-}
-
-export function keyOfName(name: string): CacheKey {
-  const [appName, userId, sessionId] = JSON.parse(name) as [string, string | null, string | null];
-  return {
-    appName,
-    ...(userId !== null && { userId }),
-    ...(sessionId !== null && { sessionId }),
-  };
 }
 
 /** Whether the record of a session says that there is something to send, besides its events. */
@@ -140,12 +156,12 @@ export function isUnsentState(name: string): boolean {
   return name.startsWith(SET) || name.startsWith(CLEAR);
 }
 
-/** Returns what of a user or an app waits to be deleted. */
+/** Returns the unsent deletions of a user or an app. */
 export function clearsOf(records: OwnerRecords): Cleared[] {
   return CLEARED.filter((what) => records[CLEAR + what] !== undefined);
 }
 
-/** Whether nothing of a copy waits, or was set aside. A missing copy has nothing but its records. */
+/** Whether a copy has no unsent changes, and none that were set aside. A missing copy has only a record. */
 export function isSent(
   record: SessionRecord,
   copy: { readonly created: number; readonly revision: number } | undefined,

@@ -1,25 +1,7 @@
 import { makeDisposable } from '../../call/disposable.js';
 import { reportUncaught } from '../../call/uncaught.js';
 import type { SessionErrorCode } from '../../errors/errors.js';
-
-/**
- * A session, or without `sessionId` the state of a user, or without `userId` too that of an app.
- *
- * @example
- * ```ts
- * import type { CacheKey } from 'adk-session-wasm/cache';
- *
- * const session: CacheKey = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
-export interface CacheKey {
-  /** The app. */
-  readonly appName: string;
-  /** The user. Absent: the state of the app. */
-  readonly userId?: string | undefined;
-  /** The session. Absent: the state of the user or the app. */
-  readonly sessionId?: string | undefined;
-}
+import type { CacheKey } from './cache_key.js';
 
 /**
  * The number of changes of one session or shared state that the remote has not confirmed.
@@ -106,7 +88,7 @@ export interface StatusChanges extends AsyncIterableIterator<CacheStatus> {
   [Symbol.asyncIterator](): this;
 }
 
-/** The part of the status that tabs tell each other. What waits they read from the local storage. */
+/** The part of the status that tabs tell each other. They read `pending` from the local storage. */
 type SharedStatus = Omit<CacheStatus, 'pending'>;
 
 /** A time in milliseconds, and the tab. The status with the latest stamp counts in all tabs. */
@@ -114,7 +96,7 @@ type Stamp = readonly [time: number, tab: string];
 
 export type StatusMessage = readonly [stamp: Stamp, status: SharedStatus];
 
-/** Holds the status of a cache, and tells who watches it. */
+/** Holds the status of a cache, and notifies its listeners. */
 export class StatusBoard {
   #shared: SharedStatus = { online: true, isSending: false };
   #stamp: Stamp = [0, ''];
@@ -155,7 +137,7 @@ export class StatusBoard {
     if (this.#stamp[0] > 0) this.#tell([this.#stamp, this.#shared]);
   }
 
-  /** Takes what another tab has told, unless this tab knows something later. */
+  /** Takes the status of another tab, unless this tab has a later one. */
   receive([stamp, shared]: StatusMessage): void {
     const [[time, tab], [ownTime, ownTab]] = [stamp, this.#stamp];
     if (time < ownTime || (time === ownTime && tab <= ownTab)) return;

@@ -1,7 +1,39 @@
-/** Runs work one after the other for each name, and work for different names at once. */
-class Turns {
+/**
+ * Runs work one after the other for each name, and work for different names at once.
+ *
+ * Calls run in groups, so that many calls need few requests and transactions: the calls that come before a group begins
+ * share its run and its result.
+ */
+export class Groups<Item, Result = void> {
+  readonly #run: (items: readonly [Item, ...Item[]]) => Promise<Result>;
   readonly #last = new Map<string, Promise<unknown>>();
+  /** The groups that have not begun, by name. */
+  readonly #waiting = new Map<
+    string,
+    { readonly items: [Item, ...Item[]]; readonly done: Promise<Result> }
+  >();
 
+  constructor(run: (items: readonly [Item, ...Item[]]) => Promise<Result>) {
+    this.#run = run;
+  }
+
+  /** Runs a call in the next group of its name. */
+  call(name: string, item: Item): Promise<Result> {
+    const waiting = this.#waiting.get(name);
+    if (waiting !== undefined) {
+      waiting.items.push(item);
+      return waiting.done;
+    }
+    const items: [Item, ...Item[]] = [item];
+    const done = this.run(name, () => {
+      this.#waiting.delete(name);
+      return this.#run(items);
+    });
+    this.#waiting.set(name, { items, done });
+    return done;
+  }
+
+  /** Runs other work in the turn of a name. */
   run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const turn = (this.#last.get(name) ?? Promise.resolve()).then(work);
     const settled = turn.then(nothing, nothing).then(() => {
@@ -24,39 +56,6 @@ class Turns {
 
 function nothing(): void {
   // The next work only waits until this one has settled.
-}
-
-/**
- * Runs calls in groups, so that many calls need few requests and transactions. Of one name, one group runs after the
- * other. The calls that come before a group begins share its run and its result.
- */
-export class Groups<Item, Result = void> extends Turns {
-  readonly #run: (items: readonly [Item, ...Item[]]) => Promise<Result>;
-  /** The groups that have not begun, by name. */
-  readonly #waiting = new Map<
-    string,
-    { readonly items: [Item, ...Item[]]; readonly done: Promise<Result> }
-  >();
-
-  constructor(run: (items: readonly [Item, ...Item[]]) => Promise<Result>) {
-    super();
-    this.#run = run;
-  }
-
-  call(name: string, item: Item): Promise<Result> {
-    const waiting = this.#waiting.get(name);
-    if (waiting !== undefined) {
-      waiting.items.push(item);
-      return waiting.done;
-    }
-    const items: [Item, ...Item[]] = [item];
-    const done = this.run(name, () => {
-      this.#waiting.delete(name);
-      return this.#run(items);
-    });
-    this.#waiting.set(name, { items, done });
-    return done;
-  }
 }
 
 /** Runs work on all items, on at most so many at once. Rejects with the first failure, when all have settled. */

@@ -1,14 +1,10 @@
 import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import { closedError, errorOf, isOutage } from '../copies/remote_end.js';
-import { type Lease, LEASE_LOST } from '../records/lease.js';
-import { isSession } from '../records/pending.js';
-import { keyOfName, nameOf } from '../records/session_record.js';
-import type { CacheKey } from '../records/status.js';
-import { RemoteRefusal } from './requests.js';
-import type { SessionSending, SessionSendingParts } from './session_sending.js';
-import { sendState } from './state_sending.js';
+import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
+import { closedError, errorOf, isOutage } from '../records/failures.js';
+import { LEASE_LOST } from '../records/lease.js';
+import type { Delivery, DeliveryParts } from './delivery.js';
 import { Waiters } from './waiters.js';
 
 /** The most sessions that are sent at once. */
@@ -21,9 +17,8 @@ const TAKEOVER_PAUSE = 250;
 /** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
 const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
 
-export interface SenderParts extends SessionSendingParts {
-  readonly lease: Lease;
-  readonly sessions: SessionSending;
+export interface SenderParts extends DeliveryParts {
+  readonly delivery: Delivery;
   /** Tells the other tabs that they may send. */
   readonly tellIdle: () => void;
 }
@@ -49,7 +44,7 @@ export class Sender {
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
-    this.#waiters = new Waiters(parts.pending);
+    this.#waiters = new Waiters(parts.unsent);
   }
 
   /** Starts to send at once, also if it was waiting after a failure. */
@@ -60,13 +55,13 @@ export class Sender {
     const run = (): Promise<void> => this.#run().catch((error: unknown) => this.#endRun(error));
     this.#running ??= run().then(() => {
       this.#running = undefined;
-      // Something came after the last look.
+      // A change came after the last check.
       const isIdle = this.#timer === undefined && this.#failure === undefined;
-      if (isIdle && this.#parts.pending.ready().length > 0) this.wake();
+      if (isIdle && this.#parts.unsent.ready().length > 0) this.wake();
     });
   }
 
-  /** Looks again later: the other tab that sends may end. */
+  /** Starts to send later: the other tab that sends may end. */
   wakeLater(milliseconds: number): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.wake(), milliseconds);
@@ -79,7 +74,7 @@ export class Sender {
    *
    * @throws SessionError the reason why one cannot be sent now; `aborted`
    */
-  deliver(keys: readonly CacheKey[], signal?: HostAbortSignal): Promise<void> {
+  waitFor(keys: readonly CacheKey[], signal?: HostAbortSignal): Promise<void> {
     const done = this.#waiters.wait(keys, this.#runs, signal);
     if (this.#isClosed) this.#waiters.reject(closedError(), Infinity);
     this.wake();
@@ -92,19 +87,19 @@ export class Sender {
    * @throws SessionError why the remote has refused it, or why it cannot be sent now; `aborted`
    */
   async confirm(key: CacheKey, signal: HostAbortSignal | undefined): Promise<void> {
-    const { pending, unsent } = this.#parts;
+    const { unsent } = this.#parts;
     const name = nameOf(key);
-    while (pending.has(name)) {
-      await this.deliver([key], signal);
-      if (!pending.has(name)) return;
+    while (unsent.has(name)) {
+      await this.waitFor([key], signal);
+      if (!unsent.has(name)) return;
       // It was set aside. A call of the outbox, also of another process, may have released it since.
-      await unsent.lookAt(key);
-      const refusal = pending.refusalOf(name);
+      await unsent.refresh(key);
+      const refusal = unsent.refusalOf(name);
       if (refusal !== undefined) throw errorOf(refusal);
     }
   }
 
-  /** Ends the sending. What is under way settles. */
+  /** Ends the sending, after the requests that are under way have settled. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#clearTimer();
@@ -119,13 +114,13 @@ export class Sender {
   }
 
   async #run(): Promise<void> {
-    const { lease, board, pending, tellIdle } = this.#parts;
+    const { lease, board, unsent, tellIdle } = this.#parts;
     this.#failure = undefined;
     this.#paused.clear();
     this.#runs += 1;
     // Changes that are made in the same moment are sent together.
     await Promise.resolve();
-    if (pending.ready().length === 0) return;
+    if (unsent.ready().length === 0) return;
     try {
       await this.#sendAll();
     } catch (error) {
@@ -149,14 +144,14 @@ export class Sender {
   }
 
   async #sendAll(): Promise<void> {
-    const { pending, lease, board, unsent } = this.#parts;
+    const { lease, board, unsent } = this.#parts;
     await lease.acquire();
     board.set({ isSending: true });
     // Another tab, or an earlier visit, may have recorded a deletion of an app's state, which is sent first.
-    const apps = new Set(pending.ready().map((name) => keyOfName(name).appName));
-    await Promise.all([...apps].map((appName) => unsent.lookAt({ appName })));
+    const apps = new Set(unsent.ready().map((name) => keyOfName(name).appName));
+    await Promise.all([...apps].map((appName) => unsent.refresh({ appName })));
     while (!this.#isClosed && this.#failure === undefined) {
-      const sendable = pending.sendable(this.#inFlight);
+      const sendable = unsent.sendable(this.#inFlight);
       const names = sendable.filter((name) => !this.#paused.has(name));
       if (names.length === 0 && this.#inFlight.size === 0) return;
       const progress = new Promise<void>((resolve) => (this.#onProgress = resolve));
@@ -168,14 +163,14 @@ export class Sender {
   }
 
   async #send(name: string): Promise<void> {
-    const { pending, fetch, unsent, tell } = this.#parts;
+    const { delivery, fetch, unsent, tell } = this.#parts;
     const key = keyOfName(name);
-    const version = pending.versionOf(name);
+    const version = unsent.versionOf(name);
     try {
-      const isSent = await fetch.turns.run(name, () => this.#sendOrSetAside(key));
+      const isSent = await fetch.turns.run(name, () => delivery.send(key));
       this.#failures = 0;
       // A change may have come meanwhile.
-      if (!isSent || !pending.remove(name, version)) await unsent.lookAt(key);
+      if (!isSent || !unsent.remove(name, version)) await unsent.refresh(key);
       tell(key);
     } catch (error) {
       if (error === LEASE_LOST || isOutage(error)) {
@@ -187,17 +182,6 @@ export class Sender {
     } finally {
       this.#inFlight.delete(name);
       this.#onProgress?.();
-    }
-  }
-
-  async #sendOrSetAside(key: CacheKey): Promise<boolean> {
-    const { sessions, unsent } = this.#parts;
-    try {
-      return isSession(key) ? await sessions.send(key) : await sendState(key, this.#parts);
-    } catch (error) {
-      if (!(error instanceof RemoteRefusal)) throw error;
-      await unsent.setAside(key, error.refusal);
-      return false;
     }
   }
 

@@ -1,9 +1,8 @@
 import { onAbort } from '../../call/on_abort.js';
 import { SessionError } from '../../errors/errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import type { CacheKey } from '../records/status.js';
-import type { Pending } from '../records/pending.js';
-import { nameOf } from '../records/session_record.js';
+import type { Unsent } from '../copies/unsent.js';
+import { type CacheKey, nameOf } from '../records/cache_key.js';
 
 interface Waiter {
   /** The number of the run that was under way, whose failure says nothing about a later one. */
@@ -15,12 +14,12 @@ interface Waiter {
 
 /** The calls that wait until something is sent or set aside. */
 export class Waiters {
-  readonly #pending: Pending;
+  readonly #unsent: Unsent;
   readonly #waiters = new Set<Waiter>();
 
-  constructor(pending: Pending) {
-    this.#pending = pending;
-    pending.onChange = () => this.#settle();
+  constructor(unsent: Unsent) {
+    this.#unsent = unsent;
+    unsent.onChange = () => this.#settle();
   }
 
   get size(): number {
@@ -61,7 +60,7 @@ export class Waiters {
 
   #settle(): void {
     for (const waiter of this.#waiters) {
-      for (const name of waiter.names) if (!this.#pending.isReady(name)) waiter.names.delete(name);
+      for (const name of waiter.names) if (!this.#unsent.isReady(name)) waiter.names.delete(name);
       if (waiter.names.size === 0 && this.#waiters.delete(waiter)) waiter.resolve();
     }
   }

@@ -55,12 +55,17 @@ export function remoteCopies(context: RemoteContext, newFile: () => string): voi
       const { sessions } = await cache.listSessions(USER);
       return sessions.map(({ id }) => id).sort();
     };
+    const statesIn = async (service: Pick<CachedSessionService, 'listSessions'>) => {
+      const { sessions } = await service.listSessions(USER);
+      return Object.fromEntries(sessions.map(({ id, state }) => [id, state]));
+    };
     // Another device made both.
     await context.remote.createSession({ ...KEY, state: { topic: 'tea', 'user:name': 'Ada' } });
     await context.remote.createSession({ ...USER, sessionId: 's2' });
 
     const first = open(context.url);
     assert.deepEqual(await idsIn(first.cache), ['s1', 's2']);
+    assert.deepEqual(await statesIn(first.cache), await statesIn(context.remote));
     const opened = await first.cache.getSession(KEY);
     assert.deepEqual(opened?.state, (await context.remote.getSession(KEY))?.state);
     const seen = await run(

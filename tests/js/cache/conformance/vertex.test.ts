@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { InMemorySessionService } from '../../../../js/index.js';
 import { CachedSessionService } from '../../../../js/cache/index.js';
 import { runCase } from '../../../../js/testing/run_case.js';
-import { startVertexServer, type VertexServer } from '../../../vertex_server/server.js';
+import { ENGINE, startVertexServer, type VertexServer } from '../../../vertex_server/server.js';
 import {
   CASES,
   type Differences,
@@ -16,7 +16,7 @@ import {
   WITH_OTHER_IDS,
   WITH_SHARED_STATES,
 } from '../../vertex/cases.js';
-import { serviceOn } from '../../vertex/service.js';
+import { post, serviceOn } from '../../vertex/service.js';
 import { event, idsOf, KEY, until, USER } from '../fixture.js';
 
 /** What differs, as `docs/cache.md` says. */
@@ -111,4 +111,23 @@ describe('Changes that wait for Vertex AI', () => {
     assert.deepEqual(codes.sort(), ['invalid_argument', 'unsupported']);
     await cache.close();
   });
+});
+
+it('A list makes a copy of a session whose id Vertex AI has made, and the copy sends its events', async () => {
+  const server = await startVertexServer();
+  const state = { topic: 'tea', 'user:name': 'Ada' };
+  await post(server, `${ENGINE}/sessions`, { userId: 'ada', sessionState: state });
+  const [remote, local] = [serviceOn(server), new InMemorySessionService()];
+  const cache = new CachedSessionService({ remote, local, owner: 'ada' });
+  const [listed] = (await cache.listSessions(USER)).sessions;
+  assert.deepEqual([listed?.state, listed?.events], [state, []]);
+  assert.match(listed!.id, /^\d+$/);
+  await cache.appendEvent({ session: listed!, event: event('e1', { topic: 'milk' }) });
+  await cache.sync();
+  const stored = await serviceOn(server).getSession({ ...USER, sessionId: listed!.id });
+  assert.deepEqual([idsOf(stored), stored?.state], [['e1'], { ...state, topic: 'milk' }]);
+  const read = await cache.getSession({ ...USER, sessionId: listed!.id });
+  assert.deepEqual([read?.events, read?.state], [stored?.events, stored?.state]);
+  await cache.close();
+  await server.end();
 });

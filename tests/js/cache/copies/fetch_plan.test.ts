@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { planOf } from '../../../../js/cache/copies/fetch_plan.js';
+import { planOf } from '../../../../js/cache/copies/fetch.js';
 import type { Base } from '../../../../js/cache/records/session_record.js';
 
 function base(members: Partial<Base>): Base {

@@ -133,3 +133,26 @@ it('values of one key are sent in the order of their writes, whatever sessions t
   assert.deepEqual(await server.service.getAppState({ appName: USER.appName }), { count: 3 });
   await cache.close();
 });
+
+it('a list over `adk api_server` has the states of the user and the app, also offline', async () => {
+  const server = new Server();
+  const state = { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'EUR' };
+  const listed = ['s1', '42'].map((id) => ({ id, ...USER, state, events: [], lastUpdateTime: 1 }));
+  server.intercept = ({ url }) => {
+    const isVersion = new URL(url).pathname.endsWith('/version');
+    return Promise.resolve(Response.json(isVersion ? { language: 'python' } : listed));
+  };
+  const { cache } = openCache(server);
+  for (const isOffline of [false, true]) {
+    server.isOffline = isOffline;
+    const { sessions } = await cache.listSessions(USER);
+    assert.deepEqual(
+      sessions.map(({ id, state }) => [id, state]),
+      [
+        ['42', state],
+        ['s1', state],
+      ],
+    );
+  }
+  await cache.close();
+});

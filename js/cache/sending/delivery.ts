@@ -2,42 +2,82 @@ import { isSessionError, SessionError } from '../../errors/errors.js';
 import { firstTitleOf } from '../../model/auto_title.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import type { StorageDeleteRequest } from '../../storage/adapter.js';
+import type { StateOwner } from '../../storage/scopes.js';
 import { type Appended, APPENDED, STALE_POLICIES } from '../../wasm/protocol.js';
-import { splitByCreation } from '../copies/created_with.js';
 import { deletedOnRemote } from '../copies/fetch.js';
 import type { ListParts } from '../copies/lists.js';
 import { confirmedUntil, unchangedSince } from '../copies/local_copies.js';
 import type { CopyChanges } from '../copies/local_copy_reader.js';
-import type { UnsentEvent } from '../copies/rebase.js';
-import { remoteRevision } from '../copies/remote_end.js';
-import type { Base, Creation, Operation, SessionRecord } from '../records/session_record.js';
-import { RemoteRefusal, type Requests } from './requests.js';
+import { type RemoteCall, remoteRevision } from '../copies/remote_end.js';
+import { splitByCreation, type UnsentEvent } from '../copies/writes.js';
+import { type CacheKey, isSession } from '../records/cache_key.js';
+import { failureOf, isRefusal } from '../records/failures.js';
+import type { Lease } from '../records/lease.js';
+import {
+  type Base,
+  CLEAR,
+  clearsOf,
+  type Creation,
+  type Operation,
+  type Refusal,
+  removalsOf,
+  type SessionRecord,
+  SET,
+  STATE_REFUSED,
+} from '../records/session_record.js';
 
 /** The most events, and about the most characters, of one request. */
 const MAX_EVENTS = 100;
 const MAX_CHARACTERS = 500_000;
 
-export interface SessionSendingParts extends ListParts {
-  readonly requests: Requests;
+export interface DeliveryParts extends ListParts {
+  readonly lease: Lease;
   /** Whether a title that an event gave its session is sent with it. */
   readonly autoTitle: boolean;
 }
 
-/** Sends the changes of one session in their order: its deletion, its creation, its events, its title. */
-export class SessionSending {
-  readonly #parts: SessionSendingParts;
+/** Sends the changes of one session or state in their order. */
+export class Delivery {
+  readonly #parts: DeliveryParts;
 
-  constructor(parts: SessionSendingParts) {
+  constructor(parts: DeliveryParts) {
     this.#parts = parts;
   }
 
   /**
-   * Sends what waits. The caller has the session's turn.
+   * Sends what waits. The caller has the turn of the session or state. What the remote refuses for good is set aside.
    *
    * @returns whether nothing of what was read is left
-   * @throws RemoteRefusal and what {@link Requests.ask} throws
+   * @throws LEASE_LOST, or why the remote or the local storage does not answer
    */
-  async send(key: CompositeSessionKey): Promise<boolean> {
+  async send(key: CacheKey): Promise<boolean> {
+    try {
+      return isSession(key) ? await this.#sendSession(key) : await this.#sendState(key);
+    } catch (error) {
+      if (!(error instanceof RemoteRefusal)) throw error;
+      await this.#parts.unsent.setRefusal(key, error.refusal);
+      return false;
+    }
+  }
+
+  /**
+   * Asks the remote. Each request needs the lease.
+   *
+   * @throws RemoteRefusal, unlike a failure of the local storage; and what {@link send} throws
+   */
+  async #ask<T>(run: RemoteCall<T>): Promise<T> {
+    const { lease, remote } = this.#parts;
+    await lease.extend();
+    try {
+      return await remote.ask(run);
+    } catch (error) {
+      throw isRefusal(error) ? new RemoteRefusal(failureOf(error), error) : error;
+    }
+  }
+
+  /** Sends the deletion of a session, its creation, its events, its title and labels. */
+  async #sendSession(key: CompositeSessionKey): Promise<boolean> {
     const { records, local, unsent } = this.#parts;
     for (;;) {
       const { copy, record } = await local.unsent(key);
@@ -65,7 +105,7 @@ export class SessionSending {
    * @returns whether the remote has all; `false` if it has moved on, so that the copy has changed too
    */
   async #sendEvents(key: CompositeSessionKey, base: Base, copy: CopyChanges): Promise<boolean> {
-    const { records, local, requests, fetch, autoTitle, clock } = this.#parts;
+    const { records, local, fetch, autoTitle, clock } = this.#parts;
     let rest = copy.events;
     for (let most = MAX_EVENTS; rest.length > 0;) {
       const events = batchOf(rest, most);
@@ -81,7 +121,7 @@ export class SessionSending {
       };
       let appended: Appended;
       try {
-        appended = await requests.ask((store, call) => store.append({ ...request, ...call }));
+        appended = await this.#ask((store, call) => store.append({ ...request, ...call }));
       } catch (error) {
         if (!(error instanceof RemoteRefusal)) throw error;
         const { refusal, cause } = error;
@@ -123,12 +163,12 @@ export class SessionSending {
     { created: copy, revision, events }: CopyChanges,
     create: Operation<Creation> | undefined,
   ): Promise<boolean> {
-    const { records, local, fetch, requests, clock } = this.#parts;
+    const { records, local, fetch, clock } = this.#parts;
     if (create !== undefined) {
       const { state, delta, description, lastUpdateTime, sharesState } = create.value;
       const creation = { state, delta, description, lastUpdateTime, sharesState };
       const { first, later } = splitByCreation(events, create.value);
-      const created = await requests.ask((store, call) =>
+      const created = await this.#ask((store, call) =>
         store.create({ key, ...creation, events: first, now: clock(), ...call }, true),
       );
       if (created !== undefined) {
@@ -151,14 +191,14 @@ export class SessionSending {
    * @returns whether the session can go on
    */
   async #sendDeletion(key: CompositeSessionKey, deletion: Operation<true>): Promise<boolean> {
-    const { records, local, pending, requests } = this.#parts;
+    const { records, local, unsent } = this.#parts;
     for (let isDeleted = false; !isDeleted;) {
-      const read = await requests.ask((store, call) => store.get(key, 0, undefined, call));
+      const read = await this.#ask((store, call) => store.get(key, 0, undefined, call));
       if (read === undefined) break;
       const [created, revision, , , , , labels] = read;
       const { delete: present } = await records.session(key);
       if (present?.id !== deletion.id) return false;
-      isDeleted = await requests.ask(async (store, call) => {
+      isDeleted = await this.#ask(async (store, call) => {
         try {
           const request = { key, ...unchangedSince(revision, labels), ...call };
           if (created > 0) return (await store.deleteUnchanged(request)) !== undefined;
@@ -171,7 +211,7 @@ export class SessionSending {
       });
     }
     // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
-    pending.markDeleted(key);
+    unsent.pins.markDeleted(key);
     await local.deleteFetched(key);
     await records.removeSent(key, { delete: deletion });
     return true;
@@ -181,14 +221,38 @@ export class SessionSending {
     key: CompositeSessionKey,
     { title, labels }: SessionRecord,
   ): Promise<void> {
-    const { records, requests } = this.#parts;
+    const { records } = this.#parts;
     if (title === undefined && labels === undefined) return;
     const description = { key, title: title?.value, labels: labels?.value };
-    const isThere = await requests.ask((store, call) =>
-      store.describe({ ...description, ...call }),
-    );
+    const isThere = await this.#ask((store, call) => store.describe({ ...description, ...call }));
     if (!isThere) throw new RemoteRefusal(deletedOnRemote(key));
     await records.removeSent(key, { title, labels });
+  }
+
+  /** Sends the changes of the state of a user or an app: first what was deleted, then the values. */
+  async #sendState(owner: StateOwner): Promise<boolean> {
+    const { records } = this.#parts;
+    const all = await records.read(owner);
+    if (all[STATE_REFUSED] !== undefined) return false;
+    const { appName, userId } = owner;
+    for (const what of clearsOf(all)) {
+      const key = what === 'appState' ? { appName } : { appName, userId };
+      const request = { what, key } as StorageDeleteRequest;
+      await this.#ask((store, call) => store.delete(request, call));
+      await records.change(owner, (present) =>
+        removalsOf(present, { [CLEAR + what]: all[CLEAR + what] }),
+      );
+    }
+    const sets = Object.entries(all).filter(([name]) => name.startsWith(SET)) as [
+      string,
+      Operation<unknown>,
+    ][];
+    if (sets.length === 0) return true;
+    const values = sets.map(([name, { value }]) => [name.slice(SET.length), value]);
+    const delta = JSON.stringify(Object.fromEntries(values));
+    await this.#ask((store, call) => store.update(appName, userId, delta, call));
+    await records.change(owner, (present) => removalsOf(present, Object.fromEntries(sets)));
+    return true;
   }
 }
 
@@ -206,4 +270,15 @@ function batchOf(events: readonly UnsentEvent[], most: number): readonly UnsentE
     return index > 0 && (index >= most || size > MAX_CHARACTERS);
   });
   return end < 0 ? events : events.slice(0, end);
+}
+
+/** Thrown when the remote will never accept a change. */
+class RemoteRefusal extends Error {
+  readonly refusal: Refusal;
+
+  /** @param cause the error of the remote */
+  constructor(refusal: Refusal, cause?: Error) {
+    super(refusal.message, { cause });
+    this.refusal = refusal;
+  }
 }

@@ -1,0 +1,56 @@
+/** The keys of sessions and shared states, and their names: texts that a map can have as keys. */
+import { invalid } from '../../errors/invalid.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+
+/**
+ * A session, or without `sessionId` the state of a user, or without `userId` too that of an app.
+ *
+ * @example
+ * ```ts
+ * import type { CacheKey } from 'adk-session-wasm/cache';
+ *
+ * const session: CacheKey = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface CacheKey {
+  /** The app. */
+  readonly appName: string;
+  /** The user. Absent: the state of the app. */
+  readonly userId?: string | undefined;
+  /** The session. Absent: the state of the user or the app. */
+  readonly sessionId?: string | undefined;
+}
+
+export function nameOf({ appName, userId, sessionId }: CacheKey): string {
+  return JSON.stringify([appName, userId ?? null, sessionId ?? null]);
+}
+
+export function keyOfName(name: string): CacheKey {
+  const [appName, userId, sessionId] = JSON.parse(name) as [string, string | null, string | null];
+  return {
+    appName,
+    ...(userId !== null && { userId }),
+    ...(sessionId !== null && { sessionId }),
+  };
+}
+
+export function isSession(key: CacheKey): key is CompositeSessionKey {
+  return key.sessionId !== undefined;
+}
+
+/** Whether a key is an owner itself, or belongs to it. */
+export function belongsTo(key: CacheKey, { appName, userId }: CacheKey): boolean {
+  return key.appName === appName && (userId === undefined || key.userId === userId);
+}
+
+/** @throws SessionError `invalid_argument` if it names no session, user or app */
+export function takeCacheKey(given: CacheKey): CacheKey {
+  const { appName, userId, sessionId } = Object(given) as CacheKey;
+  const names = [appName, userId, sessionId];
+  const isKey =
+    typeof appName === 'string' &&
+    names.every((name) => name === undefined || typeof name === 'string') &&
+    (sessionId === undefined || userId !== undefined);
+  if (!isKey) throw invalid('key', 'must name a session, a user or an app');
+  return keyOfName(nameOf({ appName, userId, sessionId }));
+}

@@ -1,0 +1,73 @@
+/** What a failed request means for what waits, and failures as data. */
+import { codeOf } from '../../call/diagnostics.js';
+import { messageOf } from '../../errors/describe.js';
+import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
+import { hasStatus } from '../../http/http_errors.js';
+import type { CacheFailure } from './status.js';
+
+export function closedError(): SessionError {
+  return new SessionError('closed', 'The cache was closed; what waits is sent later.');
+}
+
+export function erasedError(): SessionError {
+  return new SessionError('aborted', 'The local data was erased meanwhile.');
+}
+
+/** Codes of requests that the remote will never accept. */
+const REFUSALS: readonly string[] = [
+  'invalid_argument',
+  'already_exists',
+  'not_found',
+  'stale_session',
+  'unserializable',
+  'schema_violation',
+  'readonly',
+  'ambiguous',
+  'unsupported',
+  'corrupt_record',
+];
+
+/** The same by status, if the response has no code. */
+const REFUSAL_STATUSES: readonly number[] = [400, 403, 413, 422, 501];
+
+/** Whether the same request will fail again. */
+export function isRefusal(error: unknown): error is SessionError {
+  return (
+    (isSessionError(error) && REFUSALS.includes(error.code)) ||
+    hasStatus(error, ...REFUSAL_STATUSES)
+  );
+}
+
+/** Codes of a remote that cannot serve any request now. */
+const OUTAGES: readonly string[] = [
+  'connection_lost',
+  'storage_unavailable',
+  'storage_blocked',
+  'storage_failed',
+  'storage_newer',
+  'quota_exceeded',
+  'closed',
+];
+
+/** Whether other requests will fail now too. A failure that is neither this nor a refusal concerns one request alone. */
+export function isOutage(error: unknown): boolean {
+  if (!isSessionError(error)) return false;
+  const { code, status = 0 } = error;
+  const isOfServer = code === 'remote' && (status >= 500 || [401, 408, 429].includes(status));
+  return OUTAGES.includes(code) || (isOfServer && !isRefusal(error));
+}
+
+export function failureOf(error: unknown): CacheFailure {
+  const { key, path } = isSessionError(error) ? error : {};
+  return {
+    code: codeOf(error),
+    message: messageOf(error),
+    ...(key !== undefined && { key }),
+    ...(path !== undefined && { path }),
+  };
+}
+
+/** Returns an error that says the same as one that {@link failureOf} has converted. */
+export function errorOf({ code, message, key, path }: CacheFailure): SessionError {
+  return sessionErrorOf(code, message, { key, path });
+}

@@ -1,0 +1,135 @@
+import type { HostAbortSignal } from '../../model/host.js';
+import type { StateOwner } from '../../storage/scopes.js';
+import { type CacheKey, nameOf } from './cache_key.js';
+import type { Cleared, Refusal } from './session_record.js';
+
+/** Changes of one session or shared state that the remote does not have. */
+export interface LocalChanges {
+  readonly key: CacheKey;
+  /** The shared keys that they write. */
+  readonly keys: ReadonlySet<string>;
+  /** What they delete of a user or an app. */
+  readonly clears?: readonly Cleared[];
+  /** Why they were set aside. Absent if they can be sent. */
+  readonly refusal?: Refusal | undefined;
+}
+
+/**
+ * What the remote's answer to a request must not overwrite: all that was unsent at any time from the request to its
+ * answer.
+ */
+export interface PinnedKeys {
+  /** The unsent shared keys of the owner. */
+  readonly keys: ReadonlySet<string>;
+  /** The names of sessions that were deleted meanwhile: what the remote said about them is out of date. */
+  readonly deleted: ReadonlySet<string>;
+  /** The names of users whose deletion waited meanwhile. */
+  readonly deletedUsers: ReadonlySet<string>;
+  /** Fires if the local data is erased meanwhile. */
+  readonly erasure: HostAbortSignal;
+  /** Ends the collection. */
+  stop(): void;
+}
+
+interface Collector extends PinnedKeys {
+  readonly owner: StateOwner;
+  readonly except: string | undefined;
+  readonly keys: Set<string>;
+  readonly deleted: Set<string>;
+  readonly deletedUsers: Set<string>;
+}
+
+/** Collects what is unsent while the remote is asked. */
+export class Pins {
+  readonly #unsent: ReadonlyMap<string, LocalChanges>;
+  readonly #writes = new Map<LocalChanges, Promise<unknown>>();
+  readonly #collectors = new Set<Collector>();
+  #erasure = new AbortController();
+
+  /** @param unsent what waits, by name. Its owner calls {@link add} after each change. */
+  constructor(unsent: ReadonlyMap<string, LocalChanges>) {
+    this.#unsent = unsent;
+  }
+
+  /**
+   * Runs a local write. Until it settles, the shared keys that it writes count as unsent.
+   *
+   * @param write passes the keys to the function that it gets, before it writes them
+   */
+  async write<T>(
+    key: CacheKey,
+    write: (pin: (keys: Iterable<string>) => void) => Promise<T>,
+  ): Promise<T> {
+    const keys = new Set<string>();
+    const changes = { key, keys };
+    const done = write((written) => {
+      for (const sharedKey of written) keys.add(sharedKey);
+      this.add(changes);
+    });
+    this.#writes.set(changes, done);
+    try {
+      return await done;
+    } finally {
+      this.#writes.delete(changes);
+    }
+  }
+
+  /** Waits for the local writes that are under way. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#writes.values());
+  }
+
+  /**
+   * Collects what of an owner is unsent from now on.
+   *
+   * @param except the session whose own changes do not count
+   */
+  collect(owner: StateOwner, except?: CacheKey): PinnedKeys {
+    const collector: Collector = {
+      owner,
+      except: except && nameOf(except),
+      keys: new Set(),
+      deleted: new Set(),
+      deletedUsers: new Set(),
+      erasure: this.erasure,
+      stop: () => void this.#collectors.delete(collector),
+    };
+    for (const changes of [...this.#unsent.values(), ...this.#writes.keys()]) {
+      collect(collector, changes);
+    }
+    this.#collectors.add(collector);
+    return collector;
+  }
+
+  /** Adds changes to what is being collected. */
+  add(changes: LocalChanges): void {
+    for (const collector of this.#collectors) collect(collector, changes);
+  }
+
+  /** Fires when the local data is erased. */
+  get erasure(): HostAbortSignal {
+    return this.#erasure.signal;
+  }
+
+  /** Ends the requests that are under way: their answers would be stored after the local data was erased. */
+  markErased(): void {
+    this.#erasure.abort();
+    this.#erasure = new AbortController();
+  }
+
+  /** Marks a session as deleted, locally or on the remote. */
+  markDeleted(key: CacheKey): void {
+    for (const { deleted } of this.#collectors) deleted.add(nameOf(key));
+  }
+}
+
+function collect(
+  { owner, except, keys, deletedUsers }: Collector,
+  { key, keys: written, clears = [], refusal }: LocalChanges,
+): void {
+  const name = nameOf(key);
+  if (name === except || key.appName !== owner.appName) return;
+  if (clears.includes('user') && refusal === undefined) deletedUsers.add(name);
+  const isSameUser = key.userId === owner.userId;
+  for (const shared of written) if (isSameUser || shared.startsWith('app:')) keys.add(shared);
+}
