@@ -164,7 +164,7 @@ const MAX_LISTED_KEYS = 20;
 export function optionalStateSchema(schema: unknown): StateSchema | undefined {
   if (schema === undefined) return undefined;
   requireObject('stateSchema', schema);
-  for (const [key, declared] of Object.entries(schema as object)) requireStandard(key, declared);
+  for (const [key, declared] of Object.entries(schema)) requireStandard(key, declared);
   return schema as StateSchema;
 }
 
