@@ -5,17 +5,21 @@ import { join } from 'node:path';
 import { root } from '../../toolchain/environment.mjs';
 import type { Poison } from './withstands.js';
 
+/** Names that Node's timers assign to their own objects. */
+const TIMERS = ['expiry', 'id'];
+
 /** Names that Node's sockets, timers and streams assign to their own objects. */
 const NODE = [
-  'buffer', 'bytes', 'current', 'id', 'next',
+  ...TIMERS, 'buffer', 'bytes', 'current', 'next',
   // When they connect.
   'address', 'addressType', 'localAddress', 'localPort', 'oncomplete', 'port', 'server',
-  // Timers.
-  'expiry',
 ]; // prettier-ignore
 
 /** The names by storage and poison. */
 export const DEPENDENCY_NAMES: Partial<Record<string, Partial<Record<Poison, readonly string[]>>>> = {
+  // `close` has a time limit.
+  memory: { setter: TIMERS },
+  adapter: { setter: TIMERS },
   sqlite: {
     // better-sqlite3 assigns the results of `run()` and of an iterator.
     setter: ['changes', 'lastInsertRowid', 'done'],
@@ -51,7 +55,7 @@ export const DEPENDENCY_NAMES: Partial<Record<string, Partial<Record<Poison, rea
   },
   'Vertex AI': {
     // Node's `fetch` reads these members in its own requests and responses.
-    data: ['aborted', 'body', 'error', 'required', 'signal', 'status', 'window'],
+    data: ['aborted', 'body', 'error', 'query', 'required', 'signal', 'status', 'window'],
     // It assigns these members, the headers, and an error's code when a connection ends.
     setter: [
       ...NODE,
