@@ -83,7 +83,7 @@ export class Appender {
     const events = newEvents as readonly Event[];
     const { handles, reader, isInMemory, autoTitle } = this.#parts;
     const record = handles.recordOf(session);
-    const mayTitle = autoTitle && record.isTitled !== true && !session.hasTitle;
+    const mayTitle = autoTitle && !record.isTitled && !session.hasTitle;
     const rules = appendRulesOf(session.state) ?? this.#parts.rules;
     const taken: EventToStore[] = [];
     for (const event of events)

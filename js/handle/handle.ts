@@ -27,11 +27,19 @@ export interface HandleRecord {
    * none. While the handle still begins with that event, it lacks no older one. `undefined` for a
    * handle read with a window.
    */
-  firstEventId?: string | undefined;
+  firstEventId: string | undefined;
   /** The time in ms of `config.afterTimestamp`, if the handle was read with it: the handle was read without older events. */
-  afterTimestamp?: number | undefined;
+  readonly afterTimestamp: number | undefined;
   /** Whether an append through the handle gave the session a title, if it had none. */
-  isTitled?: boolean;
+  isTitled: boolean;
+}
+
+/** Which events of a session a handle is made with. */
+export interface HandleWindow {
+  /** Whether these are all events of the session. */
+  readonly isWhole: boolean;
+  /** The time in ms of `config.afterTimestamp`, if the session was read with it. */
+  readonly afterTimestamp?: number | undefined;
 }
 
 /** Changes that a handle has although it lacks earlier ones, with their revisions. */
@@ -63,6 +71,8 @@ export class Handles {
         knownUntil: 0,
         lastUpdateTime: NaN,
         firstEventId: undefined,
+        afterTimestamp: undefined,
+        isTitled: false,
         laterChanges: undefined,
       };
       this.#records.set(session.state, record);
@@ -87,7 +97,6 @@ export class Handles {
    * Makes a handle from what was read of a session.
    *
    * @param state belongs to this handle alone, and so do the events
-   * @param isWhole whether these are all events of the session
    */
   open<S extends object>(
     { appName, userId, sessionId }: CompositeSessionKey,
@@ -98,7 +107,7 @@ export class Handles {
     ],
     state: Partial<S>,
     events: Event[],
-    isWhole: boolean,
+    { isWhole, afterTimestamp }: HandleWindow,
   ): Session<S> {
     this.#records.set(state, {
       createdRevision: created,
@@ -106,6 +115,8 @@ export class Handles {
       knownUntil: revision,
       lastUpdateTime,
       firstEventId: isWhole ? (events[0]?.id ?? '') : undefined,
+      afterTimestamp,
+      isTitled: false,
       laterChanges: undefined,
     });
     return { id: sessionId, appName, userId, state, events, lastUpdateTime };

@@ -55,7 +55,7 @@ export function makeHandles<S extends object>(
     }
     const head = [created, revision, lastUpdateTime] as const;
     const key = { appName, userId, sessionId };
-    const handle = handles.open<S>(key, head, state as Partial<S>, [], false);
+    const handle = handles.open<S>(key, head, state as Partial<S>, [], { isWhole: false });
     return setDescription(handle, title, labels);
   });
 }

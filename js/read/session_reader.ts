@@ -16,7 +16,7 @@ import type { StateOwner } from '../storage/scopes.js';
 import { after, type MaybePromise } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import type { NewSession } from '../wasm/appends.js';
-import type { Handles } from '../handle/handle.js';
+import type { Handles, HandleWindow } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
 import { parseEvents } from './stored_events.js';
 
@@ -71,10 +71,8 @@ export class SessionReader {
         const parse = this.#parts.parseEvents ?? parseEvents;
         const [, , , , fragments, title, labels] = found;
         const events = parse(fragments, sessionId, skipCorrupt);
-        const isWhole = last === undefined && from === undefined;
-        const handle = this.#makeHandle<S>(key, found, events, isWhole, { title, labels });
-        this.#parts.handles.recordOf(handle).afterTimestamp = from;
-        return handle;
+        const window = { isWhole: last === undefined && from === undefined, afterTimestamp: from };
+        return this.#makeHandle<S>(key, found, events, window, { title, labels });
       });
     };
     return history === undefined ? read(last) : history.read(read, skipCorrupt);
@@ -88,7 +86,8 @@ export class SessionReader {
     // Parsed from the stored texts: a handle shares nothing with the caller's events.
     const texts = events.map(({ text }) => text);
     const parsed = parseEvents(texts, key.sessionId, false);
-    return this.#makeHandle<S>(key, created, parsed, this.#history === undefined, description);
+    const window = { isWhole: this.#history === undefined };
+    return this.#makeHandle<S>(key, created, parsed, window, description);
   }
 
   /**
@@ -119,12 +118,12 @@ export class SessionReader {
     key: CompositeSessionKey,
     [created, revision, lastUpdateTime, text]: ReadSession | CreatedSession,
     events: Event[],
-    isWhole: boolean,
+    window: HandleWindow,
     { title, labels }: Description,
   ): Session<S> {
     const state = JSON.parse(text) as Partial<S>;
     const head = [created, revision, lastUpdateTime] as const;
-    const handle = this.#parts.handles.open<S>(key, head, state, events, isWhole);
+    const handle = this.#parts.handles.open<S>(key, head, state, events, window);
     return setDescription(handle, title, labels);
   }
 }
