@@ -23,11 +23,11 @@ import type { CacheOutbox } from './outbox.js';
 import { type CacheParts, openParts } from './parts.js';
 import { READS } from './reads.js';
 import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
-import { isOutage } from './records/failures.js';
+import { erasedError, isOutage } from './records/failures.js';
 import type { CacheStatus, StatusChanges } from './records/status.js';
 import { forEachOf } from './records/turns.js';
 
-/** The most sessions that `sync` fetches at once. */
+/** The most users and apps that `sync` fetches at once. */
 const MOST_AT_ONCE = 8;
 
 /**
@@ -86,7 +86,7 @@ export interface CachedGetSessionConfig extends GetSessionConfig {
  * ```
  */
 export class CachedSessionService<S extends object = StateShape> extends StoredSessionService<S> {
-  /** What waits for the remote, and what it refused. */
+  /** What is unsent, and what the remote refused. */
   readonly outbox: CacheOutbox;
   readonly #parts: CacheParts;
 
@@ -145,8 +145,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Sends what waits and fetches what has changed: of one session or state, or of everything that is stored locally.
-   * Resolves when nothing waits that can be sent.
+   * Sends unsent changes and fetches what has changed: of one session or state, or of everything that is stored locally.
+   * Resolves when nothing is left that can be sent.
    *
    * @throws SessionError the reason why the remote cannot be reached; `invalid_argument`; `closed`
    */
@@ -158,12 +158,14 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
 
   async #syncAll(): Promise<void> {
     const { sender, unsent, lists, local, fetch } = this.#parts;
+    const { erasure } = unsent.pins;
     const known = unsent.keys();
     const owners = await unsent.scan();
     const waiting = [...known, ...unsent.keys()];
     const sending = sender.waitFor(waiting);
     const fetchOf = async (owner: StateOwner): Promise<void> => {
       const { appName, userId } = owner;
+      if (erasure.aborted) throw erasedError();
       // Unsent keys keep their local values in a fetched state, so the state need not be fetched after they were sent.
       await lists.fetchShownState(owner);
       const copies = userId === undefined ? [] : await local.list(appName, userId);
@@ -172,7 +174,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       const sent = new Set(waiting.map(nameOf).filter((name) => !unsent.has(name)));
       const keys = copies.map(({ userId, sessionId }) => ({ appName, userId, sessionId }));
       const others = keys.filter((key) => !sent.has(nameOf(key)));
-      await forEachOf(others, MOST_AT_ONCE, (key) => fetch.copy(key));
+      await fetch.copies(others, erasure);
     };
     const works = owners.map((owner) => () => fetchOf(owner));
     await forEachOf([() => sending, ...works], MOST_AT_ONCE, (work) => work());
@@ -187,7 +189,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Erases everything of this owner in the local storage, also what waits, for example at a logout. Nothing on the
+   * Erases everything of this owner in the local storage, also unsent changes, for example at a logout. Nothing on the
    * remote changes. Other tabs with this owner forget it too.
    */
   forget(): Promise<void> {
@@ -196,9 +198,9 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
 
   /**
    * Runs an agent of `adk api_server`; see `RemoteSessionService.run`. What the server has stored is in the copy when
-   * the iteration ends. A handle gets it when it is read again. What waits of the session is sent first.
+   * the iteration ends. A handle gets it when it is read again. The unsent changes of the session are sent first.
    *
-   * @throws SessionError (at a step) `unsupported` if the remote runs no agents, why what waits of the session cannot be
+   * @throws SessionError (at a step) `unsupported` if the remote runs no agents, why the session's unsent changes cannot be
    *   sent, and those of `run` there
    */
   async *run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {

@@ -114,13 +114,13 @@ export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOp
   requireId('owner', taken.owner);
   requireService('remote', taken.remote);
   if (taken.local !== undefined) requireService('local', taken.local);
-  const { readTimeoutMs = 3000, maxSessions = 1000, maxAge, maxBytes } = taken;
+  const { readTimeoutMs = 3000, write = 'local', maxSessions = 1000, maxAge, maxBytes } = taken;
   requireWhole('readTimeoutMs', readTimeoutMs);
   requireWhole('maxSessions', maxSessions);
   if (maxAge !== undefined) requireWhole('maxAge', maxAge);
   if (maxBytes !== undefined) requireWhole('maxBytes', maxBytes);
   const reads = takePolicy('reads', taken.reads) ?? 'cache-first';
-  const write = requireOneOf('write', taken.write ?? 'local', ['local', 'through']);
+  requireOneOf('write', write, ['local', 'through']);
   return { ...taken, reads, readTimeoutMs, write, maxSessions };
 }
 

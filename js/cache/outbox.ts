@@ -156,7 +156,7 @@ export class Outbox implements CacheOutbox {
   /** Sends again what was set aside of a session or state. */
   async #release(key: CacheKey): Promise<void> {
     const { sender, unsent } = this.#parts;
-    await unsent.setRefusal(key, undefined);
+    await unsent.release(key);
     sender.wake();
   }
 

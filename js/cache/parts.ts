@@ -20,7 +20,7 @@ import { failureOf } from './records/failures.js';
 import { Lease, LEASE_MS } from './records/lease.js';
 import { callerOf, Records } from './records/records.js';
 import { StatusBoard, type StatusMessage } from './records/status.js';
-import { Groups } from './records/turns.js';
+import { Turns } from './records/turns.js';
 import { Delivery } from './sending/delivery.js';
 import { Sender } from './sending/sender.js';
 
@@ -82,7 +82,7 @@ export function openParts(options: TakenOptions) {
     records.forgetOwners();
     store.forgetCopies();
   };
-  const forgets = new Groups(async () => {
+  const forgets = new Turns(async () => {
     // The other tabs first: what they store later would stay.
     tellTabs('forget');
     clear();

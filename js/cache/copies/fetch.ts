@@ -1,5 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
+import type { HostAbortSignal } from '../../model/host.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
@@ -7,7 +8,7 @@ import type { StateShape } from '../../state/state_shape.js';
 import { isSameJson } from '../../wasm/core.js';
 import { nameOf } from '../records/cache_key.js';
 import { erasedError } from '../records/failures.js';
-import type { PinnedKeys } from '../records/pins.js';
+import type { PinnedChanges } from '../records/pins.js';
 import { prefixOf } from '../records/records.js';
 import {
   type Base,
@@ -15,7 +16,7 @@ import {
   type Refusal,
   type SessionRecord,
 } from '../records/session_record.js';
-import { Groups } from '../records/turns.js';
+import { forEachOf, Turns } from '../records/turns.js';
 import type { Bounds } from './bounds.js';
 import type { CacheContext } from './context.js';
 import { confirmedUntil, type MadeCopy, type NewCopy } from './local_copies.js';
@@ -25,6 +26,9 @@ import { difference, rebase } from './writes.js';
 
 /** The most attempts, if other tabs change the copy again and again. */
 const MAX_ATTEMPTS = 100;
+
+/** The most copies that are brought up to the remote at once. */
+const MOST_AT_ONCE = 8;
 
 /** The least events of a copy that does not have all. */
 const SMALLEST_WINDOW = 100;
@@ -45,7 +49,7 @@ interface FetchRequest {
 export class Fetch {
   readonly #parts: FetchParts;
   /** The fetches and other work of each session, one after the other. */
-  readonly turns = new Groups<FetchRequest>((requests) =>
+  readonly turns = new Turns<FetchRequest>((requests) =>
     this.#run({
       key: requests[0].key,
       need: Math.max(...requests.map(({ need }) => need)),
@@ -64,6 +68,19 @@ export class Fetch {
    */
   copy(key: CompositeSessionKey, need = 0): Promise<void> {
     return this.turns.call(nameOf(key), { key, need, isRevalidation: true });
+  }
+
+  /**
+   * Brings copies up to the remote, some at once.
+   *
+   * @param erasure once it fires, no other copy is fetched, so that none is made again
+   * @throws SessionError the first failure, when the others have settled
+   */
+  copies(keys: readonly CompositeSessionKey[], erasure: HostAbortSignal): Promise<void> {
+    return forEachOf(keys, MOST_AT_ONCE, async (key) => {
+      if (erasure.aborted) throw erasedError();
+      await this.copy(key);
+    });
   }
 
   /** Makes a copy, or one with more events. Asks nothing if a fetch that was under way has made it. */
@@ -94,7 +111,7 @@ export class Fetch {
   /** @returns whether the copy is up to date; `false` if another tab changed it meanwhile */
   async #attempt(
     { key, need, isRevalidation }: FetchRequest,
-    pinned: PinnedKeys,
+    pinned: PinnedChanges,
   ): Promise<boolean> {
     const { local, unsent, remote, bounds } = this.#parts;
     const version = unsent.versionOf(nameOf(key));
@@ -125,7 +142,7 @@ export class Fetch {
   async make(
     key: CompositeSessionKey,
     copy: NewCopy,
-    { deleted, erasure }: PinnedKeys,
+    { deleted, erasure }: PinnedChanges,
   ): Promise<MadeCopy | undefined> {
     const { local, records, bounds } = this.#parts;
     if ((await records.session(key)).delete !== undefined) return undefined;
@@ -142,7 +159,7 @@ export class Fetch {
   async #create(
     key: CompositeSessionKey,
     remoteSession: RemoteSession,
-    pinned: PinnedKeys,
+    pinned: PinnedChanges,
   ): Promise<boolean> {
     const { local, records, bounds, feed, clock } = this.#parts;
     const events = remoteSession.events.map((event) => local.snapshot(event));
@@ -172,22 +189,22 @@ export class Fetch {
     { base }: SessionRecord,
     { created }: CopyHead,
     remoteSession: RemoteSession,
-    pinned: PinnedKeys,
+    pinned: PinnedChanges,
   ): Promise<boolean> {
     const { local, records } = this.#parts;
     const copy = await local.changedSince(key, created, base?.local ?? 0);
     if (copy === undefined) return false;
-    const { revision, state, events: unsent } = copy;
+    const { revision, state, events: unsentEvents } = copy;
     const isOther = base !== undefined && base.created !== remoteSession.created;
-    if (isOther && unsent.length > 0) {
-      await this.#parts.unsent.setRefusal(key, deletedOnRemote(key));
+    if (isOther && unsentEvents.length > 0) {
+      await this.#parts.unsent.setAside(key, deletedOnRemote(key));
       return true;
     }
     const pinnedCount = pinned.keys.size;
     const rebased = rebase({
       remote: remoteSession.events.map((event) => local.snapshot(event)),
       remoteState: remoteSession.state ?? {},
-      unsent,
+      unsent: unsentEvents,
       localState: state,
       pinned: pinned.keys,
       isSame: isSameJson,
@@ -195,7 +212,7 @@ export class Fetch {
     const isSame =
       rebased.delta === '{}' && remoteSession.events.length === 0 && !remoteSession.isWhole;
     if (isSame) {
-      const same = this.baseOf(remoteSession, created, confirmedUntil(revision, unsent));
+      const same = this.baseOf(remoteSession, created, confirmedUntil(revision, unsentEvents));
       await records.writeBase(key, same, base);
       return true;
     }
@@ -252,7 +269,7 @@ export class Fetch {
     const copy = await local.changedSince(key, head.created, base?.local ?? 0);
     if (copy === undefined) return false;
     if (copy.events.length > 0 || hasOperations(record)) {
-      await unsent.setRefusal(key, deletedOnRemote(key));
+      await unsent.setAside(key, deletedOnRemote(key));
       return true;
     }
     if (!(await local.delete(key, { ...head, ...copy }))) return false;

@@ -3,8 +3,8 @@ import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
 import { nameOf } from '../records/cache_key.js';
-import { isRefusal } from '../records/failures.js';
-import type { PinnedKeys } from '../records/pins.js';
+import { erasedError, isRefusal } from '../records/failures.js';
+import type { PinnedChanges } from '../records/pins.js';
 import { prefixOf } from '../records/records.js';
 import {
   type Base,
@@ -14,14 +14,11 @@ import {
   recordOf,
   withoutPrefix,
 } from '../records/session_record.js';
-import { forEachOf, Groups } from '../records/turns.js';
+import { Turns } from '../records/turns.js';
 import type { Fetch, FetchParts } from './fetch.js';
 import { isDescribed } from './local_copy_reader.js';
-import { remoteRevision } from './remote_end.js';
+import { isCleared, remoteRevision } from './remote_end.js';
 import { difference } from './writes.js';
-
-/** The most copies that are brought up to the remote at once. */
-const MOST_AT_ONCE = 8;
 
 export interface ListParts extends FetchParts {
   readonly fetch: Fetch;
@@ -31,7 +28,7 @@ export interface ListParts extends FetchParts {
 export class Lists {
   readonly #parts: ListParts;
   /** The fetches of each list and of each state, one after the other. */
-  readonly turns = new Groups<() => Promise<void>>(([fetch]) => fetch());
+  readonly turns = new Turns<() => Promise<void>>(([fetch]) => fetch());
 
   constructor(parts: ListParts) {
     this.#parts = parts;
@@ -51,8 +48,8 @@ export class Lists {
   }
 
   /**
-   * The same, unless the remote refuses that: `adk api_server` shows states only through sessions, and another server may
-   * not let the user read the state of an app. Returns whether it was fetched.
+   * Does the same, but returns `false` if the remote refuses the request. `adk api_server` shows states only through
+   * sessions, and another server may not let the user read the state of the app.
    */
   async fetchShownState(owner: StateOwner): Promise<boolean> {
     try {
@@ -77,18 +74,9 @@ export class Lists {
     }
   }
 
-  async #fetchList({ appName, userId }: StateOwner, pinned: PinnedKeys): Promise<void> {
-    const { local, remote, records, unsent, fetch, bounds, maxSessions, clock } = this.#parts;
-    const page = {
-      limit: maxSessions,
-      offset: undefined,
-      page: undefined,
-      withTotal: true,
-      orderBy: 'lastUpdateTime',
-      terms: undefined,
-    } as const;
-    const read = await remote.ask((store, call) => store.list(appName, userId, true, page, call));
-    const [listed, , , total, , [appState, , userState]] = read;
+  async #fetchList({ appName, userId }: StateOwner, pinned: PinnedChanges): Promise<void> {
+    const { local, remote, records, fetch, bounds, maxSessions, clock } = this.#parts;
+    const list = await remote.list({ appName, userId }, maxSessions);
     const keyOf = ({ userId, sessionId }: Pick<ListedSession, 'userId' | 'sessionId'>) => {
       return { appName, userId, sessionId };
     };
@@ -97,7 +85,7 @@ export class Lists {
     const users = new Map<string, OwnerRecords>();
     const changed: CompositeSessionKey[] = [];
     const firstBases: (readonly [CompositeSessionKey, Base])[] = [];
-    for (const session of listed) {
+    for (const session of list.sessions) {
       const { userId, sessionId, created, revision, title = '', labels = '' } = session;
       const key = keyOf(session);
       const name = nameOf(key);
@@ -121,24 +109,32 @@ export class Lists {
     await bounds.write(() =>
       Promise.all(firstBases.map(([key, base]) => records.writeBase(key, base, undefined))),
     );
-    if (total <= listed.length) changed.push(...[...unlisted.values()].map(keyOf));
-    await forEachOf(changed, MOST_AT_ONCE, (key) => fetch.copy(key));
-    const states: [StateOwner, string | undefined][] = [[{ appName, userId: undefined }, appState]];
-    if (userId !== undefined) states.push([{ appName, userId }, userState]);
-    for (const [owner, listedState] of states) {
-      if (await this.fetchShownState(owner)) continue;
-      // Without a session, the list says nothing of the states.
-      if (listed.length === 0 || unsent.clearsOf(owner).length > 0) continue;
-      await this.#writeState(owner, JSON.parse(listedState ?? '{}') as StateShape, pinned);
-    }
+    // Before the sessions, which are read later: their shared values are newer than those of the list.
+    await this.#takeState({ appName, userId: undefined }, list.appState, pinned);
+    if (userId !== undefined) await this.#takeState({ appName, userId }, list.userState, pinned);
+    if (list.isWhole) changed.push(...[...unlisted.values()].map(keyOf));
+    await fetch.copies(changed, pinned.erasure);
     await bounds.write(() => records.change({ appName, userId }, () => ({ [LISTED]: clock() })));
+  }
+
+  /** Fetches a state, or takes it from a list if the remote refuses that. */
+  async #takeState(
+    owner: StateOwner,
+    listed: StateShape | undefined,
+    pinned: PinnedChanges,
+  ): Promise<void> {
+    if ((await this.fetchShownState(owner)) || listed === undefined) return;
+    if (pinned.erasure.aborted) throw erasedError();
+    const scope = owner.userId === undefined ? 'app' : 'user';
+    if (isCleared(scope, pinned.clears)) return;
+    await this.#writeState(owner, listed, pinned);
   }
 
   /** Makes a copy without events. Returns its first base, or `undefined` if no copy was made. */
   async #createEmpty(
     key: CompositeSessionKey,
     { created, revision, lastUpdateTime, state, title = '', labels = '' }: ListedSession,
-    pinned: PinnedKeys,
+    pinned: PinnedChanges,
   ): Promise<Base | undefined> {
     const { fetch, feed } = this.#parts;
     const revisions = remoteRevision(created, revision, lastUpdateTime);
@@ -163,7 +159,7 @@ export class Lists {
   }
 
   /** Makes a local state equal to the remote's, except the keys that are unsent. */
-  async #writeState(owner: StateOwner, target: StateShape, pinned: PinnedKeys): Promise<void> {
+  async #writeState(owner: StateOwner, target: StateShape, pinned: PinnedChanges): Promise<void> {
     const { local, records, feed } = this.#parts;
     await records.register(owner);
     const prefix = prefixOf(owner);

@@ -9,7 +9,7 @@ import { readChanges } from '../../read/changes_since.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import type { SessionStore } from '../../storage/session_store.js';
+import type { ListedSession, SessionStore } from '../../storage/session_store.js';
 import { closedError, erasedError, isOutage, isRefusal } from '../records/failures.js';
 import type { Base, Cleared } from '../records/session_record.js';
 import type { StatusBoard } from '../records/status.js';
@@ -31,6 +31,17 @@ export interface RemoteSession {
   readonly isWhole: boolean;
   /** The number of events, if older ones may be missing. */
   readonly windowSize?: number | undefined;
+}
+
+/** A list of the remote's sessions. */
+export interface RemoteList {
+  readonly sessions: readonly ListedSession[];
+  /** Whether these are all sessions. */
+  readonly isWhole: boolean;
+  /** The state of the app, if the list tells it. Its keys have no prefix. */
+  readonly appState: StateShape | undefined;
+  /** The same of the user. */
+  readonly userState: StateShape | undefined;
 }
 
 /** A request to the remote, with what ends it when the cache is closed. */
@@ -96,8 +107,8 @@ export class RemoteEnd {
   }
 
   /**
-   * Asks the remote about a user or an app. It also returns what waits to be deleted there: the copies do not have it
-   * any more, so they must not get it back.
+   * Asks the remote about a user or an app. Also returns the unsent deletions there, so that the answer does not bring
+   * deleted data back.
    */
   async #askBesideClears<T>(
     owner: StateOwner,
@@ -115,6 +126,25 @@ export class RemoteEnd {
     );
     const scope = owner.userId === undefined ? 'app' : 'user';
     return isCleared(scope, clears) ? {} : (JSON.parse(text) as StateShape);
+  }
+
+  /** Lists the newest sessions of a user, or of all users of an app. */
+  async list({ appName, userId }: StateOwner, limit: number): Promise<RemoteList> {
+    const page = {
+      limit,
+      offset: undefined,
+      page: undefined,
+      withTotal: true,
+      orderBy: 'lastUpdateTime',
+      terms: undefined,
+    } as const;
+    const read = await this.ask((store, call) => store.list(appName, userId, true, page, call));
+    const [sessions, , , total, , [app, , user]] = read;
+    // Without a session the list does not tell the states, and older servers never do.
+    const stateOf = (text = '{}'): StateShape | undefined =>
+      text === '{}' ? undefined : (JSON.parse(text) as StateShape);
+    const isWhole = total <= sessions.length;
+    return { sessions, isWhole, appState: stateOf(app), userState: stateOf(user) };
   }
 
   /** Reads what has changed since a base, or a whole session if the remote cannot tell. */
@@ -166,7 +196,8 @@ export class RemoteEnd {
   }
 }
 
-function isCleared(scope: 'app' | 'user', clears: ReadonlySet<Cleared>): boolean {
+/** Whether the state of a scope is to be deleted. */
+export function isCleared(scope: 'app' | 'user', clears: ReadonlySet<Cleared>): boolean {
   return clears.has(`${scope}State`) || (scope === 'user' && clears.has('user'));
 }
 

@@ -20,7 +20,7 @@ import {
   withoutPrefix,
 } from '../records/session_record.js';
 import type { StatusBoard } from '../records/status.js';
-import { Groups } from '../records/turns.js';
+import { Turns } from '../records/turns.js';
 import type { LocalCopyReader } from './local_copy_reader.js';
 import { sharedKeysOf, stateWrites } from './writes.js';
 
@@ -65,7 +65,7 @@ export class Unsent {
   /** Called after each change that the status or a waiting call sees. */
   onChange: (() => void) | undefined;
   /** Runs one refresh of a key after the other. Otherwise an earlier one could overwrite what a later one has read. */
-  readonly #refreshes = new Groups<CacheKey>(([key]) => this.#refresh(key));
+  readonly #refreshes = new Turns<CacheKey>(([key]) => this.#refresh(key));
 
   constructor(parts: UnsentParts) {
     this.#parts = parts;
@@ -280,8 +280,17 @@ export class Unsent {
     return true;
   }
 
-  /** Sets a session or state aside. `refusal` is absent: it can be sent again. */
-  async setRefusal(key: CacheKey, refusal?: Refusal): Promise<void> {
+  /** Sets a session or state aside, because the remote has refused it. */
+  setAside(key: CacheKey, refusal: Refusal): Promise<void> {
+    return this.#setRefusal(key, refusal);
+  }
+
+  /** Ends that: the session or state can be sent again. */
+  release(key: CacheKey): Promise<void> {
+    return this.#setRefusal(key, undefined);
+  }
+
+  async #setRefusal(key: CacheKey, refusal: Refusal | undefined): Promise<void> {
     const { records, report, tell } = this.#parts;
     if (isSession(key)) await records.changeSession(key, () => ({ refused: refusal }));
     else await records.change(key, () => ({ [STATE_REFUSED]: refusal }));

@@ -1,4 +1,4 @@
-/** The keys of sessions and shared states, and their names: texts that a map can have as keys. */
+/** Keys of sessions and shared states, and their names: strings that serve as keys of a `Map`. */
 import { invalid } from '../../errors/invalid.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 

@@ -1,4 +1,4 @@
-/** What a failed request means for what waits, and failures as data. */
+/** Classifies failed requests as refusals, outages or others. Converts errors to records and back. */
 import { codeOf } from '../../call/diagnostics.js';
 import { messageOf } from '../../errors/describe.js';
 import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
@@ -6,7 +6,7 @@ import { hasStatus } from '../../http/http_errors.js';
 import type { CacheFailure } from './status.js';
 
 export function closedError(): SessionError {
-  return new SessionError('closed', 'The cache was closed; what waits is sent later.');
+  return new SessionError('closed', 'The cache was closed. Unsent changes are sent later.');
 }
 
 export function erasedError(): SessionError {

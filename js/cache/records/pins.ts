@@ -14,29 +14,29 @@ export interface LocalChanges {
   readonly refusal?: Refusal | undefined;
 }
 
-/**
- * What the remote's answer to a request must not overwrite: all that was unsent at any time from the request to its
- * answer.
- */
-export interface PinnedKeys {
+/** The local changes that were unsent at some time during a request. Its answer must not overwrite them. */
+export interface PinnedChanges {
   /** The unsent shared keys of the owner. */
   readonly keys: ReadonlySet<string>;
   /** The names of sessions that were deleted meanwhile: what the remote said about them is out of date. */
   readonly deleted: ReadonlySet<string>;
-  /** The names of users whose deletion waited meanwhile. */
+  /** The names of users whose deletion was unsent meanwhile. */
   readonly deletedUsers: ReadonlySet<string>;
+  /** The unsent deletions of the owner's states. */
+  readonly clears: ReadonlySet<Cleared>;
   /** Fires if the local data is erased meanwhile. */
   readonly erasure: HostAbortSignal;
   /** Ends the collection. */
   stop(): void;
 }
 
-interface Collector extends PinnedKeys {
+interface Collector extends PinnedChanges {
   readonly owner: StateOwner;
   readonly except: string | undefined;
   readonly keys: Set<string>;
   readonly deleted: Set<string>;
   readonly deletedUsers: Set<string>;
+  readonly clears: Set<Cleared>;
 }
 
 /** Collects what is unsent while the remote is asked. */
@@ -46,7 +46,7 @@ export class Pins {
   readonly #collectors = new Set<Collector>();
   #erasure = new AbortController();
 
-  /** @param unsent what waits, by name. Its owner calls {@link add} after each change. */
+  /** @param unsent the unsent changes, by name. `Unsent` calls {@link add} after each change. */
   constructor(unsent: ReadonlyMap<string, LocalChanges>) {
     this.#unsent = unsent;
   }
@@ -80,17 +80,18 @@ export class Pins {
   }
 
   /**
-   * Collects what of an owner is unsent from now on.
+   * Collects the unsent changes of an owner, from now until `stop`.
    *
    * @param except the session whose own changes do not count
    */
-  collect(owner: StateOwner, except?: CacheKey): PinnedKeys {
+  collect(owner: StateOwner, except?: CacheKey): PinnedChanges {
     const collector: Collector = {
       owner,
       except: except && nameOf(except),
       keys: new Set(),
       deleted: new Set(),
       deletedUsers: new Set(),
+      clears: new Set(),
       erasure: this.erasure,
       stop: () => void this.#collectors.delete(collector),
     };
@@ -124,12 +125,15 @@ export class Pins {
 }
 
 function collect(
-  { owner, except, keys, deletedUsers }: Collector,
-  { key, keys: written, clears = [], refusal }: LocalChanges,
+  { owner, except, keys, deletedUsers, clears }: Collector,
+  { key, keys: written, clears: deletions = [], refusal }: LocalChanges,
 ): void {
   const name = nameOf(key);
   if (name === except || key.appName !== owner.appName) return;
-  if (clears.includes('user') && refusal === undefined) deletedUsers.add(name);
   const isSameUser = key.userId === owner.userId;
+  for (const deletion of refusal === undefined ? deletions : []) {
+    if (deletion === 'user') deletedUsers.add(name);
+    if (isSameUser || deletion === 'appState') clears.add(deletion);
+  }
   for (const shared of written) if (isSameUser || shared.startsWith('app:')) keys.add(shared);
 }

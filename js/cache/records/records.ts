@@ -24,7 +24,7 @@ import {
   staleBase,
   withoutPrefix,
 } from './session_record.js';
-import { Groups } from './turns.js';
+import { Turns } from './turns.js';
 
 /** Calls a store, as a promise. */
 export type CallStore = <T>(run: (store: SessionStore) => MaybePromise<T>) => Promise<T>;
@@ -49,8 +49,8 @@ export class Records {
   readonly #registered = new Set<string>();
   /** The last text of records that was read, and its value. */
   #last: readonly [text: string, records: OwnerRecords] = ['{}', {}];
-  readonly #reads = new Groups<StateOwner, OwnerRecords>(([owner]) => this.#read(owner));
-  readonly #changes = new Groups<Change>((changes) => this.#compute(changes));
+  readonly #reads = new Turns<StateOwner, OwnerRecords>(([owner]) => this.#read(owner));
+  readonly #changes = new Turns<Change>((changes) => this.#compute(changes));
 
   constructor(local: CallStore, owner: string) {
     this.#local = local;

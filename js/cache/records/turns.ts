@@ -4,7 +4,7 @@
  * Calls run in groups, so that many calls need few requests and transactions: the calls that come before a group begins
  * share its run and its result.
  */
-export class Groups<Item, Result = void> {
+export class Turns<Item, Result = void> {
   readonly #run: (items: readonly [Item, ...Item[]]) => Promise<Result>;
   readonly #last = new Map<string, Promise<unknown>>();
   /** The groups that have not begun, by name. */

@@ -46,9 +46,9 @@ export class Delivery {
   }
 
   /**
-   * Sends what waits. The caller has the turn of the session or state. What the remote refuses for good is set aside.
+   * Sends the unsent changes of a session or state. Call it in the turn of that key. A refused change is set aside.
    *
-   * @returns whether nothing of what was read is left
+   * @returns `true` if everything that was read has been sent
    * @throws LEASE_LOST, or why the remote or the local storage does not answer
    */
   async send(key: CacheKey): Promise<boolean> {
@@ -56,7 +56,7 @@ export class Delivery {
       return isSession(key) ? await this.#sendSession(key) : await this.#sendState(key);
     } catch (error) {
       if (!(error instanceof RemoteRefusal)) throw error;
-      await this.#parts.unsent.setRefusal(key, error.refusal);
+      await this.#parts.unsent.setAside(key, error.refusal);
       return false;
     }
   }

@@ -23,7 +23,7 @@ export interface SenderParts extends DeliveryParts {
   readonly tellIdle: () => void;
 }
 
-/** Sends what waits: sessions in parallel, each one's changes in order. */
+/** Sends the unsent changes: sessions in parallel, each one's changes in order. */
 export class Sender {
   readonly #parts: SenderParts;
   readonly #waiters: Waiters;

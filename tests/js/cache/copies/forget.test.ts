@@ -82,6 +82,25 @@ it('forget erases a state that is being written', async () => {
   await cache.close();
 });
 
+it('forget ends a sync, which makes no copy again', async () => {
+  const server = new Server();
+  const { local, cache } = await openHeld(server);
+  // More than are fetched at once.
+  const keys = Array.from({ length: 30 }, (_, count) => ({ ...USER, sessionId: `s${count}` }));
+  for (const key of keys) await server.service.createSession(key);
+  for (const key of keys) await cache.getSession(key);
+  const gate = new Gate();
+  server.intercept = ({ url }) =>
+    url.includes('/sessions/s') ? gate.pass().then(() => undefined) : Promise.resolve(undefined);
+  const synced = assert.rejects(cache.sync(), hasCode('aborted'));
+  await until(() => gate.isReached);
+  await cache.forget();
+  gate.open();
+  await synced;
+  await requireEmpty(local);
+  await cache.close();
+});
+
 it('forget does not wait for a remote that never answers', async () => {
   const server = new Server();
   const { local, cache } = await openHeld(server);

@@ -90,15 +90,15 @@ it('the first fetch of a session keeps a value that is written before the copy i
   await cache.close();
 });
 
-it('a look at what waits keeps the keys that are written meanwhile', async () => {
+it('a refresh of the unsent changes keeps the keys that are written meanwhile', async () => {
   const server = new Server();
   const { local, cache } = await openHeld(server);
   await cache.updateState({ ...USER, stateDelta: { 'user:other': 1 } });
   await until(() => !cache.status.online && !cache.status.isSending);
   const gate = new Gate();
   local.after = async ({ verb, appName, userId }) => {
-    const isLook = verb === 'sharedState' && appName === RECORDS && userId === 'ada';
-    if (isLook && !gate.isReached) await gate.pass();
+    const isRefresh = verb === 'sharedState' && appName === RECORDS && userId === 'ada';
+    if (isRefresh && !gate.isReached) await gate.pass();
   };
   const listed = cache.outbox.list();
   await until(() => gate.isReached);
@@ -154,5 +154,51 @@ it('a list over `adk api_server` has the states of the user and the app, also of
       ],
     );
   }
+  await cache.close();
+});
+
+it('a list over `adk api_server` keeps the shared values that its sessions have brought since', async () => {
+  const server = new Server();
+  let lastUpdateTime = 1;
+  const sessionWith = (rate: number) => {
+    return { id: 's1', ...USER, state: { 'app:rate': rate }, events: [], lastUpdateTime };
+  };
+  server.intercept = ({ url }) => {
+    const { pathname } = new URL(url);
+    if (pathname.endsWith('/version'))
+      return Promise.resolve(Response.json({ language: 'python' }));
+    // The state changes between the list and the read of the session.
+    const isList = pathname.endsWith('/sessions');
+    return Promise.resolve(Response.json(isList ? [sessionWith(1)] : sessionWith(2)));
+  };
+  const { cache } = openCache(server, { reads: 'network-first' });
+  await cache.listSessions(USER);
+  lastUpdateTime = 2;
+  const { sessions } = await cache.listSessions(USER);
+  assert.deepEqual(
+    sessions.map(({ state }) => state),
+    [{ 'app:rate': 2 }],
+  );
+  await cache.close();
+});
+
+it('a list without states takes nothing from the states of users and apps', async () => {
+  const server = new Server();
+  const state = { 'user:name': 'Ada', 'app:currency': 'EUR' };
+  const session = { id: 's1', ...USER, events: [], lastUpdateTime: 1 };
+  server.intercept = ({ url }) => {
+    const { pathname } = new URL(url);
+    if (pathname.endsWith('/version'))
+      return Promise.resolve(Response.json({ language: 'python' }));
+    // As older versions of the server list sessions.
+    const isList = pathname.endsWith('/sessions');
+    return Promise.resolve(Response.json(isList ? [{ ...session, state: {} }] : { ...session, state })); // prettier-ignore
+  };
+  const { cache } = openCache(server, { reads: 'network-first' });
+  const key = { ...USER, sessionId: 's1' };
+  assert.deepEqual((await cache.getSession(key))?.state, state);
+  await cache.listSessions(USER);
+  server.isOffline = true;
+  assert.deepEqual((await cache.getSession(key))?.state, state);
   await cache.close();
 });
