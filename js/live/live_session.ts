@@ -152,7 +152,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    */
   updateState(delta: StateDelta<S> | ComputeDelta<S>): Promise<void>;
   /**
-   * Changes the title; `null` removes it.
+   * Changes the title; `null` removes it. A session that does not exist yet is created.
    *
    * @throws SessionError as `updateSession` of the service
    */

@@ -40,10 +40,7 @@ export interface SessionHandlerOptions {
   maxFeeds?: number | undefined;
   /** Milliseconds after which a change feed ends and the client must open it again. Default one hour. */
   maxFeedAgeMs?: number | undefined;
-  /**
-   * Gets each error that a client is answered with status 500 or more, because the response does not show
-   * what went wrong.
-   */
+  /** Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. */
   onError?: ((error: unknown, request: HostRequest) => void) | undefined;
 }
 
