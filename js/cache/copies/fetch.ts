@@ -124,8 +124,8 @@ export class Fetch {
     const plan = planOf(head !== undefined, base, need);
     const remoteSession =
       plan === 'changes'
-        ? await remote.changes(key, base!)
-        : await remote.session(key, plan === Infinity ? undefined : plan);
+        ? await remote.changes(key, base!, pinned.clears)
+        : await remote.session(key, plan === Infinity ? undefined : plan, pinned.clears);
     if (remoteSession === undefined) return this.#removeCopy(key, record, head, version);
     if (head === undefined) return this.#create(key, remoteSession, pinned);
     if (remoteSession.state !== undefined) {

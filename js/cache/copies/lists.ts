@@ -125,8 +125,7 @@ export class Lists {
   ): Promise<void> {
     if ((await this.fetchShownState(owner)) || listed === undefined) return;
     if (pinned.erasure.aborted) throw erasedError();
-    const scope = owner.userId === undefined ? 'app' : 'user';
-    if (isCleared(scope, pinned.clears)) return;
+    if (isCleared(prefixOf(owner), pinned.clears)) return;
     await this.#writeState(owner, listed, pinned);
   }
 
@@ -150,7 +149,7 @@ export class Lists {
     const { remote, records, unsent, clock } = this.#parts;
     const pinned = unsent.pins.collect(owner);
     try {
-      await this.#writeState(owner, await remote.sharedState(owner), pinned);
+      await this.#writeState(owner, await remote.sharedState(owner, pinned.clears), pinned);
       if (!(await this.hasState(owner)))
         await records.change(owner, () => ({ [FETCHED]: clock() }));
     } finally {

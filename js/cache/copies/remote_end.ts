@@ -11,6 +11,7 @@ import type { StateShape } from '../../state/state_shape.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession, SessionStore } from '../../storage/session_store.js';
 import { closedError, erasedError, isOutage, isRefusal } from '../records/failures.js';
+import { prefixOf } from '../records/records.js';
 import type { Base, Cleared } from '../records/session_record.js';
 import type { StatusBoard } from '../records/status.js';
 import type { Unsent } from './unsent.js';
@@ -107,25 +108,13 @@ export class RemoteEnd {
   }
 
   /**
-   * Asks the remote about a user or an app. Also returns the unsent deletions there, so that the answer does not bring
-   * deleted data back.
+   * Reads the state of a user or an app. Its keys have no prefix.
+   *
+   * @param clears the unsent deletions, also those that come during the request: the answer must not bring deleted data back
    */
-  async #askBesideClears<T>(
-    owner: StateOwner,
-    run: RemoteCall<T>,
-  ): Promise<readonly [answer: T, clears: ReadonlySet<Cleared>]> {
-    const before = this.#parts.unsent.clearsOf(owner);
-    const answer = await this.ask(run);
-    return [answer, new Set([...before, ...this.#parts.unsent.clearsOf(owner)])];
-  }
-
-  /** Reads the state of a user or an app. Its keys have no prefix. */
-  async sharedState(owner: StateOwner): Promise<StateShape> {
-    const [text, clears] = await this.#askBesideClears(owner, (store, call) =>
-      store.sharedState(owner, call),
-    );
-    const scope = owner.userId === undefined ? 'app' : 'user';
-    return isCleared(scope, clears) ? {} : (JSON.parse(text) as StateShape);
+  async sharedState(owner: StateOwner, clears: ReadonlySet<Cleared>): Promise<StateShape> {
+    const text = await this.ask((store, call) => store.sharedState(owner, call));
+    return isCleared(prefixOf(owner), clears) ? {} : (JSON.parse(text) as StateShape);
   }
 
   /** Lists the newest sessions of a user, or of all users of an app. */
@@ -147,17 +136,24 @@ export class RemoteEnd {
     return { sessions, isWhole, appState: stateOf(app), userState: stateOf(user) };
   }
 
-  /** Reads what has changed since a base, or a whole session if the remote cannot tell. */
-  async changes(key: CompositeSessionKey, base: Base): Promise<RemoteSession | undefined> {
+  /**
+   * Reads what has changed since a base, or a whole session if the remote cannot tell.
+   *
+   * @param clears as for {@link sharedState}
+   */
+  async changes(
+    key: CompositeSessionKey,
+    base: Base,
+    clears: ReadonlySet<Cleared>,
+  ): Promise<RemoteSession | undefined> {
     const { created, revision: since, windowSize } = base;
     const request = { ...key, since, created: created ?? undefined };
-    const [changes, clears] = await this.#askBesideClears(key, (store, call) =>
-      readChanges(store, { ...request, ...call }),
-    );
+    const changes = await this.ask((store, call) => readChanges(store, { ...request, ...call }));
     if (changes === undefined || clears.has('user')) return undefined;
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
-      return this.session(key, windowSize === undefined ? undefined : Math.max(windowSize, 1));
+      const last = windowSize === undefined ? undefined : Math.max(windowSize, 1);
+      return this.session(key, last, clears);
     }
     return {
       created,
@@ -172,14 +168,17 @@ export class RemoteEnd {
     };
   }
 
-  /** Reads a session with its newest events; `last` absent: with all. */
+  /**
+   * Reads a session with its newest events; `last` absent: with all.
+   *
+   * @param clears as for {@link sharedState}
+   */
   async session(
     key: CompositeSessionKey,
     last: number | undefined,
+    clears: ReadonlySet<Cleared>,
   ): Promise<RemoteSession | undefined> {
-    const [read, clears] = await this.#askBesideClears(key, (store, call) =>
-      store.get(key, last, undefined, call),
-    );
+    const read = await this.ask((store, call) => store.get(key, last, undefined, call));
     if (read === undefined || clears.has('user')) return undefined;
     const [created, revision, lastUpdateTime, state, fragments, title = '', labels = ''] = read;
     const events = this.core.pages.parse(fragments, key.sessionId, false);
@@ -196,18 +195,15 @@ export class RemoteEnd {
   }
 }
 
-/** Whether the state of a scope is to be deleted. */
-export function isCleared(scope: 'app' | 'user', clears: ReadonlySet<Cleared>): boolean {
-  return clears.has(`${scope}State`) || (scope === 'user' && clears.has('user'));
+/** Whether keys with this beginning are to be deleted. */
+export function isCleared(key: string, clears: ReadonlySet<Cleared>): boolean {
+  if (key.startsWith('app:')) return clears.has('appState');
+  return key.startsWith('user:') && (clears.has('userState') || clears.has('user'));
 }
 
 function withoutCleared(state: StateShape, clears: ReadonlySet<Cleared>): StateShape {
-  const scopes = (['app', 'user'] as const).filter((scope) => isCleared(scope, clears));
-  if (scopes.length === 0) return state;
-  const entries = Object.entries(state);
-  return Object.fromEntries(
-    entries.filter(([key]) => !scopes.some((scope) => key.startsWith(`${scope}:`))),
-  );
+  if (clears.size === 0) return state;
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !isCleared(key, clears)));
 }
 
 /** Returns the revisions of the remote's session. Without revisions, its time of the last update stands for them. */

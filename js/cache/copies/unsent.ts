@@ -7,7 +7,6 @@ import { errorOf } from '../records/failures.js';
 import { type LocalChanges, Pins } from '../records/pins.js';
 import type { Records } from '../records/records.js';
 import {
-  type Cleared,
   clearsOf,
   hasOperations,
   isSent,
@@ -101,14 +100,6 @@ export class Unsent {
     return ready
       .filter(([name, entry]) => !inFlight.has(name) && !isBlocked(entry) && !isBehind(entry))
       .map(([name]) => name);
-  }
-
-  /** Returns the unsent deletions of an app's state, and of a user. */
-  clearsOf({ appName, userId }: StateOwner): Cleared[] {
-    return [...new Set([nameOf({ appName }), nameOf({ appName, userId })])].flatMap((name) => {
-      const { clears = [], refusal } = this.#entries.get(name) ?? {};
-      return refusal === undefined ? clears : [];
-    });
   }
 
   #ready(): [string, Entry][] {

@@ -134,14 +134,21 @@ it('values of one key are sent in the order of their writes, whatever sessions t
   await cache.close();
 });
 
+/** Makes the server answer as `adk api_server` does. */
+function answerAsApiServer(server: Server, answer: (isList: boolean) => unknown): void {
+  server.intercept = ({ url }) => {
+    const { pathname } = new URL(url);
+    const isVersion = pathname.endsWith('/version');
+    const body = isVersion ? { language: 'python' } : answer(pathname.endsWith('/sessions'));
+    return Promise.resolve(Response.json(body));
+  };
+}
+
 it('a list over `adk api_server` has the states of the user and the app, also offline', async () => {
   const server = new Server();
   const state = { topic: 'tea', 'user:name': 'Ada', 'app:currency': 'EUR' };
   const listed = ['s1', '42'].map((id) => ({ id, ...USER, state, events: [], lastUpdateTime: 1 }));
-  server.intercept = ({ url }) => {
-    const isVersion = new URL(url).pathname.endsWith('/version');
-    return Promise.resolve(Response.json(isVersion ? { language: 'python' } : listed));
-  };
+  answerAsApiServer(server, () => listed);
   const { cache } = openCache(server);
   for (const isOffline of [false, true]) {
     server.isOffline = isOffline;
@@ -163,14 +170,8 @@ it('a list over `adk api_server` keeps the shared values that its sessions have 
   const sessionWith = (rate: number) => {
     return { id: 's1', ...USER, state: { 'app:rate': rate }, events: [], lastUpdateTime };
   };
-  server.intercept = ({ url }) => {
-    const { pathname } = new URL(url);
-    if (pathname.endsWith('/version'))
-      return Promise.resolve(Response.json({ language: 'python' }));
-    // The state changes between the list and the read of the session.
-    const isList = pathname.endsWith('/sessions');
-    return Promise.resolve(Response.json(isList ? [sessionWith(1)] : sessionWith(2)));
-  };
+  // The state changes between the list and the read of the session.
+  answerAsApiServer(server, (isList) => (isList ? [sessionWith(1)] : sessionWith(2)));
   const { cache } = openCache(server, { reads: 'network-first' });
   await cache.listSessions(USER);
   lastUpdateTime = 2;
@@ -186,14 +187,10 @@ it('a list without states takes nothing from the states of users and apps', asyn
   const server = new Server();
   const state = { 'user:name': 'Ada', 'app:currency': 'EUR' };
   const session = { id: 's1', ...USER, events: [], lastUpdateTime: 1 };
-  server.intercept = ({ url }) => {
-    const { pathname } = new URL(url);
-    if (pathname.endsWith('/version'))
-      return Promise.resolve(Response.json({ language: 'python' }));
-    // As older versions of the server list sessions.
-    const isList = pathname.endsWith('/sessions');
-    return Promise.resolve(Response.json(isList ? [{ ...session, state: {} }] : { ...session, state })); // prettier-ignore
-  };
+  // As older versions of the server list sessions.
+  answerAsApiServer(server, (isList) =>
+    isList ? [{ ...session, state: {} }] : { ...session, state },
+  );
   const { cache } = openCache(server, { reads: 'network-first' });
   const key = { ...USER, sessionId: 's1' };
   assert.deepEqual((await cache.getSession(key))?.state, state);
