@@ -345,10 +345,10 @@ describe('The Vertex AI service', () => {
   });
 
   it('does not wait forever', async () => {
-    await restart({ operations: 1000 }, { timeoutMs: 300 });
-    // The time may end in a pause or in a request.
+    // Long enough that no request of its own takes so long on a busy machine.
+    await restart({ operations: 1000 }, { timeoutMs: 2000 });
     await assert.rejects(service.createSession(KEY), (error) =>
-      isError(error, 'connection_lost', /did not (?:finish|answer) within 300 ms/),
+      isError(error, 'connection_lost', /did not finish within 2000 ms/),
     );
   });
 
@@ -357,9 +357,9 @@ describe('The Vertex AI service', () => {
     await restart({ operations: 4 });
     await service.createSession(KEY);
     server.forget();
-    const deleted = serviceOn(server, { timeoutMs: 500 }).deleteSession(KEY);
+    const deleted = serviceOn(server, { timeoutMs: 2000 }).deleteSession(KEY);
     await assert.rejects(deleted, (error) =>
-      isError(error, 'connection_lost', /did not (?:finish|answer) within 500 ms/),
+      isError(error, 'connection_lost', /did not finish within 2000 ms/),
     );
     assert.equal(server.calls.filter((call) => call === 'sessions.delete').length, 1);
   });
