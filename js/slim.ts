@@ -4,11 +4,14 @@
  *
  * @module adk-session-wasm/slim
  */
-import { loadWasm as load, provideWasm } from './wasm/core.js';
+import { loadWasm as load, provideWasm } from './wasm/loading.js';
 import { SessionError } from './errors/errors.js';
 import type { HostResponse, HostUrl, HostWasmModule } from './model/host.js';
 
 export * from './exports.js';
+
+/** Milliseconds for fetching the wasm: enough for a slow network. All calls of services wait for it. */
+const FETCH_TIMEOUT_MS = 60_000;
 
 /**
  * The location of the wasm: its URL, its bytes, a Response with them, or the compiled module.
@@ -27,8 +30,8 @@ export type WasmLocation =
 /**
  * Loads the wasm. Calls made meanwhile wait for it; synchronous ones throw `not_loaded`.
  *
- * @param location the location or a promise of it. A URL is fetched; after a failure the next call
- *   of any method fetches it again.
+ * @param location the location or a promise of it. A URL is fetched, within 60 s; after a failure the
+ *   next call of any method fetches it again.
  * @throws SessionError (as a rejection) `wasm_unavailable`, naming URL, status and content type
  *
  * @example
@@ -47,7 +50,7 @@ export async function loadWasm(location: WasmLocation | Promise<WasmLocation>): 
 async function compile(location: WasmLocation): Promise<WebAssembly.Module> {
   if (location instanceof WebAssembly.Module) return location;
   if (typeof location === 'string' || location instanceof URL)
-    return compile(await fetch(location));
+    return compile(await fetch(location, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) }));
   if (!(location instanceof Response)) return WebAssembly.compile(location as BufferSource);
   // Not `compileStreaming`, which fails if the server sends another content type.
   const bytes = new Uint8Array(await location.clone().arrayBuffer());

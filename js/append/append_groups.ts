@@ -1,4 +1,4 @@
-import { loadWasm } from '../wasm/core.js';
+import { loadWasm } from '../wasm/loading.js';
 import { mayBeWritten } from '../errors/unwritten.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { Appended } from '../wasm/protocol.js';

@@ -1,5 +1,5 @@
 import { optionalCount } from '../errors/option_values.js';
-import { loadWasm } from '../wasm/core.js';
+import { loadWasm } from '../wasm/loading.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
 import { invalidValue } from '../errors/invalid.js';
 import type { Event, NewEvent } from '../model/event/event.js';

@@ -1,6 +1,7 @@
 import { requireRequest } from '../call/call.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { requireObject } from '../errors/option_values.js';
+import { loadPart } from '../call/load_part.js';
 import { requireService } from '../call/require_service.js';
 import { isThenable } from '../call/thenable.js';
 import { invalidValue } from '../errors/invalid.js';
@@ -176,7 +177,7 @@ export function sessionHistory<S extends object = StateShape>(
   };
 
   const write = async (item: GivenItem, sessionId: string, isAgain: boolean): Promise<void> => {
-    const { eventsOf, emptied } = await import('./conversion.js');
+    const { eventsOf, emptied } = await loadPart(() => import('./conversion.js'));
     const events = eventsOf(item, agentName);
     if (events.length === 0) return;
     // All events of a message stand after its first one.
@@ -205,7 +206,7 @@ export function sessionHistory<S extends object = StateShape>(
       const { remoteId } = threadListItem().getState();
       if (remoteId === undefined) return { messages: [] };
       const session = await readSession(remoteId, taken.window);
-      const { messagesOf } = await import('./conversion.js');
+      const { messagesOf } = await loadPart(() => import('./conversion.js'));
       const messages = messagesOf(session?.events ?? []);
       const headId = messages.at(-1)?.message.id;
       return { messages, ...(headId !== undefined && { headId }) };

@@ -1,3 +1,4 @@
+import { loadPart } from '../call/load_part.js';
 import { Feed } from '../watch/feed.js';
 import type { Watcher } from '../watch/watcher.js';
 import type { Connection } from './connection/connection.js';
@@ -33,7 +34,7 @@ export class RemoteFeed extends Feed {
     const ended = new AbortController();
     watcher.onEnd(() => ended.abort());
     // Loaded on demand: a page that watches nothing does not need it.
-    import('./subscription.js')
+    loadPart(() => import('./subscription.js'))
       .then(({ subscribe }) =>
         subscribe(this.#subscriptions, this.#connection, watcher, ended.signal, onError),
       )

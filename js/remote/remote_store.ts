@@ -1,3 +1,4 @@
+import { loadPart } from '../call/load_part.js';
 import { SessionError } from '../errors/errors.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { isPlainObject } from '../json/rules.js';
@@ -79,7 +80,7 @@ export class RemoteStore implements SessionStore {
     });
     if (isHandler) return new HandlerStore(this.#connection);
     // Loaded on demand: most pages never need it.
-    const { ApiServerStore } = await import('./api_server_store.js');
+    const { ApiServerStore } = await loadPart(() => import('./api_server_store.js'));
     return new ApiServerStore(this.#connection);
   }
 }

@@ -1,5 +1,6 @@
 import { takeOptions } from '../call/known_options.js';
-import { callCore, loadWasm } from '../wasm/core.js';
+import { callCore } from '../wasm/core.js';
+import { loadWasm } from '../wasm/loading.js';
 import type {
   Abortable,
   CreateSessionRequest,

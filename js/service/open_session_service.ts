@@ -1,4 +1,4 @@
-import { loadWasm } from '../wasm/core.js';
+import { loadWasm } from '../wasm/loading.js';
 import { isSessionError } from '../errors/errors.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageInfo } from '../model/session_service.js';

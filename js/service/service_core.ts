@@ -1,6 +1,7 @@
 import { messageOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
-import { createMemoryCore, loadWasm } from '../wasm/core.js';
+import { createMemoryCore } from '../wasm/core.js';
+import { loadWasm } from '../wasm/loading.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { createEvent, newEventId } from '../model/event/create_event.js';
@@ -298,9 +299,9 @@ export class ServiceCore {
       throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
     } finally {
       deadline.clear();
+      this.feed.close();
       this.#store?.free();
       this.#store = undefined;
-      this.feed.close();
     }
   }
 

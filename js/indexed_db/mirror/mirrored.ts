@@ -1,3 +1,4 @@
+import { loadPart } from '../../call/load_part.js';
 import { SessionError } from '../../errors/errors.js';
 import { BUCKET, bucketsOf } from './buckets.js';
 import { isChromium } from '../log_turnover.js';
@@ -24,7 +25,7 @@ export async function mirrorDatabase(
   }
   try {
     if (!options.isWanted && !(await hasBucket())) return;
-    const { openMirror } = await import('./mirror.js');
+    const { openMirror } = await loadPart(() => import('./mirror.js'));
     await openMirror(name, database, options);
   } catch (cause) {
     throw openingFailure(`The mirror of the database "${name}"`, cause);
@@ -38,7 +39,7 @@ export async function deleteMirrored(
   remove: () => Promise<void>,
 ): Promise<void> {
   if (!(await hasBucket())) return remove();
-  const { deleteWithMirror } = await import('./mirror.js');
+  const { deleteWithMirror } = await loadPart(() => import('./mirror.js'));
   await deleteWithMirror(name, timeout, remove);
 }
 

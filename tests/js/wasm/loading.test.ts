@@ -123,12 +123,12 @@ describe('The default entry', () => {
   ]) {
     it(`reports a source that throws ${what}`, async () => {
       const outcomes = await inChild<Outcome[]>(`
-        const core = await load('wasm/core.js');
-        core.provideWasm({ moduleNow() { throw ${thrown}; } });
+        const loading = await load('wasm/loading.js');
+        loading.provideWasm({ moduleNow() { throw ${thrown}; } });
         const adk = await load('index.js');
         const service = new adk.InMemorySessionService();
         const now = await codeOf(() => service.createSession(key));
-        core.provideWasm({ module: () => Promise.reject(${thrown}) });
+        loading.provideWasm({ module: () => Promise.reject(${thrown}) });
         return [now, await codeOf(() => service.createSession(key))];
       `);
       for (const { code, isError } of outcomes) {
@@ -144,8 +144,8 @@ describe('The default entry', () => {
   ]) {
     it(`reports a source that returns ${what}, and tries the next one`, async () => {
       const [wrong, right] = await inChild<[Outcome, Outcome]>(`
-        const core = await load('wasm/core.js');
-        core.provideWasm({ module: async () => ${module} });
+        const loading = await load('wasm/loading.js');
+        loading.provideWasm({ module: async () => ${module} });
         const slim = await load('slim.js');
         const service = new slim.InMemorySessionService();
         const wrong = await codeOf(() => service.createSession(key));
@@ -161,14 +161,14 @@ describe('The default entry', () => {
 
 /** A service over an adapter and one in memory; the source notes which way it went. */
 const BOTH_WAYS = `
-  const core = await load('wasm/core.js');
+  const loading = await load('wasm/loading.js');
   const { source } = await import('./js/dist/wasm/loader/inline.js');
   const ways = [];
   const both = {
     moduleNow: () => (ways.push('now'), source.moduleNow()),
     module: () => (ways.push('later'), source.module()),
   };
-  core.provideWasm(both);
+  loading.provideWasm(both);
   const adk = await load('slim.js');
   const { MapStorage } = await load('../tests/js/service/map_storage.js');
   const { overAdapter } = await load('service/over_adapter.js');
@@ -237,7 +237,7 @@ describe('A source that can load now or later', () => {
   it('can fail without effect after a synchronous call has loaded the wasm', async () => {
     const outcome = await inChild<Outcome>(`
       ${BOTH_WAYS}
-      core.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
+      loading.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
       const creating = codeOf(() => adapted.createSession(key));
       memory.createSessionSync(key);
       return creating;
@@ -248,9 +248,9 @@ describe('A source that can load now or later', () => {
   it('is tried again after a failure', async () => {
     const outcomes = await inChild<Outcome[]>(`
       ${BOTH_WAYS}
-      core.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
+      loading.provideWasm({ ...both, module: async () => { throw new Error('out of memory'); } });
       const failed = await codeOf(() => adapted.createSession(key));
-      core.provideWasm(both);
+      loading.provideWasm(both);
       return [failed, await codeOf(() => adapted.createSession(key))];
     `);
     assert.equal(outcomes[0]?.code, 'wasm_unavailable');

@@ -213,7 +213,7 @@ describe('The slim entry', () => {
 describe('The slim entry with a URL', () => {
   let server: Server;
   let address = '';
-  const answers: { status: number; type: string; body: Buffer }[] = [];
+  const answers: ({ status: number; type: string; body: Buffer } | 'none')[] = [];
   let asked = 0;
   const wasm = readFileSync(new URL('../../../pkg/adk_session_wasm_bg.wasm', import.meta.url));
 
@@ -221,6 +221,7 @@ describe('The slim entry with a URL', () => {
     server = createServer((_, response) => {
       asked += 1;
       const answer = answers.length > 1 ? answers.shift() : answers[0];
+      if (answer === 'none') return;
       response.writeHead(answer?.status ?? 500, { 'content-type': answer?.type }).end(answer?.body);
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -263,6 +264,26 @@ describe('The slim entry with a URL', () => {
     assert.match(second.message ?? '', /HTTP 200, text\/html/);
     assert.deepEqual(third, { value: 'object' });
     assert.equal(asked, 3);
+  });
+
+  it('reports a server that does not answer within a minute; the next call fetches again', async () => {
+    answers.splice(0, Infinity, 'none', { status: 200, type: 'application/wasm', body: wasm });
+    const [milliseconds, first, second] = await inChild<[number, Outcome, Outcome]>(`
+      const slim = await import('adk-session-wasm/slim');
+      const { timeout } = AbortSignal;
+      let milliseconds;
+      AbortSignal.timeout = (given) => {
+        milliseconds = given;
+        return timeout(100);
+      };
+      const first = await codeOf(() => slim.loadWasm(${JSON.stringify(address)}));
+      AbortSignal.timeout = timeout;
+      return [milliseconds, first, await ${CREATE}];
+    `);
+    assert.equal(milliseconds, 60_000);
+    assert.equal(first.code, 'wasm_unavailable');
+    assert.match(first.message ?? '', /timeout/);
+    assert.deepEqual(second, { value: 'object' });
   });
 
   it('fetches once for many calls', async () => {

@@ -1,7 +1,8 @@
 // A local storage in memory, whose requests a test may hold or let fail.
 
 import { CoreStore } from '../../../../js/storage/core_store.js';
-import { createMemoryCore, loadWasm } from '../../../../js/wasm/core.js';
+import { createMemoryCore } from '../../../../js/wasm/core.js';
+import { loadWasm } from '../../../../js/wasm/loading.js';
 import { Feed } from '../../../../js/watch/feed.js';
 import { linkedStore, type Pass, serviceOver } from '../../../simulation/cache/linked_service.js';
 

@@ -6,7 +6,8 @@ import { it } from 'node:test';
 import { isSessionError } from '../../../../js/index.js';
 import type { CachedSessionService } from '../../../../js/cache/index.js';
 import { CoreStore } from '../../../../js/storage/core_store.js';
-import { createMemoryCore, loadWasm } from '../../../../js/wasm/core.js';
+import { createMemoryCore } from '../../../../js/wasm/core.js';
+import { loadWasm } from '../../../../js/wasm/loading.js';
 import { linkedStore, serviceOver } from '../../../simulation/cache/linked_service.js';
 import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from '../fixture.js';
 
