@@ -193,7 +193,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * remote changes. Other tabs with this owner forget it too.
    */
   forget(): Promise<void> {
-    return this.#parts.run(() => this.#parts.forget());
+    return this.#parts.run(() => this.#parts.forget.run());
   }
 
   /**

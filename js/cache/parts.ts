@@ -1,10 +1,10 @@
 import { Diagnostics } from '../call/diagnostics.js';
 import { knownOf } from '../call/known_options.js';
 import { takeAutoTitle } from '../model/auto_title.js';
-import { newEventId } from '../model/event/create_event.js';
 import { IndexedDbSessionService } from '../service/indexed_db_session_service.js';
 import { CORE, ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
+import { Background } from './background.js';
 import { CacheFeed } from './cache_feed.js';
 import { CacheStore } from './cache_store.js';
 import { Bounds } from './copies/bounds.js';
@@ -14,15 +14,16 @@ import { LocalCopies } from './copies/local_copies.js';
 import { RemoteEnd } from './copies/remote_end.js';
 import { Unsent } from './copies/unsent.js';
 import { OWN_OPTIONS, type SharedOptions, type TakenOptions } from './options.js';
+import { Forget } from './forget.js';
 import { Outbox } from './outbox.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
 import { failureOf } from './records/failures.js';
 import { Lease, LEASE_MS } from './records/lease.js';
 import { callerOf, Records } from './records/records.js';
-import { StatusBoard, type StatusMessage } from './records/status.js';
-import { Turns } from './records/turns.js';
+import { StatusBoard } from './records/status.js';
 import { Delivery } from './sending/delivery.js';
 import { Sender } from './sending/sender.js';
+import { type TabListeners, Tabs } from './tabs.js';
 
 export type CacheParts = ReturnType<typeof openParts>;
 
@@ -38,14 +39,11 @@ export function openParts(options: TakenOptions) {
   storage.durable = localCore.storage.durable;
   const closing = new AbortController();
 
-  /** Names this tab in messages to the others. */
-  const tab = newEventId();
   const records = new Records(callerOf(localCore), owner);
   const cacheFeed = new CacheFeed(localCore.feed.feed, records);
-  const tellTabs = (kind: string, content?: unknown): void =>
-    cacheFeed.postMessage([kind, tab, content]);
-  const tell = (key: CacheKey): void => tellTabs('changed', nameOf(key));
-  const board = new StatusBoard(tab, (message) => tellTabs('status', message));
+  const tabs = new Tabs(cacheFeed);
+  const tell = (key: CacheKey): void => tabs.post('changed', nameOf(key));
+  const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
   const report = (error: unknown): void => {
     if (closing.signal.aborted) return;
     board.set({ lastError: failureOf(error) });
@@ -59,7 +57,7 @@ export function openParts(options: TakenOptions) {
     board,
     unsent,
     closing: closing.signal,
-    onForget: () => void forget().catch(report),
+    onForget: () => void forget.run().catch(report),
   });
   const feed = () => core.feed;
   const context = { ...options, local, remote, records, unsent, board, feed, clock, report, tell };
@@ -72,55 +70,32 @@ export function openParts(options: TakenOptions) {
   const autoTitle = takeAutoTitle(options.autoTitle);
   const shared = { ...context, bounds, fetch, lists, lease, autoTitle };
   const delivery = new Delivery(shared);
-  const tellIdle = (): void => tellTabs('idle');
+  const tellIdle = (): void => tabs.post('idle');
   const sender = new Sender({ ...shared, delivery, tellIdle });
   const isThrough = write === 'through';
   const store = new CacheStore({ ...shared, sender, isThrough });
 
-  const clear = (): void => {
-    unsent.clear();
-    records.forgetOwners();
-    store.forgetCopies();
-  };
-  const forgets = new Turns(async () => {
-    // The other tabs first: what they store later would stay.
-    tellTabs('forget');
-    clear();
-    const erased = await records.erase();
-    // Work that had begun before may have stored something since.
-    await Promise.all([fetch.turns.settled(), lists.turns.settled(), unsent.pins.settled()]);
-    await records.erase(erased);
-    clear();
-    tellTabs('forget');
-  });
-  const forget = (): Promise<void> => forgets.call('', undefined);
-  /** @param message `undefined`: messages may have been missed, or the browser has lost the database */
-  const onMessage = (message: readonly unknown[] | undefined): void => {
-    if (closing.signal.aborted) return;
-    if (message === undefined) {
-      store.forgetCopies();
-      run(async () => {
-        // One of the missed messages may have been `forget`.
-        if (await records.areErased()) clear();
-        records.forgetOwners();
-        await unsent.scan();
-      }).catch(report);
-      return;
-    }
-    const [kind, from, content] = message;
-    if (from === tab) return;
-    if (kind === 'forget') clear();
-    else if (kind === 'opened') board.share();
-    else if (kind === 'status') board.receive(content as StatusMessage);
-    else if (kind === 'idle' && unsent.ready().length > 0) sender.wake();
-    else if (kind === 'changed') {
-      const name = content as string;
+  const forget = new Forget({ ...shared, tabs, store });
+  const background = new Background(() => core.calls.requireOpen());
+  const run = background.run.bind(background);
+  const listeners: TabListeners = {
+    forget: () => forget.clear(),
+    opened: () => board.share(),
+    status: (message) => board.receive(message),
+    idle() {
+      if (unsent.ready().length > 0) sender.wake();
+    },
+    changed(name) {
       run(() => unsent.refresh(keyOfName(name)))
         .then(() => unsent.isReady(name) && sender.wakeLater(LEASE_MS))
         .catch(report);
-    }
+    },
+    missed() {
+      store.forgetCopies();
+      run(() => forget.refresh()).catch(report);
+    },
   };
-  const stopListening = cacheFeed.listen(onMessage, report);
+  const stopListening = tabs.listen(listeners, report);
   const goOnline = (): void => sender.wake();
   globalThis.addEventListener?.('online', goOnline);
 
@@ -138,7 +113,7 @@ export function openParts(options: TakenOptions) {
       async closeStorage() {
         await sender.close();
         await Promise.all([fetch.turns.idle(), lists.turns.idle(), bounds.close()]);
-        await Promise.allSettled(background);
+        await background.settled();
         board.close();
         if (options.local === undefined) await localService.close();
       },
@@ -146,22 +121,10 @@ export function openParts(options: TakenOptions) {
     knownOf<SharedOptions>(options, OWN_OPTIONS),
   );
 
-  /** Work behind calls. `close` waits for it. */
-  const background = new Set<Promise<unknown>>();
-  function run<T>(work: () => Promise<T>): Promise<T> {
-    const done = (async () => {
-      core.calls.requireOpen();
-      return work();
-    })();
-    background.add(done);
-    const settle = (): void => void background.delete(done);
-    done.then(settle, settle);
-    return done;
-  }
   const outbox = new Outbox({ ...shared, sender, run });
   // Sends what an earlier visit left.
   void Promise.resolve()
-    .then(() => tellTabs('opened'))
+    .then(() => tabs.post('opened'))
     .then(() => run(() => unsent.scan()))
     .then(() => unsent.ready().length > 0 && sender.wake())
     .catch(report);
