@@ -16,14 +16,15 @@ export interface SessionsRequest extends Abortable {
  *
  * The list may change meanwhile: an updated session moves to its end and the sessions behind it move up, so
  * the next page would skip some. So each page overlaps the one before by one session. If that session is not
- * on the page, the page is read again from further up. Keys that were yielded before are skipped.
+ * on the page at its old time, the page is read again from further up. At a later time it tells nothing: it
+ * may itself have moved to the end. Keys that were yielded before are skipped.
  */
 export async function* listSessionKeys(
   service: BaseSessionService,
   { appName, userId: onlyUser, signal }: SessionsRequest,
 ): AsyncGenerator<CompositeSessionKey, void> {
   const yielded = new Set<string>();
-  let lastKey: string | undefined;
+  let lastPlace: string | undefined;
   let offset = 0;
   for (;;) {
     const { sessions } = await service.listSessions({
@@ -36,20 +37,21 @@ export async function* listSessionKeys(
       stateKeys: [],
       signal,
     });
-    const page = sessions.map(({ id, userId }) => ({ sessionId: id, userId }));
-    const names = page.map(({ sessionId, userId }) => JSON.stringify([userId, sessionId]));
-    if (offset > 0 && !names.includes(lastKey ?? '')) {
+    const places = sessions.map(({ userId, id, lastUpdateTime }) =>
+      JSON.stringify([userId, id, lastUpdateTime]),
+    );
+    if (offset > 0 && !places.includes(lastPlace ?? '')) {
       offset = Math.max(0, offset - PAGE_SIZE + 1);
       continue;
     }
-    for (const [at, key] of page.entries()) {
-      const name = names[at] ?? '';
+    for (const { userId, id: sessionId } of sessions) {
+      const name = JSON.stringify([userId, sessionId]);
       if (yielded.has(name)) continue;
       yielded.add(name);
-      yield { appName, ...key };
+      yield { appName, userId, sessionId };
     }
-    if (page.length < PAGE_SIZE) return;
-    lastKey = names.at(-1);
-    offset += page.length - 1;
+    if (sessions.length < PAGE_SIZE) return;
+    lastPlace = places.at(-1);
+    offset += sessions.length - 1;
   }
 }

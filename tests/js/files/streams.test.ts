@@ -199,6 +199,24 @@ describe('The lines of an export', () => {
     assert.deepEqual(new Set(found), new Set(ids(350)));
   });
 
+  it('contain each session if the last one of a page is updated after it', async () => {
+    const service = new InMemorySessionService();
+    await fill(service, 'ada', ids(150));
+    const found = new Set<string>();
+    for await (const line of exportSessions(service, SHOP)) {
+      const { id } = JSON.parse(line) as { id?: string };
+      if (id === undefined) continue;
+      found.add(id);
+      if (id !== 's99') continue;
+      // Both move to the end of the list, and so onto the next page.
+      for (const sessionId of ['s5', 's99']) {
+        const key = { ...SHOP, userId: 'ada', sessionId };
+        await service.updateState({ ...key, stateDelta: { touched: true } });
+      }
+    }
+    assert.deepEqual(found, new Set(ids(150)));
+  });
+
   it('are listed with `withTotal: false`', async () => {
     const withTotals: unknown[] = [];
     const adapter = mapAdapter();
