@@ -122,7 +122,7 @@ export async function* importSessions(
   if (appName !== undefined) requireId('appName', appName);
   let timeUnit = statedUnit;
   let line = 0;
-  for await (const text of readLines(source)) {
+  for await (const text of readLines(source, signal)) {
     line += 1;
     if (text.trim() === '') continue;
     requireNotAborted(signal);

@@ -1,6 +1,8 @@
+import { abortedError } from '../../call/call.js';
+import { raceSignal } from '../../call/time_limit.js';
 import { kindOf } from '../../errors/describe.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
-import type { HostReadableStream } from '../../model/host.js';
+import type { HostAbortSignal, HostReadableStream } from '../../model/host.js';
 import { SessionError } from '../../errors/errors.js';
 
 /**
@@ -24,13 +26,17 @@ export type LinesSource =
 /**
  * Yields the lines of `source`, without their line ends.
  *
- * @throws SessionError `invalid_argument` if the source yields anything other than text or UTF-8 bytes
+ * @throws SessionError `invalid_argument` if the source yields anything other than text or UTF-8 bytes;
+ *   `aborted` if the signal fires while the source has no next chunk
  */
-export async function* readLines(source: LinesSource): AsyncGenerator<string, void> {
+export async function* readLines(
+  source: LinesSource,
+  signal?: HostAbortSignal,
+): AsyncGenerator<string, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   // Pieces are joined only at the end of a line: a line may be a session of megabytes, in a thousand chunks.
   let pieces: string[] = [];
-  for await (const chunk of readChunks(source)) {
+  for await (const chunk of untilAborted(readChunks(source), signal)) {
     const [unfinishedLine = '', ...completeLines] = decodeChunk(chunk, decoder)
       .split('\n')
       .reverse();
@@ -42,6 +48,25 @@ export async function* readLines(source: LinesSource): AsyncGenerator<string, vo
   }
   pieces.push(decodeChunk(new Uint8Array(), decoder, true));
   yield pieces.join('');
+}
+
+/** Yields the same chunks, and ends when the signal fires, even if the source hangs. */
+async function* untilAborted(
+  chunks: AsyncGenerator<unknown, void>,
+  signal: HostAbortSignal | undefined,
+): AsyncGenerator<unknown, void> {
+  if (signal === undefined) return yield* chunks;
+  try {
+    for (;;) {
+      const { done, value } = await raceSignal(signal, chunks.next(), () => abortedError(signal));
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    // A source that hangs is released only after its next chunk.
+    const released = chunks.return().catch(() => undefined);
+    if (!signal.aborted) await released;
+  }
 }
 
 async function* readChunks(source: LinesSource): AsyncGenerator<unknown, void> {

@@ -405,16 +405,37 @@ describe('A stream that is imported', () => {
     await failure(imported(service, text), 'closed');
   });
 
+  it('ends when the signal fires while its source hangs', { timeout: 10_000 }, async () => {
+    const service = new InMemorySessionService();
+    const line = '{"appName":"shop","appState":{}}\n';
+    async function* hangingIterable(): AsyncGenerator<string> {
+      yield line;
+      await new Promise(() => undefined);
+    }
+    const hangingStream = () =>
+      new ReadableStream<string>({ start: (controller) => controller.enqueue(line) });
+    for (const source of [hangingIterable(), hangingStream(), notIterable(hangingStream())]) {
+      const controller = new AbortController();
+      const outcomes = importSessions(service, source, { signal: controller.signal });
+      await outcomes.next();
+      const next = outcomes.next();
+      setTimeout(() => controller.abort(), 10);
+      await failure(next, 'aborted');
+    }
+  });
+
   it('is released when the caller stops early', async () => {
     const service = new InMemorySessionService();
-    let isCancelled = false;
-    const stream = new ReadableStream<string>({
-      pull: (controller) => controller.enqueue('{"appName":"shop","appState":{}}\n'),
-      cancel: () => void (isCancelled = true),
-    });
-    for await (const { line } of importSessions(service, notIterable(stream)))
-      if (line === 3) break;
-    assert.ok(isCancelled);
+    for (const options of [{}, { signal: new AbortController().signal }]) {
+      let isCancelled = false;
+      const stream = new ReadableStream<string>({
+        pull: (controller) => controller.enqueue('{"appName":"shop","appState":{}}\n'),
+        cancel: () => void (isCancelled = true),
+      });
+      for await (const { line } of importSessions(service, notIterable(stream), options))
+        if (line === 3) break;
+      assert.ok(isCancelled);
+    }
   });
 });
 
