@@ -106,6 +106,16 @@ export function plainObjectKeys(value: unknown, name: string): readonly string[]
   throw invalid(name, `must be a plain object; it ${problem}`, cause);
 }
 
+/**
+ * Returns the entries of a plain object, each read once.
+ *
+ * @throws SessionError as {@link plainObjectKeys}; `unserializable` if a getter throws
+ */
+export function plainObjectEntries(value: unknown, name: string): readonly [string, unknown][] {
+  const keys = plainObjectKeys(value, name);
+  return keys.map((key) => [key, readMember(value as Record<string, unknown>, key)]);
+}
+
 /** Reads one member of a delta. Getters and proxies may throw. */
 function readMember(value: Record<string, unknown>, key: string): unknown {
   try {

@@ -11,13 +11,8 @@ import type {
   Widened,
 } from './state_shape.js';
 import { copyPlain, jsonText, requireJson } from './state_value.js';
-import { plainObjectKeys } from './delta.js';
-import {
-  optionalStateSchema,
-  type StateSchema,
-  validateDelta,
-  validateEntry,
-} from './state_schema.js';
+import { plainObjectEntries } from './delta.js';
+import { optionalStateSchema, type StateSchema, validateEntry } from './state_schema.js';
 import { isStamped, stampWrite } from './write_order.js';
 
 /**
@@ -167,13 +162,14 @@ export class State<S extends object = StateShape> {
    * @throws SessionError as {@link State.set}
    */
   update(changes: StateChanges<S>): void {
-    const keys = plainObjectKeys(changes, 'The changes');
-    for (const key of keys) {
+    // Each value is read once: a getter may return another one the next time.
+    const entries = plainObjectEntries(changes, 'The changes');
+    for (const [key, value] of entries) {
       this.assertWritable(key);
-      requireJson(key, changes[key]);
+      requireJson(key, value);
+      if (this.#schema !== undefined) validateEntry(this.#schema, key, value);
     }
-    if (this.#schema !== undefined) validateDelta(this.#schema, changes);
-    for (const key of keys) this.#write(key, changes[key]);
+    for (const [key, value] of entries) this.#write(key, value);
   }
 
   /**

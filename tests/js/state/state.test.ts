@@ -366,6 +366,27 @@ describe('A value that JSON cannot represent', () => {
     });
   }
 
+  it('is checked as it is written, if a getter returns another value each time', () => {
+    const value = {};
+    const state = new State(value);
+    let reads = 0;
+    state.update({
+      get topic() {
+        reads += 1;
+        return reads === 1 ? 'tea' : () => 'tea';
+      },
+    });
+    assert.deepEqual(value, { topic: 'tea' });
+    const throwing = {
+      first: 1,
+      get topic(): string {
+        throw new Error('no');
+      },
+    };
+    assert.throws(() => state.update(throwing), { code: 'unserializable', path: 'topic' });
+    assert.deepEqual(value, { topic: 'tea' });
+  });
+
   it('is allowed under a `temp:` key, or with a toJSON', () => {
     const state = new State<StateShape>();
     const socket = new Map();
