@@ -59,8 +59,8 @@ export interface SessionDialect {
  */
 export interface ReadSessionOptions {
   /**
-   * The unit of the file's times. Default: inferred from the numbers, which works for times from 2001 to
-   * 2100.
+   * The unit of all times in the file. Default: inferred from the numbers, which works for times from 2001 to
+   * 2100, and for adk-java's two units.
    */
   timeUnit?: TimeUnit | undefined;
   /** Instead of the file's. */

@@ -23,19 +23,22 @@ export function convertSessionTimes(
   recorded: RecordedSession,
   statedUnit: TimeUnit | undefined,
 ): SessionTimes {
-  const unit = statedUnit ?? inferUnit(recorded);
+  const units = statedUnit === undefined ? inferUnits(recorded) : unitForAll(statedUnit);
   let latest = 0;
   const events = recorded.events.map((event, at) => {
     return convertTimes(event, (value, path) => {
-      if (path[0] !== 'timestamp') return convertActionTime(value, unit);
-      const time = convertRequired(value, unit, ['events', at, ...path]);
+      if (path[0] !== 'timestamp') return convertActionTime(value, units.events);
+      const time = convertRequired(value, units.events, ['events', at, ...path]);
       latest = Math.max(latest, time);
       return time;
     });
   });
   const { lastUpdateTime } = recorded;
   if (lastUpdateTime === undefined) return { events, lastUpdateTime: latest };
-  return { events, lastUpdateTime: convertRequired(lastUpdateTime, unit, ['lastUpdateTime']) };
+  return {
+    events,
+    lastUpdateTime: convertRequired(lastUpdateTime, units.lastUpdateTime, ['lastUpdateTime']),
+  };
 }
 
 /** An append accepts any JSON value in `actions`, so a value that is not a number is kept as it is. */
@@ -58,9 +61,22 @@ function convertRequired(value: unknown, unit: TimeUnit, path: readonly PathSegm
   );
 }
 
-/** Returns the unit of all times in the file. A file has one unit, so one unambiguous time decides it for all. */
-function inferUnit({ events, lastUpdateTime }: RecordedSession): TimeUnit {
-  let unitsFound: { unit: TimeUnit; text: string } | undefined;
+/** The units of a file's times. They differ only in a file of adk-java. */
+interface FileUnits {
+  readonly events: TimeUnit;
+  readonly lastUpdateTime: TimeUnit;
+}
+
+function unitForAll(unit: TimeUnit): FileUnits {
+  return { events: unit, lastUpdateTime: unit };
+}
+
+/**
+ * Returns the units of the file's times. One unambiguous time decides the unit for all. Only adk-java writes two
+ * units: milliseconds in its events, and seconds in `lastUpdateTime`.
+ */
+function inferUnits({ events, lastUpdateTime }: RecordedSession): FileUnits {
+  let unitFound: { unit: TimeUnit; text: string } | undefined;
   let undecided: string | undefined;
   const inspect = (value: unknown, path: readonly PathSegment[]): unknown => {
     // 0 is the same time in both units.
@@ -68,10 +84,10 @@ function inferUnit({ events, lastUpdateTime }: RecordedSession): TimeUnit {
     const unit = unitOf(value);
     const text = `${formatPath(path)} is ${value}`;
     if (unit === undefined) undecided ??= text;
-    else if (unitsFound === undefined) unitsFound = { unit, text };
-    else if (unitsFound.unit !== unit) {
+    else if (unitFound === undefined) unitFound = { unit, text };
+    else if (unitFound.unit !== unit) {
       throw unknownUnit(
-        `${unitsFound.text}, which looks like ${unitsFound.unit}, and ${text}, like ${unit}`,
+        `${unitFound.text}, which looks like ${unitFound.unit}, and ${text}, like ${unit}`,
       );
     }
     return value;
@@ -79,9 +95,14 @@ function inferUnit({ events, lastUpdateTime }: RecordedSession): TimeUnit {
   events.forEach((event, at) =>
     convertTimes(event, (time, path) => inspect(time, ['events', at, ...path])),
   );
+  const isOfJava =
+    unitFound?.unit === 'milliseconds' &&
+    typeof lastUpdateTime === 'number' &&
+    unitOf(lastUpdateTime) === 'seconds';
+  if (isOfJava) return { events: 'milliseconds', lastUpdateTime: 'seconds' };
   inspect(lastUpdateTime, ['lastUpdateTime']);
-  if (unitsFound !== undefined) return unitsFound.unit;
-  if (undecided === undefined) return 'milliseconds';
+  if (unitFound !== undefined) return unitForAll(unitFound.unit);
+  if (undecided === undefined) return unitForAll('milliseconds');
   throw unknownUnit(`${undecided}, which is implausible in either unit`);
 }
 

@@ -149,10 +149,25 @@ describe('The times of a file', () => {
   });
 
   it('require the option timeUnit if they contradict each other', () => {
-    const file = { ...withTimes(1.7e12), lastUpdateTime: 1.7e9 };
-    const message = /events\[0\]\.timestamp is 1700000000000, .*lastUpdateTime is 1700000000,/;
+    const file = { ...withTimes(1.7e9), lastUpdateTime: 1.7e12 };
+    const message = /events\[0\]\.timestamp is 1700000000, .*lastUpdateTime is 1700000000000,/;
     assertRefused(() => sessionFromFile(file), { key: 'timeUnit', message });
-    assert.equal(sessionFromFile(file, { timeUnit: 'milliseconds' }).lastUpdateTime, 1.7e9);
+    assertRefused(() => sessionFromFile(withTimes(1.7e12, 1.7e9)), {
+      key: 'timeUnit',
+      message: /like seconds/,
+    });
+    assert.deepEqual(
+      timesOf(withTimes(1.7e12, 1.7e9), { timeUnit: 'milliseconds' }),
+      [1.7e12, 1.7e9],
+    );
+  });
+
+  it('are milliseconds in the events and seconds in lastUpdateTime in a file of adk-java', () => {
+    const file = { ...withTimes(1.7e12 + 1, 1000), lastUpdateTime: 1.7e9 + 0.25 };
+    assert.deepEqual(timesOf(file), [1.7e12 + 1, 1000]);
+    assert.equal(sessionFromFile(file).lastUpdateTime, 1.7e12 + 250);
+    // A stated unit is that of all times.
+    assert.equal(sessionFromFile(file, { timeUnit: 'milliseconds' }).lastUpdateTime, 1.7e9 + 0.25);
   });
 
   it('are read in the unit of the option timeUnit, whatever their values', () => {
