@@ -243,7 +243,10 @@ export class Invocation<S extends object = StateShape> {
       }
       if (this.stateSchema !== undefined) validateDelta(this.stateSchema, actions.stateDelta);
       requireSet(complete, 'actions', actions);
+      // The append replaces `actions.stateDelta`, and leaves this object as it is.
+      const { stateDelta } = actions;
       const appended = await this.service.appendEvent({ session: this.session, event: complete, signal }); // prettier-ignore
+      if (this.#hasEnded) this.#dropTemp(stateDelta);
       // A promise cannot resolve with an event that has a `then`; the service then returns a copy.
       return isThenable(complete) ? (appended as typeof complete) : complete;
     } catch (error) {
@@ -251,8 +254,6 @@ export class Invocation<S extends object = StateShape> {
       else tryDefineMember(event, 'actions', callerActions);
       detached?.restore();
       throw error;
-    } finally {
-      if (this.#hasEnded) this.#dropTemp();
     }
   }
 
@@ -294,10 +295,19 @@ export class Invocation<S extends object = StateShape> {
     return event as unknown as Event & Omit<E, keyof Event>;
   }
 
-  #dropTemp(): void {
-    const { state } = this.session;
+  /**
+   * Removes the `temp:` keys from the session's state.
+   *
+   * @param late the delta of an append that was under way at the end: only its values are removed, because others
+   *   may belong to the next invocation
+   */
+  #dropTemp(late?: Readonly<StateShape>): void {
+    const state: StateShape = this.session.state;
     try {
-      for (const key of Object.keys(state)) if (isTemp(key)) Reflect.deleteProperty(state, key);
+      for (const key of Object.keys(state)) {
+        if (!isTemp(key) || (late !== undefined && !Object.is(state[key], late[key]))) continue;
+        Reflect.deleteProperty(state, key);
+      }
     } catch {
       // The state's proxies throw. A stored append must not fail because of that.
     }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { createEvent } from '../../../js/model/event/create_event.js';
+import { createEvent, createEventActions } from '../../../js/model/event/create_event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
 import { InMemorySessionService } from '../../../js/service/in_memory_session_service.js';
 import type { StateShape } from '../../../js/state/state_shape.js';
@@ -42,6 +42,20 @@ describe('The temp state of an invocation', () => {
     assert.deepEqual(session.state, { a: 1 });
     const next = new Invocation({ service, session });
     assert.equal(next.context({ agentName }).state.has('temp:x'), false);
+  });
+
+  it('drops the late temp: keys of its own appends, and none of the next invocation', async () => {
+    const { service, session } = await newFixture();
+    const first = new Invocation({ service, session });
+    const context = first.context({ agentName });
+    context.state.set('temp:context', 1);
+    const actions = createEventActions({ stateDelta: { 'temp:event': 2, 'temp:both': 2 } });
+    const appended = first.append({ actions }, { context });
+    first.end();
+    const second = new Invocation({ service, session });
+    second.context({ agentName }).state.update({ 'temp:next': 3, 'temp:both': 3 });
+    await appended;
+    assert.deepEqual(session.state, { 'temp:next': 3, 'temp:both': 3 });
   });
 
   it('does not return with an append or tool that finishes after the end', async () => {
