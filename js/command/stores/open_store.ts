@@ -47,7 +47,13 @@ function refuseTableNames(side: 'from' | 'to', { schema, tablePrefix }: NameOpti
 
 /** Returns whether the path is an existing folder, or is written as one. */
 function isFolder(path: string): boolean {
-  return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (/[/\\]$/.test(path)) return true;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Opening it reports why it cannot be used.
+    return false;
+  }
 }
 
 type StoreLocation =
@@ -62,7 +68,7 @@ const AGENT_ENGINE_REASONS = {
 
 function parseLocation(argument: 'FROM' | 'TO', text: string): StoreLocation {
   if (text === '') throw invalid(argument, 'must not be empty');
-  if (/^file:\/\//i.test(text)) return { kind: 'file', path: fileURLToPath(text) };
+  if (/^file:\/\//i.test(text)) return { kind: 'file', path: filePath(text, argument) };
   // A single letter before the colon is a Windows drive.
   if (!/^[a-z][a-z0-9+.-]+:/i.test(text)) return { kind: 'file', path: text };
   const uri = parseUri(text, argument);
@@ -84,6 +90,14 @@ function parseLocation(argument: 'FROM' | 'TO', text: string): StoreLocation {
         `${argument} is an agent engine, ${AGENT_ENGINE_REASONS[argument]}. Copy its sessions by ` +
           'exportSession and importSession of adk-session-wasm/files.',
       );
+  }
+}
+
+function filePath(url: string, argument: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    throw invalid(argument, 'must be a file:/// URL of a local path');
   }
 }
 

@@ -65,6 +65,11 @@ describe('Wrong usage', () => {
     ['an option of schema', ['migrate', from, 'to.jsonl', '--schema', 'a'], /--schema is not for/],
     ['an option of migrate', ['schema', 'sqlite', '--quiet'], /--quiet is not for/],
     [
+      'a file URL of another computer',
+      ['migrate', 'file://s3cret/from.jsonl', 'to.jsonl'],
+      /FROM must be a file:\/\/\/ URL of a local path.*invalid_argument/,
+    ],
+    [
       'to overwrite a file',
       ['migrate', from, 'to.jsonl', '--overwrite'],
       /works only for a database/,
