@@ -8,7 +8,7 @@ import { describeLine, parseLine, readHeaderUnit } from '../../files/import/impo
 import { readLines } from '../../files/import/read_lines.js';
 import { malformedFile } from '../../files/format/malformed_file.js';
 import { parseJson } from '../../files/format/recorded_session.js';
-import { type SessionFile, sessionFromFile } from '../../files/format/session_file.js';
+import { type SessionFile, storedSessionIn } from '../../files/format/session_file.js';
 import { requireId } from '../../model/values/ids.js';
 import { isPlainObject } from '../../json/rules.js';
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
@@ -46,7 +46,8 @@ export class FileSource implements Source {
       const isFolder = (await stat(this.#path)).isDirectory();
       const names = isFolder ? (await readdir(this.#path)).filter(isSessionFile).sort() : [''];
       const paths = names.map((name) => join(this.#path, name));
-      return Promise.all(paths.map(async (path) => ({ path, size: (await stat(path)).size })));
+      const stats = await Promise.all(paths.map(async (path) => [path, await stat(path)] as const));
+      return stats.flatMap(([path, stat]) => (stat.isDirectory() ? [] : { path, size: stat.size }));
     });
     if (this.#files.length > 0) return;
     throw new SessionError(
@@ -169,7 +170,7 @@ export class FileSource implements Source {
         ? this.#unlessRepeated({ key, state: stateText(value) })
         : [];
     }
-    const session = toSessionCopy(sessionFromFile(json, { timeUnit }));
+    const session = toSessionCopy(storedSessionIn(json, { timeUnit }));
     if (!this.#isSelected(session.key.appName)) return [];
     return [...this.#sharedStates(session), { kind: 'session', session }];
   }

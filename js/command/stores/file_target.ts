@@ -1,18 +1,21 @@
 import { invalid } from '../../errors/invalid.js';
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Casing } from '../../python/casing.js';
-import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
 import { STREAM_FORMAT, STREAM_VERSION } from '../../files/format/stream_format.js';
 import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
-import { requireCasing, type SessionFile, sessionToFile } from '../../files/format/session_file.js';
+import {
+  type Dialect,
+  fileOf,
+  requireCasing,
+  type SessionFile,
+} from '../../files/format/session_file.js';
 import { requireId } from '../../model/values/ids.js';
 import type { StorageKey } from '../../storage/rows.js';
 import { type ByteLine, byteLines } from './byte_lines.js';
 import { withFileErrors } from './file_errors.js';
 import { type Fingerprint, fingerprintOfFile } from './fingerprint.js';
-import { keyText, type SessionCopy, toSession, type StateCopy } from './session_copy.js';
+import { keyText, type SessionCopy, toStoredSession, type StateCopy } from './session_copy.js';
 import { mergeState } from './shared_state.js';
 import type { Target } from './store.js';
 
@@ -25,6 +28,8 @@ interface LinePosition {
 /**
  * A file of JSON Lines, as `exportSessions` writes it. It only grows, except that an unfinished last line of
  * an interrupted run is cut off. Memory holds only the ids and positions of the lines.
+ *
+ * The file is opened for appending: a second run at the same time cannot write over the lines of the first.
  */
 export class FileTarget implements Target {
   readonly isFile = true;
@@ -32,7 +37,7 @@ export class FileTarget implements Target {
   readonly #sessions = new Map<string, LinePosition>();
   /** A state may have several lines, each with the keys that the lines before it lack. */
   readonly #states = new Map<string, LinePosition[]>();
-  #dialect: { casing: Casing; timeUnit: TimeUnit } = { casing: 'camel', timeUnit: 'milliseconds' };
+  #dialect: Dialect = { casing: 'camel', timeUnit: 'milliseconds' };
   #file: FileHandle | undefined;
   #hasHeader = false;
   #size = 0;
@@ -48,9 +53,8 @@ export class FileTarget implements Target {
    */
   async open(): Promise<void> {
     await withFileErrors(this.#path, async () => {
-      const existing = await stat(this.#path).catch(() => undefined);
       await mkdir(dirname(this.#path), { recursive: true });
-      this.#file = await open(this.#path, existing === undefined ? 'wx+' : 'r+');
+      this.#file = await open(this.#path, 'a+');
       await this.#scan(this.#file);
     });
   }
@@ -72,7 +76,7 @@ export class FileTarget implements Target {
   async create(session: SessionCopy): Promise<boolean> {
     const name = keyText(session.key);
     if (this.#sessions.has(name)) return false;
-    this.#sessions.set(name, await this.#append(sessionToFile(toSession(session), this.#dialect)));
+    this.#sessions.set(name, await this.#append(fileOf(toStoredSession(session), this.#dialect)));
     return true;
   }
 
@@ -110,16 +114,18 @@ export class FileTarget implements Target {
   async #scan(file: FileHandle): Promise<void> {
     const header = `${JSON.stringify({ format: STREAM_FORMAT, version: STREAM_VERSION, ...this.#dialect })}\n`;
     for await (const line of byteLines(file)) {
-      const isComplete = line.isEnded || isJson(line);
-      if (isComplete) this.#recordLine(line);
+      if (line.isEnded || isJson(line)) {
+        this.#recordLine(line);
+        this.#size = line.offset + line.bytes.length + (line.isEnded ? 1 : 0);
+        if (!line.isEnded) await this.#appendText('\n');
+        continue;
+      }
       // The part that is cut off must be ours: the beginning of our header, or a line after it.
-      else if (line.offset === 0 && !header.startsWith(line.bytes.toString())) {
+      if (line.offset === 0 && !header.startsWith(line.bytes.toString())) {
         throw this.#foreignFileError();
       }
-      this.#size = line.offset + (isComplete ? line.bytes.length + 1 : 0);
-      if (isComplete && !line.isEnded) await file.write('\n', this.#size - 1);
+      await truncate(this.#path, line.offset);
     }
-    await file.truncate(this.#size);
     if (!this.#hasHeader) await this.#appendText(header);
   }
 
@@ -164,6 +170,14 @@ export class FileTarget implements Target {
     return new SessionError('invalid_argument', message, { key: 'TO', cause });
   }
 
+  #changedFileError(): SessionError {
+    return new SessionError(
+      'storage_unavailable',
+      `Another program writes to the file ${JSON.stringify(this.#path)}. ` +
+        'Run the command again when that program has ended.',
+    );
+  }
+
   async #read({ offset, length }: LinePosition): Promise<string> {
     const { buffer, bytesRead } = await withFileErrors(this.#path, () =>
       this.#requireOpen().read(Buffer.allocUnsafe(length), 0, length, offset),
@@ -179,15 +193,11 @@ export class FileTarget implements Target {
     const bytes = Buffer.from(text, 'utf8');
     const offset = this.#size;
     await withFileErrors(this.#path, async () => {
+      const file = this.#requireOpen();
+      if ((await file.stat()).size !== offset) throw this.#changedFileError();
       let written = 0;
       while (written < bytes.length) {
-        const remaining = bytes.length - written;
-        const { bytesWritten } = await this.#requireOpen().write(
-          bytes,
-          written,
-          remaining,
-          offset + written,
-        );
+        const { bytesWritten } = await file.write(bytes, written);
         written += bytesWritten;
       }
     });

@@ -3,8 +3,9 @@ import { digitsOf, parseExactly } from '../../python/numbers.js';
 import { millisecondsToTimeText } from '../../python/micros.js';
 import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
+import { isTemp } from '../../state/scope.js';
 import type { Event } from '../../model/event/event.js';
-import { sessionFromFile, sessionToFile } from '../../files/format/session_file.js';
+import { sessionToFile, storedSessionIn } from '../../files/format/session_file.js';
 import { toSessionCopy, type SessionCopy } from './session_copy.js';
 
 /** A digest that is equal for two stores with the same session. */
@@ -18,8 +19,8 @@ export interface Fingerprint {
 /**
  * Computes the fingerprint of a session.
  *
- * @param asFile compare only what a session file can hold: known fields that are `null` are left out, and
- *   numbers are rounded to JavaScript's; otherwise numbers are compared to the digit
+ * @param asFile compare only what is read from a session file: known fields that are `null` and `temp:` keys are
+ *   left out, and numbers are rounded to JavaScript's; otherwise numbers are compared to the digit
  * @throws SessionError `corrupt_record` if a stored text is not JSON
  */
 export function fingerprintOf(
@@ -55,12 +56,16 @@ export function fingerprintOf(
  * @param timeUnit unit of the times in the file
  */
 export function fingerprintOfFile(text: string, timeUnit: TimeUnit): Fingerprint {
-  return fingerprintOf(toSessionCopy(sessionFromFile(text, { timeUnit })), true);
+  return fingerprintOf(toSessionCopy(storedSessionIn(text, { timeUnit })), true);
 }
 
-function asInFile(event: Event): unknown {
+function asInFile({ actions, ...event }: Event): unknown {
   const sessionFields = { id: '', appName: '', userId: '', state: {}, lastUpdateTime: 0 };
-  return sessionToFile({ ...sessionFields, events: [event] }).events;
+  // A database may hold events with `temp:` keys, which other programs stored there.
+  const entries = Object.entries(actions.stateDelta).filter(([key]) => !isTemp(key));
+  const stateDelta = Object.fromEntries(entries);
+  const events = [{ ...event, actions: { ...actions, stateDelta } }];
+  return sessionToFile({ ...sessionFields, events }).events;
 }
 
 export function isSameFingerprint(one: Fingerprint, other: Fingerprint): boolean {

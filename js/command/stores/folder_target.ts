@@ -5,7 +5,13 @@ import type { StorageKey } from '../../storage/rows.js';
 import { withFileErrors } from './file_errors.js';
 import { FileTarget, overwriteNeedsDatabase } from './file_target.js';
 import { type Fingerprint, fingerprintOfFile } from './fingerprint.js';
-import { sha256, keyText, type SessionCopy, toSession, type StateCopy } from './session_copy.js';
+import {
+  sha256,
+  keyText,
+  type SessionCopy,
+  toStoredSession,
+  type StateCopy,
+} from './session_copy.js';
 import type { Target } from './store.js';
 
 /** File of the states: users without sessions have states too. */
@@ -45,7 +51,8 @@ export class FolderTarget implements Target {
   async create(session: SessionCopy): Promise<boolean> {
     const path = this.#pathOf(session.key);
     if (await exists(path)) return false;
-    const text = JSON.stringify(sessionToFile(toSession(session)), undefined, 2);
+    // Without the initial state: google-adk for Python refuses a session with this member.
+    const text = JSON.stringify(sessionToFile(toStoredSession(session).session), undefined, 2);
     const temporaryPath = `${path}.part`;
     await withFileErrors(path, async () => {
       // An interrupted run may have left this file. If it is a link, it must not be written through.

@@ -9,6 +9,7 @@ import { snapshotDelta } from '../../state/delta.js';
 import { isShared, isTemp } from '../../state/scope.js';
 import { malformedFile } from '../../files/format/malformed_file.js';
 import { setDescription, takeDescription } from '../../model/description.js';
+import type { StoredSession } from '../../files/format/session_file.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { snapshotEvent } from '../../model/event/snapshot.js';
@@ -43,7 +44,7 @@ export interface StateCopy {
  * @throws SessionError `invalid_argument` without an id, since each run would store the session under another
  *   one; `unserializable` with the path
  */
-export function toSessionCopy(session: Session): SessionCopy {
+export function toSessionCopy({ session, initialState }: StoredSession): SessionCopy {
   const { id: sessionId, appName, userId, lastUpdateTime } = session;
   if (sessionId === '') throw malformedFile(['id'], 'is missing; add an id to the session');
   const entries = Object.entries(session.state).filter(([key]) => !isTemp(key));
@@ -61,6 +62,7 @@ export function toSessionCopy(session: Session): SessionCopy {
     }),
     shared: Object.fromEntries(entries.filter(([key]) => isShared(key))),
     ...takeDescription(session),
+    initialState: initialState && snapshotDelta(initialState, 'initialState').text,
   };
 }
 
@@ -82,8 +84,8 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Returns the session as an agent sees it, for files. */
-export function toSession({ key, lastUpdateTime, ...copy }: SessionCopy): Session {
+/** Returns the session as an agent sees it, and its initial state, for files. */
+export function toStoredSession({ key, lastUpdateTime, ...copy }: SessionCopy): StoredSession {
   const { appName, userId, sessionId: id } = key;
   const own = JSON.parse(copy.state) as StateShape;
   const session: Session = {
@@ -94,5 +96,9 @@ export function toSession({ key, lastUpdateTime, ...copy }: SessionCopy): Sessio
     events: copy.events.map(({ text }) => JSON.parse(text) as Session['events'][number]),
     lastUpdateTime,
   };
-  return setDescription(session, copy.title, copy.labels);
+  return {
+    session: setDescription(session, copy.title, copy.labels),
+    initialState:
+      copy.initialState === undefined ? undefined : (JSON.parse(copy.initialState) as StateShape),
+  };
 }

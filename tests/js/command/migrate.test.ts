@@ -10,7 +10,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { importSession, importSessions } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService } from '../../../js/index.js';
 import { newSqliteServiceFile } from '../database/tables/sqlite_service_tables.js';
-import { filled, KEY, newPath, newUrl, pathOf } from './sqlite_stores.js';
+import { filled, KEY, newPath, newUrl, pathOf, withSession } from './sqlite_stores.js';
 import { command, contents, contentsOf, hashOf, row } from './stores.js';
 
 function rowsIn(url: string, query: string): unknown[] {
@@ -71,6 +71,38 @@ describe('A database migration', () => {
     const outcome = await command('migrate', to, back);
     assert.deepEqual([outcome.code, outcome.err], [0, '']);
     assert.deepEqual(await contentsOf(back), await withoutNull(contentsOf(from)));
+  });
+
+  it('copies initial states through a file of JSON Lines, and leaves them out of session files', async () => {
+    const from = await withSession('hi', { a: [1] });
+    const initialStateIn = async (url: string) => {
+      const service = new DatabaseSessionService(url);
+      const { initialState } = await service.sessionInfo(KEY);
+      await service.close();
+      return initialState;
+    };
+    const results: unknown[] = [await initialStateIn(from)];
+    for (const through of [newPath('.jsonl'), `${newPath('.folder')}/`]) {
+      const to = newUrl();
+      assert.equal((await command('migrate', from, through)).code, 0);
+      assert.equal((await command('migrate', through, to)).code, 0);
+      results.push(await initialStateIn(to));
+    }
+    assert.deepEqual(results, [{ a: [1] }, { a: [1] }, undefined]);
+  });
+
+  it('copies events to files without `temp:` keys that another program stored', async () => {
+    const from = await withSession('hi');
+    const database = new Sqlite(pathOf(from));
+    database.exec(`update events set event_data =
+      json_set(event_data, '$.actions.state_delta', json('{"temp:x": 1, "y": 2}'))`);
+    database.close();
+    for (const to of [newPath('.jsonl'), `${newPath('.folder')}/`]) {
+      for (const name of ['copied', 'there already']) {
+        const outcome = await command('migrate', from, to);
+        assert.deepEqual([outcome.err, row(outcome, name)], ['', [1, 1]]);
+      }
+    }
   });
 
   it('does not write through a link in the target folder', async () => {

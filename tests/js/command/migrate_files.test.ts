@@ -46,6 +46,7 @@ describe('A migration of session files', () => {
     writeFileSync(join(from, 'broken.json'), '{"id": "x",');
     writeFileSync(join(from, 'binary.json'), Buffer.from([0xff, 0xfe, 0x00]));
     writeFileSync(join(from, 'notes.txt'), 'not asked');
+    mkdirSync(join(from, 'folder.json'));
     const outcome = await command('migrate', from, to);
     assert.equal(outcome.code, 1);
     assert.deepEqual(row(outcome, 'verified'), [4, 16]);

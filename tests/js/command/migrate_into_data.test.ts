@@ -6,6 +6,8 @@ import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import { FileTarget } from '../../../js/command/stores/file_target.js';
+import { toSessionCopy } from '../../../js/command/stores/session_copy.js';
 import { filled, KEY, newPath, newUrl, pathOf, textIn, withSession } from './sqlite_stores.js';
 import { command, contentsOf, fill, hashOf, row } from './stores.js';
 
@@ -108,6 +110,26 @@ describe('A migration to a target with data', () => {
     }
   });
 
+  it('does not write over the lines of another run into the same file', async () => {
+    const [file, to] = [newPath('.jsonl'), newUrl()];
+    const copyOf = (sessionId: string) => {
+      const session = { ...KEY, id: sessionId, state: {}, events: [], lastUpdateTime: 0 };
+      return toSessionCopy({ session, initialState: undefined });
+    };
+    const [one, other] = [new FileTarget(file), new FileTarget(file)];
+    await one.open();
+    await other.open();
+    assert.ok(await one.create(copyOf('one')));
+    await one.close();
+    await assert.rejects(other.create(copyOf('other')), { code: 'storage_unavailable' });
+    await other.close();
+    const outcome = await command('migrate', file, to);
+    assert.deepEqual([outcome.err, row(outcome, 'verified')], ['', [1, 0]]);
+    const service = new DatabaseSessionService(to);
+    assert.ok(await service.getSession({ ...KEY, sessionId: 'one' }));
+    await service.close();
+  });
+
   it('continues a file without its final line end', async () => {
     const [from, file] = [await withSession('x'), newPath('.jsonl')];
     await command('migrate', from, file);
@@ -130,6 +152,12 @@ describe('A store that cannot be read or written', () => {
     assert.equal(outcome.code, 1);
     assert.match(outcome.err, /session "old".*corrupt_record/);
     assert.deepEqual(row(outcome, 'verified'), [4, 33]);
+  });
+
+  it('is reported if the path of the target is too long', async () => {
+    const outcome = await command('migrate', await filled(), newPath('x'.repeat(300)));
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /cannot be used: ENAMETOOLONG\. \(storage_unavailable\)/);
   });
 
   it('is reported if it is missing, empty or of another kind', async () => {
