@@ -270,7 +270,10 @@ export class Context<S extends object = StateShape> extends ReadonlyContext<S> {
   async saveArtifact(filename: string, artifact: Part): Promise<number> {
     const request = { ...this.sessionKey(), filename, artifact };
     const version = await this.artifactService().saveArtifact(request);
-    tryDefineMember(this.#actions.artifactDelta, filename, version);
+    const { artifactDelta } = this.#actions;
+    // Of two saves at once, the older version may be reported last.
+    const isNewest = !Object.hasOwn(artifactDelta, filename) || artifactDelta[filename]! < version;
+    if (isNewest) tryDefineMember(artifactDelta, filename, version);
     return version;
   }
 

@@ -12,6 +12,7 @@ import { finalResponseText } from '../model/event/final_response.js';
 import { plainObjectKeys } from '../state/delta.js';
 import { isTemp } from '../state/scope.js';
 import { requireSession } from '../handle/handle.js';
+import { unreadable } from '../json/unreadable.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { AppendEventRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -216,43 +217,17 @@ export class Invocation<S extends object = StateShape> {
     if (context !== undefined) requireObject('context', context);
     if (outputKey !== undefined) requireText('outputKey', outputKey);
     requireObject('event', event);
-    if (event.partial === true) {
-      const complete = this.#complete(event, context);
-      return isThenable(complete) ? withoutThen(complete) : complete;
-    }
-
-    const callerActions = event.actions;
-    const detached = context === undefined ? undefined : detachActions(context, this.#running);
+    const { complete, undo } = this.#prepare(event, context, outputKey);
+    if (complete.partial === true) return isThenable(complete) ? withoutThen(complete) : complete;
+    // The append replaces `actions.stateDelta`, and leaves this object as it is.
+    const { stateDelta } = complete.actions;
     try {
-      const complete = this.#complete(event, context);
-      // New actions, because the caller's may be the context's own or shared by several events.
-      const actions = createEventActions(callerActions);
-      if (callerActions?.stateDelta !== undefined) {
-        // A copy of a Map or an array would silently lose its content.
-        plainObjectKeys(callerActions.stateDelta, 'event.actions.stateDelta');
-        carryStamps(callerActions.stateDelta, actions.stateDelta);
-      }
-      if (detached !== undefined) mergeActions(actions, detached.actions);
-      if (outputKey !== undefined) {
-        const output = finalResponseText({ ...complete, actions });
-        if (output !== undefined) {
-          tryDefineMember(actions.stateDelta, outputKey, output);
-          // The output counts as written now, whenever the context wrote that key.
-          dropStamp(actions.stateDelta, outputKey);
-        }
-      }
-      if (this.stateSchema !== undefined) validateDelta(this.stateSchema, actions.stateDelta);
-      requireSet(complete, 'actions', actions);
-      // The append replaces `actions.stateDelta`, and leaves this object as it is.
-      const { stateDelta } = actions;
       const appended = await this.service.appendEvent({ session: this.session, event: complete, signal }); // prettier-ignore
       if (this.#hasEnded) this.#dropTemp(stateDelta);
       // A promise cannot resolve with an event that has a `then`; the service then returns a copy.
       return isThenable(complete) ? (appended as typeof complete) : complete;
     } catch (error) {
-      if (callerActions === undefined) Reflect.deleteProperty(event, 'actions');
-      else tryDefineMember(event, 'actions', callerActions);
-      detached?.restore();
+      undo();
       throw error;
     }
   }
@@ -272,6 +247,53 @@ export class Invocation<S extends object = StateShape> {
       'invalid_argument',
       `invocation ${this.invocationId} has ended; begin another one for the next message`,
     );
+  }
+
+  /**
+   * Completes an event, and moves the context's changes into it, unless it is partial.
+   *
+   * @returns the same object, and a function that returns the changes after a failed append
+   * @throws SessionError as {@link Invocation.append}; the changes are then returned
+   */
+  #prepare<E extends CreateEventParams>(
+    event: E,
+    context: Context<S> | undefined,
+    outputKey: string | undefined,
+  ): { complete: Event & Omit<E, keyof Event>; undo: () => void } {
+    let undo = (): void => undefined;
+    try {
+      if (event.partial === true) return { complete: this.#complete(event, context), undo };
+      const callerActions = event.actions;
+      const detached = context === undefined ? undefined : detachActions(context, this.#running);
+      undo = () => {
+        if (callerActions === undefined) Reflect.deleteProperty(event, 'actions');
+        else tryDefineMember(event, 'actions', callerActions);
+        detached?.restore();
+      };
+      const complete = this.#complete(event, context);
+      // New actions, because the caller's may be the context's own or shared by several events.
+      const actions = createEventActions(callerActions);
+      if (callerActions?.stateDelta !== undefined) {
+        // A copy of a Map or an array would silently lose its content.
+        plainObjectKeys(callerActions.stateDelta, 'event.actions.stateDelta');
+        carryStamps(callerActions.stateDelta, actions.stateDelta);
+      }
+      if (detached !== undefined) mergeActions(actions, detached.actions);
+      if (outputKey !== undefined) {
+        const output = finalResponseText({ ...complete, actions });
+        if (output !== undefined) {
+          tryDefineMember(actions.stateDelta, outputKey, output);
+          // The output counts as written now, whenever the context wrote that key.
+          dropStamp(actions.stateDelta, outputKey);
+        }
+      }
+      if (this.stateSchema !== undefined) validateDelta(this.stateSchema, actions.stateDelta);
+      requireSet(complete, 'actions', actions);
+      return { complete, undo };
+    } catch (error) {
+      undo();
+      throw unreadable('event', error);
+    }
   }
 
   /**

@@ -156,6 +156,20 @@ describe('The artifacts of a context', () => {
     assert.deepEqual(Object.entries(event.actions.artifactDelta), [['a.txt', 1], ['__proto__', 0]]); // prettier-ignore
   });
 
+  it('saved at once are noted with the newest version, whichever is reported last', async () => {
+    const artifactService = new MapArtifactService();
+    const save = artifactService.saveArtifact.bind(artifactService);
+    artifactService.saveArtifact = async (request) => {
+      const version = await save(request);
+      if (version === 0) await new Promise((done) => setTimeout(done, 5));
+      return version;
+    };
+    const context = invoke(await newFixture(), { artifactService }).context({ agentName });
+    const saves = ['one', 'two'].map((text) => context.saveArtifact('a.txt', { text }));
+    assert.deepEqual(await Promise.all(saves), [0, 1]);
+    assert.deepEqual(context.actions.artifactDelta, { 'a.txt': 1 });
+  });
+
   it("can be stored by an ADK's service", async () => {
     const artifactService = new InMemoryArtifactService();
     const invocation = invoke(await newFixture(), { artifactService });

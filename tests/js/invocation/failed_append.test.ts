@@ -85,6 +85,23 @@ describe('Invocation.append that fails', () => {
     }
   });
 
+  it('refuses an event that cannot be read, and returns the changes to the context', async () => {
+    const invocation = invoke(await newFixture());
+    const context = invocation.context({ agentName });
+    context.state.set('a', 1);
+    for (const member of ['partial', 'actions', 'id', 'content']) {
+      const event = {
+        get [member](): never {
+          throw new Error('no');
+        },
+      };
+      const appended = invocation.append(event, { context, outputKey: 'answer' });
+      const { key } = await failure(appended, 'invalid_argument');
+      assert.equal(key, 'event');
+      assert.deepEqual(context.actions.stateDelta, { a: 1 });
+    }
+  });
+
   it('refuses a frozen event before it takes changes', async () => {
     const fixture = await newFixture();
     const invocation = invoke(fixture);
