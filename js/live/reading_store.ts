@@ -1,5 +1,4 @@
-import { requireService } from '../call/require_service.js';
-import { isThenable } from '../call/thenable.js';
+import { givenService } from '../call/given_service.js';
 import { reportUncaught } from '../call/uncaught.js';
 import type { ListenOptions, Notice } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
@@ -21,7 +20,8 @@ export abstract class ReadingStore<
   Snapshot extends object,
 > implements LiveStore<Snapshot> {
   readonly #subscriptions = new Set<Subscription<Snapshot>>();
-  readonly #service: GivenService<S>;
+  readonly #given: GivenService<S>;
+  protected readonly service: () => Promise<LiveService<S>>;
   #snapshot: Snapshot | undefined;
   /** Whether the snapshot may be out of date. */
   #isChanged = true;
@@ -32,8 +32,8 @@ export abstract class ReadingStore<
   #watched: AbortSignal | undefined;
   /** The read under way. */
   protected reading: Promise<void> | undefined;
-  /** Whether anything is to be read. */
-  #isStale = true;
+  /** The read that follows it. */
+  #nextReading: Promise<void> | undefined;
   #hasLoaded = false;
   /** Whether the last read ended because the last subscriber left. */
   #wasAborted = false;
@@ -45,8 +45,8 @@ export abstract class ReadingStore<
   protected error: unknown;
 
   constructor(service: GivenService<S>) {
-    if (!isThenable(service)) requireService(service, METHODS);
-    this.#service = service;
+    this.service = givenService(service, METHODS);
+    this.#given = service;
   }
 
   protected abstract makeSnapshot(): Snapshot;
@@ -99,10 +99,17 @@ export abstract class ReadingStore<
     return this.refresh();
   };
 
-  /** Reads until nothing is left to read. Never rejects. */
+  /**
+   * Reads. A read under way may have missed what is asked for, so another one follows it. Never rejects.
+   *
+   * @returns a promise that does not wait for later reads: in a busy app there is always another one
+   */
   protected refresh(): Promise<void> {
-    this.#isStale = true;
-    return (this.reading ??= this.#readAll());
+    if (this.reading === undefined) return (this.reading = this.#read());
+    return (this.#nextReading ??= this.reading.then(() => {
+      this.#nextReading = undefined;
+      return this.reading ?? this.refresh();
+    }));
   }
 
   /** Reads a change of this store, if anyone sees it. A read under way may have missed it. */
@@ -121,10 +128,6 @@ export abstract class ReadingStore<
         if (this.#subscriptions.has(subscription)) this.#tell(subscription);
       }
     });
-  }
-
-  protected async service(): Promise<LiveService<S>> {
-    return this.#service;
   }
 
   /**
@@ -151,7 +154,7 @@ export abstract class ReadingStore<
   async #watch(signal: AbortSignal): Promise<void> {
     if (this.#watched === signal) return;
     // Without a promise to wait for, it watches at once.
-    const service = 'then' in this.#service ? await this.#service : this.#service;
+    const service = 'then' in this.#given ? await this.service() : this.#given;
     if (signal.aborted) return;
     const onNotice: ListenOptions['onNotice'] = (notice) => {
       if (!signal.aborted && this.note(notice)) void this.refresh();
@@ -175,22 +178,19 @@ export abstract class ReadingStore<
     while (this.#wasAborted);
   }
 
-  async #readAll(): Promise<void> {
-    while (this.#isStale) {
-      this.#isStale = false;
-      this.#wasAborted = false;
-      const signal = this.#watching?.signal;
-      try {
-        // Before the read, so that no change is missed.
-        if (signal !== undefined) await this.#watch(signal);
-        await this.read(await this.service(), signal);
-        this.#hasLoaded = true;
-        if (this.error !== undefined) this.#setError(undefined);
-      } catch (error) {
-        // Only the next subscriber, or a call of `load`, needs what was aborted, and reads it again.
-        this.#wasAborted = signal?.aborted === true;
-        if (!this.#wasAborted) this.#setError(error);
-      }
+  async #read(): Promise<void> {
+    this.#wasAborted = false;
+    const signal = this.#watching?.signal;
+    try {
+      // Before the read, so that no change is missed.
+      if (signal !== undefined) await this.#watch(signal);
+      await this.read(await this.service(), signal);
+      this.#hasLoaded = true;
+      if (this.error !== undefined) this.#setError(undefined);
+    } catch (error) {
+      // Only the next subscriber, or a call of `load`, needs what was aborted, and reads it again.
+      this.#wasAborted = signal?.aborted === true;
+      if (!this.#wasAborted) this.#setError(error);
     }
     this.reading = undefined;
   }

@@ -103,9 +103,10 @@ export function sharedSessions<S extends object>(
 /** @param name names one kind of store only */
 function shared<Store extends AnyStore>(service: object, name: string, make: () => Store): Store {
   const stores = storesOfServices.get(service) ?? new Map<string, SharedStore>();
-  storesOfServices.set(service, stores);
   const known = stores.get(name)?.store;
+  // Refuses what is no service.
   const store = known ?? make();
+  storesOfServices.set(service, stores);
   const now = performance.now();
   // The last used stands last.
   stores.delete(name);
