@@ -10,23 +10,26 @@ type Opening<S extends object> = Promise<Session<S> | undefined>;
 export class AppendHandle<S extends object> {
   /** Absent until an append needs it. */
   opening: Opening<S> | undefined;
+  /** The number of appends under way. */
+  #appends = 0;
   readonly #key: CompositeSessionKey;
 
   constructor(key: CompositeSessionKey) {
     this.#key = key;
   }
 
-  /** Keeps a handle for the next append, unless it cannot be had. */
-  keep<Handle extends Session<S> | undefined>(opening: Promise<Handle>): Promise<Handle> {
-    this.opening = opening;
-    opening.catch(() => this.#forget(opening));
-    return opening;
+  /**
+   * Takes another handle, or none, for the next append. Does nothing while appends are under way: a service keeps the
+   * order of appends only if they go through one handle.
+   */
+  replace(session?: Session<S>): void {
+    if (this.#appends === 0) this.opening = session && Promise.resolve(session);
   }
 
   /** Returns the handle; `undefined` if there is no session. */
   open(service: LiveService<S>): Opening<S> {
     const config = { numRecentEvents: 0 };
-    return this.opening ?? this.keep(service.getSession({ ...this.#key, config }));
+    return this.opening ?? this.#keep(service.getSession({ ...this.#key, config }));
   }
 
   /**
@@ -35,11 +38,17 @@ export class AppendHandle<S extends object> {
    * @param wasThere whether there was one, so that it was deleted and is not created again
    */
   async require(service: LiveService<S>, wasThere: boolean): Promise<Session<S>> {
-    const session = await this.open(service);
+    const opening = this.open(service);
+    const session = await opening;
     if (session !== undefined) return session;
-    if (!wasThere) return this.keep(service.getOrCreateSession(this.#key));
-    this.opening = undefined;
-    throw sessionNotFound(this.#key.sessionId);
+    const isLast = this.opening === opening;
+    if (wasThere) {
+      if (isLast) this.opening = undefined;
+      throw sessionNotFound(this.#key.sessionId);
+    }
+    // Of several calls, the first creates the session.
+    if (isLast) void this.#keep(service.getOrCreateSession(this.#key));
+    return this.require(service, wasThere);
   }
 
   /**
@@ -58,7 +67,10 @@ export class AppendHandle<S extends object> {
       await this.unlessGone(service.appendEvent({ session: { ...session, events: [] }, event }));
       return session;
     };
-    return append().catch((error: unknown) => {
+    this.#appends += 1;
+    try {
+      return await append();
+    } catch (error) {
       if (!isSessionError(error, 'stale_session')) throw error;
       // Only the handle was behind if the store shows this revision. Otherwise nobody has seen the newer events.
       if (this.opening === undefined) {
@@ -66,10 +78,12 @@ export class AppendHandle<S extends object> {
           if (session && service.revisionOf(session)! > (shown() ?? 0)) throw error;
           return session;
         };
-        void this.keep(this.open(service).then(isSeen));
+        void this.#keep(this.open(service).then(isSeen));
       }
-      return append();
-    });
+      return await append();
+    } finally {
+      this.#appends -= 1;
+    }
   }
 
   /** Forgets the handle if a call fails because it is behind, or of a deleted session: it stays so. */
@@ -80,6 +94,13 @@ export class AppendHandle<S extends object> {
       if (isGone) this.#forget(opening);
       throw error;
     });
+  }
+
+  /** Keeps a handle for the next append, unless it cannot be had. */
+  #keep(opening: Opening<S>): Opening<S> {
+    this.opening = opening;
+    opening.catch(() => this.#forget(opening));
+    return opening;
   }
 
   /** Forgets a handle, unless there is another one already. */

@@ -1,12 +1,8 @@
 import type { CachedSessionService, OutboxEntry } from '../cache/index.js';
 import { SessionError } from '../errors/errors.js';
-import { requestError } from '../call/call.js';
-import { invalidValue } from '../errors/invalid.js';
-import { requireObject } from '../errors/option_values.js';
 import { memberOf, ownMembers } from '../members/own.js';
-import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
-import type { SentEvent, UnsentEvent } from './live_session.js';
+import type { UnsentEvent } from './live_session.js';
 
 /** What a cache offers of the events that its remote does not have. */
 export type Caching = Pick<CachedSessionService, 'outbox' | 'watchStatus'>;
@@ -72,31 +68,5 @@ export class UnsentEvents {
   #update(): void {
     const sends = [...this.#sends].map(([id, { state }]) => [id, state] as const);
     this.#states = ownMembers(Object.fromEntries([...this.#waiting, ...sends]));
-  }
-}
-
-/**
- * Returns the object that a proxy of Vue stands for, as Vue's `toRaw` does. To read an event through Vue's deep proxies
- * takes longer than to append it.
- */
-function rawOf<T extends object & { readonly __v_raw?: T }>(given: T): T {
-  // A stored event may have a member of this name.
-  const raw = Object.hasOwn(given, '__v_raw') ? undefined : given.__v_raw;
-  return raw === undefined ? given : rawOf(raw);
-}
-
-/** Copies an event as far as an append changes it, and fills in its missing members. */
-export function copyEvent(proxied: SentEvent): Event {
-  try {
-    requireObject('event', proxied);
-    const given = rawOf<SentEvent>(proxied);
-    const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
-    // The event is shown, and can be given up, by its id.
-    if (typeof (id as unknown) !== 'string') throw invalidValue('event.id', 'must be a string', id);
-    const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
-    if (actions !== undefined) event.actions = { ...actions };
-    return event;
-  } catch (thrown) {
-    throw requestError(thrown);
   }
 }

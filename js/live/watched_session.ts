@@ -1,12 +1,15 @@
+import { callQueue } from '../call/call_queue.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
 import { invalidValue } from '../errors/invalid.js';
 import { isSessionError } from '../errors/errors.js';
+import { isObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import { requireId, requireUser } from '../model/values/ids.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../watch/notice.js';
 import { AppendHandle } from './append_handle.js';
+import { copyEvent, copyState } from './copies.js';
 import { isNoAnswer, ofInvocation, withoutReplaced, withPiece } from './snapshot/drafts.js';
 import { EventList } from './snapshot/event_list.js';
 import { keepEqual } from './snapshot/keep_equal.js';
@@ -20,7 +23,7 @@ import type {
 import { ReadingStore } from './reading_store.js';
 import { splitState } from './snapshot/scoped_state.js';
 import { ShownEvents } from './snapshot/shown_events.js';
-import { cachingOf, copyEvent, type Send, UnsentEvents } from './unsent_events.js';
+import { cachingOf, type Send, UnsentEvents } from './unsent_events.js';
 
 const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
   appName: true,
@@ -65,6 +68,8 @@ export class WatchedSession<S extends object>
   #revision: number | undefined;
   #stale: Stale = { outbox: true };
   readonly #handle: AppendHandle<S>;
+  /** The changes of the state and the title. Services may run calls at the same time in any order. */
+  readonly #changes = callQueue();
 
   constructor(service: GivenService<S>, key: CompositeSessionKey, options: LiveSessionOptions) {
     super(service);
@@ -145,8 +150,9 @@ export class WatchedSession<S extends object>
     }));
   }
 
-  updateState(stateDelta: StateDelta<S> | ComputeDelta<S>): Promise<void> {
-    return this.#change((service) => service.updateState({ ...this.key, stateDelta }));
+  async updateState(given: StateDelta<S> | ComputeDelta<S>): Promise<void> {
+    const stateDelta = isObject(given) ? copyState(given) : given;
+    await this.#change((service) => service.updateState({ ...this.key, stateDelta }));
   }
 
   rename(title: string | null): Promise<void> {
@@ -188,7 +194,7 @@ export class WatchedSession<S extends object>
   }
 
   protected override release(): void {
-    this.#handle.opening = undefined;
+    this.#handle.replace();
   }
 
   protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
@@ -220,7 +226,7 @@ export class WatchedSession<S extends object>
     this.#hasOlder = events.length > limit;
     // A handle that is kept otherwise may be of a session that was deleted since.
     if (this.isActive || this.#handle.opening !== undefined) {
-      void this.#handle.keep(Promise.resolve({ ...session, events: [] }));
+      this.#handle.replace({ ...session, events: [] });
     }
     // Appends change the state of the handle.
     this.#setHead(service.revisionOf(session), session, { ...session.state });
@@ -303,6 +309,8 @@ export class WatchedSession<S extends object>
   async #readOlder(limit: number): Promise<boolean> {
     this.changed();
     await this.load();
+    // Without any read, nobody knows whether there are older events.
+    if (this.#status === 'loading') throw this.error;
     const service = await this.service();
     while (this.#hasOlder) {
       const session = await this.#handle.open(service);
@@ -350,9 +358,11 @@ export class WatchedSession<S extends object>
   }
 
   async #change(write: (service: LiveService<S>) => Promise<unknown>): Promise<void> {
-    const service = await this.service();
-    if (this.#status !== 'ready') await this.#handle.require(service, this.#wasThere);
-    await write(service);
+    await this.#changes(async () => {
+      const service = await this.service();
+      if (this.#status !== 'ready') await this.#handle.require(service, this.#wasThere);
+      await write(service);
+    });
     await this.catchUp();
   }
 

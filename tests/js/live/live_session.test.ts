@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService, isSessionError, openSessionService } from '../../../js/index.js';
+import {
+  InMemorySessionService,
+  isSessionError,
+  openSessionService,
+  SessionError,
+} from '../../../js/index.js';
 import { liveSession } from '../../../js/live/index.js';
 import { fill, idsOf, isReady, KEY, message, sessionOf, snapshotOf, textOf } from './stores.js';
 
@@ -191,6 +196,17 @@ describe('A live session', () => {
     const refused = liveSession(Promise.reject(new Error('no disk')), KEY);
     const { status, error } = await snapshotOf(refused, ({ error }) => error !== undefined);
     assert.deepEqual([status, (error as Error).message], ['failed', 'no disk']);
+  });
+
+  it('does not say that there are no older events before it was read', async () => {
+    const { service } = await sessionOf(3);
+    const store = liveSession(service, KEY, { window: 2 });
+    const read = service.getSession.bind(service);
+    service.getSession = () => Promise.reject(new SessionError('connection_lost', 'offline'));
+    await assert.rejects(store.loadOlder(), { code: 'connection_lost' });
+    service.getSession = read;
+    assert.equal(await store.loadOlder(), false);
+    assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'e2', 'e3']);
   });
 
   it('refuses a wrong key, window or service', () => {

@@ -1,0 +1,56 @@
+/** Copies of what callers give. A store calls its service later, when a caller may have changed its object. */
+import { requestError } from '../call/call.js';
+import { invalidValue } from '../errors/invalid.js';
+import { requireObject } from '../errors/option_values.js';
+import { newEventId } from '../model/event/create_event.js';
+import type { Event } from '../model/event/event.js';
+import { snapshotEvent } from '../model/event/snapshot.js';
+import { snapshotDelta } from '../state/delta.js';
+import type { SentEvent } from './live_session.js';
+
+/** Copies an event, and fills in its missing members. The copy shares only the values of `temp:` keys. */
+export function copyEvent(proxied: SentEvent): Event {
+  try {
+    requireObject('event', proxied);
+    const given = rawOf<SentEvent>(proxied);
+    const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
+    // The event is shown, and can be given up, by its id.
+    if (typeof (id as unknown) !== 'string') throw invalidValue('event.id', 'must be a string', id);
+    const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
+    if (actions !== undefined) event.actions = { ...actions };
+    return deepCopyOf(event);
+  } catch (thrown) {
+    throw requestError(thrown);
+  }
+}
+
+function deepCopyOf(event: Event): Event {
+  try {
+    const { text, temp } = snapshotEvent(event, Date.now, newEventId);
+    const copy = JSON.parse(text) as Event;
+    Object.assign(copy.actions.stateDelta, temp);
+    return copy;
+  } catch {
+    // The service refuses the event, with the same error.
+    return event;
+  }
+}
+
+/**
+ * Copies a state or a delta without its `temp:` keys.
+ *
+ * @throws SessionError as the service does
+ */
+export function copyState<Given extends object>(given: Given): Given {
+  return JSON.parse(snapshotDelta(given).text) as Given;
+}
+
+/**
+ * Returns the object that a proxy of Vue stands for, as Vue's `toRaw` does. To read an event through Vue's deep proxies
+ * takes longer than to append it.
+ */
+function rawOf<T extends object & { readonly __v_raw?: T }>(given: T): T {
+  // A stored event may have a member of this name.
+  const raw = Object.hasOwn(given, '__v_raw') ? undefined : given.__v_raw;
+  return raw === undefined ? given : rawOf(raw);
+}
