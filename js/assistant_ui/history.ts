@@ -1,9 +1,9 @@
 import { requireRequest } from '../call/call.js';
+import { callQueue } from '../call/call_queue.js';
+import { givenService } from '../call/given_service.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
-import { requireObject } from '../errors/option_values.js';
 import { loadPart } from '../call/load_part.js';
-import { requireService } from '../call/require_service.js';
-import { isThenable } from '../call/thenable.js';
+import { requireObject, requireOneOf, requireText } from '../errors/option_values.js';
 import { invalidValue } from '../errors/invalid.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { requireUser } from '../model/values/ids.js';
@@ -106,10 +106,18 @@ const FIRST_WINDOW = 32;
 
 const METHODS = ['listSessions', 'updateSession'];
 
-/** @throws SessionError `invalid_argument` */
-export function requireSessions({ service, appName, userId }: AssistantSessions<never>): void {
-  if (!isThenable(Object(service) as object)) requireService(service, METHODS);
+/**
+ * Returns a function that resolves to the service.
+ *
+ * @throws SessionError `invalid_argument`
+ */
+export function serviceOf<S extends object>({
+  service,
+  appName,
+  userId,
+}: AssistantSessions<S>): () => Promise<BaseSessionService<S>> {
   requireUser({ appName, userId });
+  return givenService(service, METHODS);
 }
 
 /** @throws SessionError `invalid_argument` if it has no message of assistant-ui */
@@ -156,16 +164,21 @@ export function sessionHistory<S extends object = StateShape>(
   threadListItem: () => ThreadListItem,
 ): SessionHistory {
   const taken = takeRequest(options, OPTIONS);
-  const { service: given, appName, userId, agentName = 'assistant', storedBy = 'chat' } = taken;
-  requireSessions(taken as AssistantSessions<never>);
-  if (storedBy !== 'chat' && storedBy !== 'agent') {
-    throw invalidValue('storedBy', "must be 'chat' or 'agent'", storedBy);
+  const { appName, userId, agentName = 'assistant', storedBy = 'chat', window } = taken;
+  const service = serviceOf(taken);
+  requireOneOf('storedBy', storedBy, ['chat', 'agent']);
+  requireText('agentName', agentName);
+  // The messages of these would be read as messages of the user, or of nobody.
+  if (agentName === 'user' || agentName === '') {
+    throw invalidValue('agentName', "must be the name of an agent, not 'user'", agentName);
   }
-  /** The last write. */
-  let writing: Promise<unknown> = Promise.resolve();
+  if (window !== undefined && !(Number.isInteger(window) && window > 0)) {
+    throw invalidValue('window', 'must be a whole number from 1', window);
+  }
+  const writes = callQueue();
 
   const readSession = async (sessionId: string, numRecentEvents: number | undefined) =>
-    (await given).getSession({ appName, userId, sessionId, config: { numRecentEvents } });
+    (await service()).getSession({ appName, userId, sessionId, config: { numRecentEvents } });
 
   /** Reads a session from the event on, or all of it if it has no such event. */
   const readSince = async (sessionId: string, eventId: string | undefined) => {
@@ -186,7 +199,7 @@ export function sessionHistory<S extends object = StateShape>(
       : readSession(sessionId, 0));
     if (session === undefined) throw sessionNotFound(sessionId);
     events.push(...emptied(session.events, events));
-    await (await given).appendEvents({ session, events });
+    await (await service()).appendEvents({ session, events });
   };
 
   const store = async (item: GivenItem, isAgain: boolean): Promise<void> => {
@@ -194,18 +207,16 @@ export function sessionHistory<S extends object = StateShape>(
     requireMessage(item);
     const thread = threadListItem();
     const initializing = thread.initialize();
-    // `done` rejects with the error. It may first wait for an earlier write.
+    // The write rejects with the error. It may first wait for an earlier one.
     initializing.catch(() => undefined);
-    const done = writing.then(async () => write(item, (await initializing).remoteId, isAgain));
-    writing = done.catch(() => undefined);
-    return done;
+    return writes(async () => write(item, (await initializing).remoteId, isAgain));
   };
 
   return {
     async load() {
       const { remoteId } = threadListItem().getState();
       if (remoteId === undefined) return { messages: [] };
-      const session = await readSession(remoteId, taken.window);
+      const session = await readSession(remoteId, window);
       const { messagesOf } = await loadPart(() => import('./conversion.js'));
       const messages = messagesOf(session?.events ?? []);
       const headId = messages.at(-1)?.message.id;

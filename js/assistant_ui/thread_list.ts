@@ -1,10 +1,11 @@
+import { callQueue } from '../call/call_queue.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { titleOf } from '../model/auto_title.js';
 import type { HostStream } from '../model/host.js';
-import type { Session } from '../model/session.js';
+import type { Session, SessionChanges } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
-import { type AssistantSessions, requireSessions } from './history.js';
+import { type AssistantSessions, serviceOf } from './history.js';
 import type { GivenPart } from './messages.js';
 
 /**
@@ -125,58 +126,61 @@ export function sessionThreadList<S extends object = StateShape>(
   options: SessionThreadListOptions<S>,
 ): SessionThreadList {
   const taken = takeRequest(options, OPTIONS);
-  requireSessions(taken as AssistantSessions<never>);
-  const { service: given, appName, userId, limit = 100 } = taken;
+  const { appName, userId, limit = 100 } = taken;
+  const service = serviceOf(taken);
+  /** A change that follows from what is stored must not miss one before it. */
+  const queue = callQueue();
   const keyOf = (sessionId: string) => ({ appName, userId, sessionId });
 
   const read = async (remoteId: string): Promise<Session<S>> => {
     const request = { ...keyOf(remoteId), config: { numRecentEvents: 0 } };
-    const session = await (await given).getSession(request);
+    const session = await (await service()).getSession(request);
     if (session === undefined) throw sessionNotFound(remoteId);
     return session;
   };
 
-  const rename = async (remoteId: string, title: string): Promise<void> =>
-    (await given).updateSession(keyOf(remoteId), { title });
+  const update = async (remoteId: string, changes: SessionChanges): Promise<void> =>
+    (await service()).updateSession(keyOf(remoteId), changes);
 
-  /** The service refuses a label that is no text. */
-  const setLabels = async (
+  const setLabels = (
     remoteId: string,
     labelsOf: (thread: SessionThread) => Record<string, unknown>,
-  ): Promise<void> => {
-    const labels = labelsOf(threadOf(await read(remoteId))) as Record<string, string>;
-    await (await given).updateSession(keyOf(remoteId), { labels });
-  };
+  ): Promise<void> =>
+    queue(async () => {
+      // The service refuses a label that is no text.
+      const labels = labelsOf(threadOf(await read(remoteId))) as Record<string, string>;
+      await update(remoteId, { labels });
+    });
 
   return {
     async list({ after: cursor } = {}) {
       const request = { appName, userId, limit, cursor, order: 'desc', withTotal: false } as const;
-      const { sessions, nextCursor } = await (
-        await given
-      ).listSessions({ ...request, stateKeys: [] });
+      const list = await service();
+      const { sessions, nextCursor } = await list.listSessions({ ...request, stateKeys: [] });
       return { threads: sessions.map(threadOf), ...(nextCursor !== undefined && { nextCursor }) };
     },
     fetch: async (remoteId) => threadOf(await read(remoteId)),
     async initialize(_, { custom } = {}) {
       const labels = custom as Record<string, string> | undefined;
-      const { id } = await (await given).createSession({ appName, userId, labels });
+      const { id } = await (await service()).createSession({ appName, userId, labels });
       return { remoteId: id };
     },
-    rename,
+    rename: (remoteId, title) => queue(() => update(remoteId, { title })),
     updateCustom: (remoteId, custom) =>
       setLabels(remoteId, ({ status }) => ({ ...custom, ...(status === ARCHIVED && MARK) })),
     archive: (remoteId) => setLabels(remoteId, ({ custom }) => ({ ...custom, ...MARK })),
     unarchive: (remoteId) => setLabels(remoteId, ({ custom }) => custom),
-    delete: async (remoteId) => (await given).deleteSession(keyOf(remoteId)),
-    async generateTitle(remoteId, messages) {
-      const session = await read(remoteId);
-      const first = messages.find(({ role }) => role === 'user');
-      const parts = first?.content.map(({ text }) => ({ text }));
-      const title =
-        session.title ?? titleOf(JSON.stringify({ author: 'user', content: { parts } }));
-      if (title !== undefined && session.title === undefined) await rename(remoteId, title);
-      return streamOf(title);
-    },
+    delete: async (remoteId) => (await service()).deleteSession(keyOf(remoteId)),
+    generateTitle: (remoteId, messages) =>
+      queue(async () => {
+        const session = await read(remoteId);
+        const first = messages.find(({ role }) => role === 'user');
+        const parts = first?.content.map(({ text }) => ({ text }));
+        const title =
+          session.title ?? titleOf(JSON.stringify({ author: 'user', content: { parts } }));
+        if (title !== undefined && session.title === undefined) await update(remoteId, { title });
+        return streamOf(title);
+      }),
   };
 }
 

@@ -380,7 +380,7 @@ describe('The history of a thread', () => {
     assert.deepEqual((await history.load()).messages[0]?.message.content, [text('hi')]);
   });
 
-  it('refuses wrong options', () => {
+  it('refuses wrong options', async () => {
     const service = new InMemorySessionService();
     const refuse = (options: object, key: string) =>
       assert.throws(() => historyOf(service, 's1', options), { code: 'invalid_argument', key });
@@ -388,5 +388,10 @@ describe('The history of a thread', () => {
     refuse({ agent: 'guide' }, 'agent');
     refuse({ userId: '' }, 'userId');
     refuse({ service: {} }, 'service');
+    // The messages of this agent would be read as messages of the user.
+    for (const agentName of ['user', '', 5, null]) refuse({ agentName }, 'agentName');
+    for (const window of [0, -1, 1.5, Number.NaN, '5']) refuse({ window }, 'window');
+    const history = historyOf(Promise.resolve({}) as never, 's1');
+    await assert.rejects(history.load(), { code: 'invalid_argument', key: 'service' });
   });
 });

@@ -88,6 +88,32 @@ describe('The list of threads', () => {
     assert.equal((await threads.fetch(other)).title, undefined);
   });
 
+  it('loses none of several changes at the same time', async () => {
+    const { service, threads } = listOf();
+    const { remoteId } = await threads.initialize('local');
+    await Promise.all([
+      threads.updateCustom(remoteId, { folder: 'shop' }),
+      threads.archive(remoteId),
+    ]);
+    const { status, custom } = await threads.fetch(remoteId);
+    assert.deepEqual([status, custom], ['archived', { folder: 'shop' }]);
+    // A network may delay the first of two requests.
+    const update = service.updateSession.bind(service);
+    service.updateSession = async (key, changes) => {
+      if (changes.title === 'Te') await new Promise((resolve) => setTimeout(resolve, 20));
+      return update(key, changes);
+    };
+    const messages = [message('m1', 'user', [text('Which tea?')])];
+    await Promise.all([
+      threads.rename(remoteId, 'Te'),
+      threads.rename(remoteId, 'Tea'),
+      threads.generateTitle(remoteId, messages),
+    ]);
+    assert.equal((await threads.fetch(remoteId)).title, 'Tea');
+    await assert.rejects(threads.updateCustom(remoteId, { n: 1 }), { code: 'invalid_argument' });
+    await threads.unarchive(remoteId);
+  });
+
   it('takes the promise of a service, and refuses wrong options', async () => {
     const service = openSessionService({ storage: 'memory' });
     assert.deepEqual((await sessionThreadList({ service, ...USER }).list()).threads, []);
@@ -95,6 +121,11 @@ describe('The list of threads', () => {
       assert.throws(() => listOf(options), { code: 'invalid_argument', key });
     refuse({ appName: '' }, 'appName');
     refuse({ limits: 3 }, 'limits');
-    refuse({ service: {} }, 'service');
+    for (const given of [{}, null, undefined]) {
+      refuse({ service: given }, 'service');
+      const list = sessionThreadList({ service: Promise.resolve(given) as never, ...USER });
+      await assert.rejects(list.list(), { code: 'invalid_argument', key: 'service' });
+      await assert.rejects(list.fetch('s1'), { code: 'invalid_argument', key: 'service' });
+    }
   });
 });
