@@ -175,11 +175,15 @@ export function useSessionState<Value>(
 ): WritableComputedRef<Value> {
   const { session, store } = useSession(names);
   const assigned = shallowRef<{ readonly store: LiveSession; readonly value: Value }>();
+  const storedValue = (): Value | undefined => {
+    // `session` follows in the next frame. Until then it has the value before an assigned one.
+    const isFollowing = session.value !== LOADING;
+    const { state } = isFollowing ? store.value.getSnapshot() : LOADING;
+    return Object.hasOwn(state, key) ? (state[key] as Value) : undefined;
+  };
   return computed({
     get() {
-      if (assigned.value?.store === store.value) return assigned.value.value;
-      const { state } = session.value;
-      const value = Object.hasOwn(state, key) ? (state[key] as Value | undefined) : undefined;
+      const value = assigned.value?.store === store.value ? assigned.value.value : storedValue();
       return value === undefined ? fallback : value;
     },
     set(value) {

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 
-import { type Component, createRenderer, createSSRApp, defineComponent, h, ref } from 'vue';
+import { type Component, createRenderer, createSSRApp, defineComponent, h, ref, watch } from 'vue';
 import { renderToString } from 'vue/server-renderer';
 
 import { InMemorySessionService } from '../../../js/index.js';
@@ -174,6 +175,31 @@ describe('The composables for Vue', () => {
     assert.equal(read?.(), 1);
     assert.match(String(errors[0]), /BigInt/i);
     Reflect.deleteProperty(globalThis, 'reportError');
+    unmount();
+  });
+
+  it('never show the value before an assigned one again, and the fallback for a removed one', async () => {
+    const { service } = await sessionOf(0);
+    const shown: unknown[] = [];
+    let assign: ((value: unknown) => void) | undefined;
+    const Chat = defineComponent(() => {
+      const value = useSessionState<unknown>('a', 0);
+      assign = (given) => (value.value = given);
+      watch(value, (value) => shown.push(value), { flush: 'sync' });
+      return () => h('p', String(value.value));
+    });
+    const { text, unmount } = mount(service, Chat);
+    await until(() => isWatched(service));
+    for (const value of [1, undefined]) {
+      assign?.(value);
+      const stored = value === undefined ? {} : { a: value };
+      const isStored = async () =>
+        isDeepStrictEqual((await service.getSession(KEY))?.state, stored);
+      while (!(await isStored())) await new Promise(setImmediate);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(() => text() === String(value ?? 0));
+    }
+    assert.deepEqual(shown, [1, 0]);
     unmount();
   });
 
