@@ -173,7 +173,12 @@ export class SessionInspectorElement extends Base implements InspectorProperties
   #note(selection: Selection): void {
     const { appName, userId, session } = selection;
     this.#given = selection;
-    const isNew = session !== undefined && session.sessionId !== this.#sessionId;
+    // Two users may have sessions of the same id.
+    const isNew =
+      session !== undefined &&
+      (session.sessionId !== this.#sessionId ||
+        session.userId !== this.#userId ||
+        session.appName !== this.#appName);
     this.#appName = appName;
     this.#userId = session?.userId ?? userId;
     this.#sessionId = session?.sessionId;

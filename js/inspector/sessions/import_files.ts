@@ -47,14 +47,28 @@ export async function importFiles(
   return { imported, problems, existing };
 }
 
-/** Imports the session of a file beside the one with its id, under a new id. */
-export async function importCopy(service: LiveService, text: string): Promise<CompositeSessionKey> {
-  const sessionId = crypto.randomUUID();
-  const { appName, userId } = await importSession(service, text, {
-    sessionId,
-    sharedState: 'keep',
-  });
-  return { appName, userId, sessionId };
+/**
+ * Imports sessions of files beside those with their ids, under new ids. What cannot be imported is `existing` in the
+ * report again, so that a second try makes no second copy of the others.
+ */
+export async function importCopies(
+  service: LiveService,
+  texts: readonly string[],
+): Promise<ImportReport> {
+  const imported: CompositeSessionKey[] = [];
+  const problems: string[] = [];
+  const existing: string[] = [];
+  for (const text of texts) {
+    try {
+      const options = { sessionId: crypto.randomUUID(), sharedState: 'keep' } as const;
+      const { appName, userId, id } = await importSession(service, text, options);
+      imported.push({ appName, userId, sessionId: id });
+    } catch (error) {
+      problems.push(errorText(error));
+      existing.push(text);
+    }
+  }
+  return { imported, problems, existing };
 }
 
 function isStream(name: string, text: string): boolean {

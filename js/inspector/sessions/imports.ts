@@ -2,7 +2,7 @@ import type { GivenService } from '../../live/index.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { useAction } from '../view/hooks.js';
 import { useEffect, useRef, useState } from '../view/preact.js';
-import { importCopy, importFiles, type ImportReport } from './import_files.js';
+import { importCopies, importFiles, type ImportReport } from './import_files.js';
 
 /** The imports of an inspector, which continue in every view. */
 export interface Imports {
@@ -29,14 +29,16 @@ export function useImports(
   const { run, isBusy, error } = useAction();
   const files = useRef<File[]>([]);
   const [report, setReport] = useState<ImportReport | undefined>(undefined);
+  const end = (report: ImportReport): void => {
+    setReport(report);
+    const last = report.imported.at(-1);
+    if (last !== undefined) onImported(last, report.problems.length === 0);
+  };
   const start = (): void => {
     void run(async () => {
       try {
         // Files that are added meanwhile come into the same report: the loop over the array reaches them.
-        const report = await importFiles(await service, files.current);
-        setReport(report);
-        const last = report.imported.at(-1);
-        if (last !== undefined) onImported(last, report.problems.length === 0);
+        end(await importFiles(await service, files.current));
       } finally {
         files.current = [];
       }
@@ -49,12 +51,7 @@ export function useImports(
   // Files that were added while copies were imported.
   useEffect(() => void add([]), [isBusy]);
   const copy = (): void => {
-    void run(async () => {
-      let last: CompositeSessionKey | undefined;
-      for (const text of report?.existing ?? []) last = await importCopy(await service, text);
-      setReport(undefined);
-      if (last !== undefined) onImported(last, true);
-    });
+    void run(async () => end(await importCopies(await service, report?.existing ?? [])));
   };
   return { isBusy, error, report, add, copy };
 }

@@ -78,6 +78,7 @@ export function useSearch(
   // Until the search ends, the results of the search before it stay, as far as they match.
   const all = [...(exact.value ?? []), ...(searched.value ?? [])];
   const matching = all.filter(({ id }) => id.includes(part));
-  const byKey = new Map(matching.map((session) => [`${session.userId}/${session.id}`, session]));
+  const keyOf = ({ userId, id }: Session): string => JSON.stringify([userId, id]);
+  const byKey = new Map(matching.map((session) => [keyOf(session), session]));
   return { found: [...byKey.values()], isSearching, error: exact.error ?? searched.error };
 }

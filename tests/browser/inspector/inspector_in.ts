@@ -81,6 +81,21 @@ export function inspectorIn(name: BrowserName): void {
         }
       }));
 
+    it('tells sessions of two users apart', () =>
+      inPage(async (page) => {
+        await page.call('openShop', false);
+        await page.call('addSession', 'eve', 'tea-talk', 'Twin');
+        await page.call('choose', 'Sessions', 'Tea');
+        await page.call('choose', 'Sessions', 'Twin');
+        assert.deepEqual(await page.call('properties'), ['shop', 'eve', 'tea-talk']);
+        assert.deepEqual(await page.call('seeSelected', '.'), ['tea-talk', 'tea-talk']);
+        await page.call('addSession', 'eve', 'a/twin', 'First');
+        await page.call('addSession', 'eve/a', 'twin', 'Second');
+        await page.call('click', 'Filter');
+        await page.call('type', 'Id', 'twin');
+        await page.call('see', '2 sessions');
+      }));
+
     it('finds a session by its whole id before it has read the list', () =>
       inPage(async (page) => {
         await page.call('openShop', false);

@@ -153,6 +153,10 @@ const scenarios = {
       event: { id, invocationId: 'i9', author: 'user', content, actions },
     });
   },
+  async addSession(userId: string, sessionId: string, title: string) {
+    await service.createSession({ ...APP, userId, sessionId, title });
+    await until('the session', () => shownText().includes(title));
+  },
   async stored() {
     const session = await service.getSession(KEY);
     return session && { state: session.state, title: session.title, labels: session.labels };

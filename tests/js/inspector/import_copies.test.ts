@@ -1,0 +1,35 @@
+// Sessions that exist already, imported as copies.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { InMemorySessionService, SessionError } from '../../../js/index.js';
+import { exportSession } from '../../../js/files/index.js';
+import { importCopies, importFiles } from '../../../js/inspector/sessions/import_files.js';
+
+it('Copies that fail can be imported again, and the others are imported once', async () => {
+  const service = new InMemorySessionService();
+  const files: { name: string; text: () => Promise<string> }[] = [];
+  for (const sessionId of ['s1', 's2', 's3']) {
+    const key = { appName: 'shop', userId: 'ada', sessionId };
+    await service.createSession({ ...key, title: sessionId });
+    const text = JSON.stringify(await exportSession(service, key));
+    files.push({ name: sessionId, text: () => Promise.resolve(text) });
+  }
+  const { existing, imported, problems } = await importFiles(service, files);
+  assert.deepEqual([existing.length, imported.length, problems.length], [3, 0, 3]);
+
+  const create = service.createSession.bind(service);
+  let isFull = true;
+  service.createSession = (request) => {
+    if (isFull && request.title === 's2') throw new SessionError('quota_exceeded', 'Full.');
+    return create(request);
+  };
+  const first = await importCopies(service, existing);
+  assert.deepEqual([first.imported.length, first.problems], [2, ['Full.']]);
+  isFull = false;
+  const second = await importCopies(service, first.existing);
+  assert.deepEqual([second.imported.length, second.problems, second.existing], [1, [], []]);
+  const { sessions } = await service.listSessions({ appName: 'shop' });
+  assert.deepEqual(sessions.map(({ title }) => title).sort(), ['s1', 's1', 's2', 's2', 's3', 's3']);
+});
