@@ -26,7 +26,8 @@ async function respond(request) {
   const cache = await caches.open(CACHE);
   try {
     const response = await fetch(request);
-    if (response.ok) await cache.put(request, response.clone());
+    // There may be no room for it. The page gets it in any case.
+    if (response.ok) await cache.put(request, response.clone()).catch(() => undefined);
     return response;
   } catch (error) {
     const kept = await cache.match(request, { ignoreSearch: true });
