@@ -112,9 +112,13 @@ export abstract class ReadingStore<
     }));
   }
 
-  /** Reads a change of this store, if anyone sees it. A read under way may have missed it. */
-  protected async catchUp(): Promise<void> {
+  /** Changes what is stored, and reads the change if anyone sees it. A read under way may have missed it. */
+  protected async change<Result>(
+    write: (service: LiveService<S>) => Promise<Result>,
+  ): Promise<Result> {
+    const result = await write(await this.service());
     if (this.isActive || this.reading !== undefined) await this.refresh();
+    return result;
   }
 
   /** Tells the subscribers of a change, in the next frame. */

@@ -3,6 +3,8 @@ import { SessionError } from '../errors/errors.js';
 import { memberOf, ownMembers } from '../members/own.js';
 import type { Event } from '../model/event/event.js';
 import type { UnsentEvent } from './live_session.js';
+import type { EventList } from './snapshot/event_list.js';
+import { keepEqual } from './snapshot/keep_equal.js';
 
 /** What a cache offers of the events that its remote does not have. */
 export type Caching = Pick<CachedSessionService, 'outbox' | 'watchStatus'>;
@@ -44,6 +46,20 @@ export class UnsentEvents {
     if (send === undefined) this.#sends.delete(eventId);
     else this.#sends.set(eventId, send);
     this.#update();
+  }
+
+  /** Notes the outcome of a send, unless the event is sent again already. */
+  endSend(send: Send, outcome?: Send): void {
+    const { id } = send.event;
+    if (this.#sends.get(id) === send) this.setSend(id, outcome);
+  }
+
+  /** Forgets the failed sends of events that are stored: only the answer of the service was lost. */
+  forgetStored(list: EventList): void {
+    for (const [id, { event, state }] of this.#sends) {
+      const stored = state.error === undefined ? undefined : list.get(id);
+      if (stored !== undefined && keepEqual(stored, event) === stored) this.setSend(id, undefined);
+    }
   }
 
   /**

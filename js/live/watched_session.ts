@@ -89,53 +89,28 @@ export class WatchedSession<S extends object>
     const event = copyEvent(given);
     // The run has given up an earlier invocation whose drafts are left.
     this.#drafts = ofInvocation(this.#drafts, event);
-    if (event.partial === true) {
-      // A notice may bring the whole event before its last piece is sent.
-      if (!this.#isShown(event.id)) this.#drafts = withPiece(this.#drafts, event);
-      this.changed();
-      return event;
-    }
-    this.#drafts = withoutReplaced(this.#drafts, event);
-    // The append changes its event, and nothing may change one of a snapshot.
-    const sent: Send = { event: copyEvent(event), state: {} };
-    this.#setSend(event.id, sent);
-    try {
-      const service = await this.service();
-      const session = await this.#handle.append(
-        service,
-        event,
-        this.#wasThere,
-        () => this.#revision,
-      );
-      await this.#reach(service.revisionOf(session));
-      // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
-      const wasRead = this.isActive && this.error === undefined;
-      if (!wasRead && this.#status !== 'deleted' && !this.#list.get(event.id)) {
-        this.#list.append(sent.event);
-      }
-      if (this.#unsent.sendOf(event.id) === sent) this.#setSend(event.id, undefined);
-      return event;
-    } catch (error) {
-      if (this.#unsent.sendOf(event.id) === sent) {
-        this.#setSend(event.id, { event: sent.event, state: { error } });
-      }
-      throw error;
-    }
+    if (event.partial !== true) return this.#store(event);
+    // A notice may bring the whole event before its last piece is sent.
+    if (!this.#isShown(event.id)) this.#drafts = withPiece(this.#drafts, event);
+    this.changed();
+    return event;
   }
 
   async retry(eventId: string): Promise<Event | undefined> {
     if (this.#unsent.states[eventId]?.error === undefined) return undefined;
     const sent = this.#unsent.sendOf(eventId);
-    if (sent !== undefined) return this.send(sent.event);
+    if (sent !== undefined) return this.#store(copyEvent(sent.event));
     await cachingOf(await this.service())?.outbox.retry(this.key);
     return this.#list.get(eventId);
   }
 
   async discard(eventId: string): Promise<void> {
     if (this.#unsent.states[eventId]?.error === undefined) return;
-    if (this.#unsent.sendOf(eventId) !== undefined) return this.#setSend(eventId, undefined);
-    await cachingOf(await this.service())?.outbox.drop(this.key, eventId);
-    await this.catchUp();
+    if (this.#unsent.sendOf(eventId) !== undefined) {
+      this.#unsent.setSend(eventId, undefined);
+      return this.changed();
+    }
+    await this.change(async (service) => cachingOf(service)?.outbox.drop(this.key, eventId));
   }
 
   discardDrafts(): void {
@@ -159,11 +134,12 @@ export class WatchedSession<S extends object>
     return this.#change((service) => service.updateSession(this.key, { title }));
   }
 
-  async remove(): Promise<void> {
-    await (await this.service()).deleteSession(this.key);
-    this.#handle.opening = undefined;
-    this.#setGone('deleted');
-    await this.catchUp();
+  remove(): Promise<void> {
+    return this.change(async (service) => {
+      await service.deleteSession(this.key);
+      this.#handle.opening = undefined;
+      this.#setGone('deleted');
+    });
   }
 
   protected note(notice: Notice): boolean {
@@ -352,18 +328,43 @@ export class WatchedSession<S extends object>
     return this.#list.get(eventId) !== undefined || this.#unsent.sendOf(eventId) !== undefined;
   }
 
-  #setSend(eventId: string, send: Send | undefined): void {
-    this.#unsent.setSend(eventId, send);
+  async #store(event: Event): Promise<Event> {
+    this.#drafts = withoutReplaced(this.#drafts, event);
+    // The append changes its event, and nothing may change one of a snapshot.
+    const sent: Send = { event: copyEvent(event), state: {} };
+    this.#unsent.setSend(event.id, sent);
     this.changed();
+    try {
+      const service = await this.service();
+      const session = await this.#handle.append(
+        service,
+        event,
+        this.#wasThere,
+        () => this.#revision,
+      );
+      await this.#reach(service.revisionOf(session));
+      // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
+      const wasRead = this.isActive && this.error === undefined;
+      if (!wasRead && this.#status !== 'deleted' && !this.#list.get(event.id)) {
+        this.#list.append(sent.event);
+      }
+      this.#unsent.endSend(sent);
+      return event;
+    } catch (error) {
+      this.#unsent.endSend(sent, { ...sent, state: { error } });
+      throw error;
+    } finally {
+      this.changed();
+    }
   }
 
   async #change(write: (service: LiveService<S>) => Promise<unknown>): Promise<void> {
-    await this.#changes(async () => {
-      const service = await this.service();
-      if (this.#status !== 'ready') await this.#handle.require(service, this.#wasThere);
-      await write(service);
-    });
-    await this.catchUp();
+    await this.change((service) =>
+      this.#changes(async () => {
+        if (this.#status !== 'ready') await this.#handle.require(service, this.#wasThere);
+        await write(service);
+      }),
+    );
   }
 
   /** Whether the session was read: if it is not there any more, it was deleted. */
@@ -380,6 +381,7 @@ export class WatchedSession<S extends object>
   }
 
   protected makeSnapshot(): LiveSessionSnapshot<S> {
+    this.#unsent.forgetStored(this.#list);
     const unsent = this.#unsent.events.filter(({ id }) => !this.#list.get(id));
     const shown = (this.#shown = this.#shown.with(this.#list.pages, unsent));
     const snapshot = {

@@ -1,3 +1,4 @@
+import { callQueue } from '../call/call_queue.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { invalidValue } from '../errors/invalid.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
@@ -33,6 +34,8 @@ export class WatchedSessions<S extends object>
   #sessions: readonly Session<S>[] | undefined;
   #hasMore = false;
   #loadingMore: Promise<void> | undefined;
+  /** Services may run calls at the same time in any order. */
+  readonly #renames = callQueue();
 
   constructor(service: GivenService<S>, given: LiveSessionsRequest<keyof S & string>) {
     super(service);
@@ -60,20 +63,18 @@ export class WatchedSessions<S extends object>
   ): Promise<Session<S>> {
     const { appName, userId } = this.#request;
     requireId('userId', userId);
-    const service = await this.service();
-    const session = await service.createSession({ ...request, appName, userId: userId! });
-    await this.catchUp();
-    return session;
+    const owner = { appName, userId: userId! };
+    return this.change((service) => service.createSession({ ...request, ...owner }));
   }
 
   async rename(session: Pick<Session, 'id' | 'userId'>, title: string | null): Promise<void> {
-    await (await this.service()).updateSession(this.#keyOf(session), { title });
-    await this.catchUp();
+    const key = this.#keyOf(session);
+    return this.change((service) => this.#renames(() => service.updateSession(key, { title })));
   }
 
   async remove(session: Pick<Session, 'id' | 'userId'>): Promise<void> {
-    await (await this.service()).deleteSession(this.#keyOf(session));
-    await this.catchUp();
+    const key = this.#keyOf(session);
+    return this.change((service) => service.deleteSession(key));
   }
 
   protected note(): boolean {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { type Event, InMemorySessionService } from '../../../js/index.js';
 import { liveSession } from '../../../js/live/index.js';
-import { idsOf, isReady, KEY, sessionOf, snapshotOf } from './stores.js';
+import { idsOf, isReady, KEY, message, sessionOf, snapshotOf } from './stores.js';
 
 const answer = { invocationId: 'i2', author: 'guide' };
 const contentOf = (text: string) => ({ role: 'model', parts: [{ text }] });
@@ -45,6 +45,19 @@ describe('A draft of a live session', () => {
     );
     stop();
     assert.deepEqual(textsOf(drafts), ['Green']);
+  });
+
+  it('stays when an event of an earlier invocation is sent again', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const append = service.appendEvent.bind(service);
+    service.appendEvent = () => Promise.reject(new Error('offline'));
+    await assert.rejects(store.send(message('late')), /offline/);
+    service.appendEvent = append;
+    await store.send(piece('Green'));
+    await store.retry('late');
+    await store.send(piece(' tea'));
+    assert.deepEqual(textsOf(store.getSnapshot().drafts), ['Green tea']);
   });
 
   /** Shows a first piece, then stores an event beside the store, which reads it. */

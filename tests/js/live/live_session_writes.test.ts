@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService, isSessionError } from '../../../js/index.js';
+import { InMemorySessionService, isSessionError, SessionError } from '../../../js/index.js';
 import { liveSession } from '../../../js/live/index.js';
 import { LOADING } from '../../../js/live/loading.js';
 import { idsOf, isReady, KEY, message, sessionOf, snapshotOf, textOf } from './stores.js';
@@ -140,6 +140,31 @@ describe('A live session that is written to', () => {
     assert.deepEqual({ ...store.getSnapshot().unsent }, {});
     assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'bad']);
     assert.equal(await store.retry('worse'), undefined);
+    stop();
+  });
+
+  it('does not take an event for unsent that was stored although the call failed', async () => {
+    const { service } = await sessionOf(1);
+    const store = liveSession(service, KEY);
+    const append = service.appendEvent.bind(service);
+    service.appendEvent = async (request) => {
+      await append(request);
+      throw new SessionError('connection_lost', 'The answer was lost.');
+    };
+    await assert.rejects(store.send(message('e2')), { code: 'connection_lost' });
+    assert.deepEqual(Object.keys(store.getSnapshot().unsent), ['e2']);
+    const stop = store.subscribe(() => undefined);
+    await store.load();
+    assert.deepEqual({ ...store.getSnapshot().unsent }, {});
+    await assert.rejects(store.send(message('e3')), { code: 'connection_lost' });
+    await snapshotOf(store, ({ events }) => idsOf(events).includes('e3'));
+    await store.reload();
+    assert.deepEqual({ ...store.getSnapshot().unsent }, {});
+    service.appendEvent = () => Promise.reject(new Error('offline'));
+    await assert.rejects(store.send(message('e3', 'changed')), /offline/);
+    await store.reload();
+    assert.deepEqual(Object.keys(store.getSnapshot().unsent), ['e3']);
+    assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', 'e2', 'e3']);
     stop();
   });
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService } from '../../../js/index.js';
-import { liveSession } from '../../../js/live/index.js';
+import { liveSession, liveSessions } from '../../../js/live/index.js';
 import { idsOf, KEY, message, sessionOf } from './stores.js';
 
 type Method = 'getSession' | 'getOrCreateSession' | 'updateState' | 'updateSession';
@@ -79,5 +79,13 @@ describe('A live session stores in the order of the calls', () => {
     ]);
     const { state, title } = (await service.getSession(KEY))!;
     assert.deepEqual([state, title], [{ theme: 'light' }, 'Tea']);
+  });
+
+  it('also what a list renames', async () => {
+    const { service, session } = await sessionOf(0);
+    delay(service, 'updateSession');
+    const list = liveSessions(service, { appName: 'shop', userId: 'ada' });
+    await Promise.all([list.rename(session, 'Te'), list.rename(session, 'Tea')]);
+    assert.equal((await service.getSession(KEY))!.title, 'Tea');
   });
 });

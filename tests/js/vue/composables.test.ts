@@ -97,6 +97,28 @@ describe('The composables for Vue', () => {
     assert.ok(!isWatched(service));
   });
 
+  it('take a service that is provided in a ref', async () => {
+    const { service } = await sessionOf(2);
+    const provided = ref({ service, ...KEY });
+    const Chat = defineComponent(() => {
+      const { session } = useSession();
+      return () => h('p', `${session.value.status} ${session.value.events.length}`);
+    });
+    const root = makeNode();
+    const app = createApp(
+      defineComponent(() => {
+        provideSessions(provided as never);
+        return () => h(Chat);
+      }),
+    );
+    app.mount(root);
+    await until(() => textOf(root) !== 'loading 0');
+    assert.equal(textOf(root), 'ready 2');
+    provided.value.sessionId = 's2';
+    await until(() => textOf(root) === 'missing 0');
+    app.unmount();
+  });
+
   it('follow another session when its id changes', async () => {
     const { service } = await sessionOf(2);
     await service.createSession({ ...KEY, sessionId: 's2', state: { topic: 'tea' } });
