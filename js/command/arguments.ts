@@ -61,7 +61,7 @@ export function parseCommand(args: readonly string[]): Command {
   if (command === 'schema') {
     if (to !== undefined)
       throw invalid('schema', `takes one ENGINE; there are ${positionals.length - 1} arguments`);
-    refuseOtherOptions(values, ['schema', 'table-prefix']);
+    refuseOtherOptions(values, SCHEMA_OPTIONS);
     const { schema, 'table-prefix': tablePrefix } = values;
     return { kind: 'schema', sql: schemaSql(from, { schema, tablePrefix }) };
   }
@@ -78,14 +78,27 @@ export function parseCommand(args: readonly string[]): Command {
   return { kind: 'migrate', from, to, apps, overwrite, quiet, timeUnit, fromNames, toNames };
 }
 
-const MIGRATE_OPTIONS = [
-  ...['app', 'overwrite', 'quiet', 'time-unit'],
-  ...['from-schema', 'from-table-prefix', 'to-schema', 'to-table-prefix'],
-];
+const MIGRATE_OPTIONS = {
+  app: { type: 'string', multiple: true },
+  overwrite: { type: 'boolean' },
+  quiet: { type: 'boolean' },
+  'time-unit': { type: 'string' },
+  'from-schema': { type: 'string' },
+  'from-table-prefix': { type: 'string' },
+  'to-schema': { type: 'string' },
+  'to-table-prefix': { type: 'string' },
+} as const;
+
+const SCHEMA_OPTIONS = {
+  schema: { type: 'string' },
+  'table-prefix': { type: 'string' },
+} as const;
+
+const HELP_OPTION = { help: { type: 'boolean', short: 'h' } } as const;
 
 /** Refuses options of the other command, which would otherwise be ignored. */
-function refuseOtherOptions(values: object, known: readonly string[]): void {
-  const other = Object.keys(values).find((name) => !known.includes(name));
+function refuseOtherOptions(values: object, known: object): void {
+  const other = Object.keys(values).find((name) => !Object.hasOwn(known, name));
   if (other !== undefined) throw invalid(`--${other}`, 'is not for this command; see --help');
 }
 
@@ -94,19 +107,7 @@ function parseOptions(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: {
-        app: { type: 'string', multiple: true },
-        overwrite: { type: 'boolean' },
-        quiet: { type: 'boolean' },
-        'time-unit': { type: 'string' },
-        schema: { type: 'string' },
-        'table-prefix': { type: 'string' },
-        'from-schema': { type: 'string' },
-        'from-table-prefix': { type: 'string' },
-        'to-schema': { type: 'string' },
-        'to-table-prefix': { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
+      options: { ...MIGRATE_OPTIONS, ...SCHEMA_OPTIONS, ...HELP_OPTION },
     });
   } catch {
     throw invalid('The options', 'must be those that --help shows, each with its value');

@@ -4,20 +4,9 @@ import type { BuiltInAdapter } from '../storage/built_in_adapter.js';
 import type { StorageKey } from '../storage/rows.js';
 
 /** A verb that every adapter of this package has. */
-type Verb = Exclude<
-  keyof BuiltInAdapter,
-  | 'appendMany'
-  | 'listAfter'
-  | 'createInSteps'
-  | 'closing'
-  | 'close'
-  | 'explain'
-  | 'kind'
-  | 'durable'
-  | 'truncates'
-  | 'readsBack'
-  | 'onConnectionLost'
->;
+type Verb =
+  | 'create' | 'append' | 'describe' | 'read' | 'readPage' | 'readParsed' | 'list' | 'delete'
+  | 'deleteUnchanged' | 'open'; // prettier-ignore
 
 /**
  * An adapter that is made when its first verb is called. So the service over it can be made at once, and the

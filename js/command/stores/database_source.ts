@@ -48,7 +48,7 @@ export class DatabaseSource implements Source {
 
   async *#session(key: Required<StorageKey>, position: number): AsyncGenerator<Item, void> {
     try {
-      const session = toSessionCopy(key, await this.#database.read(key));
+      const session = copyOfRows(key, await this.#database.read(key));
       // `undefined` if the session was deleted after its key was listed.
       if (session !== undefined) yield { kind: 'session', position, session };
     } catch (error) {
@@ -82,7 +82,7 @@ function* stateItem(
   if (row !== undefined) yield { kind: 'state', position, state: { key, state: row.state } };
 }
 
-function toSessionCopy(key: Required<StorageKey>, rows: Rows): SessionCopy | undefined {
+function copyOfRows(key: Required<StorageKey>, rows: Rows): SessionCopy | undefined {
   const { session, app, user, events } = rows;
   if (session === undefined) return undefined;
   return {

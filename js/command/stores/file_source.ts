@@ -1,4 +1,3 @@
-import { kindOf } from '../../errors/describe.js';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,11 +5,10 @@ import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
 import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
 import { readLines } from '../../files/import/read_lines.js';
-import { malformedFile } from '../../files/format/malformed_file.js';
+import { requireJsonObject } from '../../files/format/malformed_file.js';
 import { parseJson } from '../../files/format/recorded_session.js';
 import { type SessionFile, storedSessionIn } from '../../files/format/session_file.js';
 import { requireId } from '../../model/values/ids.js';
-import { isPlainObject } from '../../json/rules.js';
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { scopeOf } from '../../storage/scopes.js';
 import { snapshotDelta } from '../../state/delta.js';
@@ -85,7 +83,8 @@ export class FileSource implements Source {
       return;
     }
     const text = await withFileErrors(path, () => readFile(path, 'utf8'));
-    const read = () => this.#parseItems(requireObject(parseJson(text)), this.#options.timeUnit);
+    const read = () =>
+      this.#parseItems(requireJsonObject(parseJson(text), []), this.#options.timeUnit);
     yield* this.#orUnreadable(path, bytesBefore + size, read);
   }
 
@@ -162,10 +161,7 @@ export class FileSource implements Source {
         appName: requireId('appName', names.appName),
         ...(kind === 'userState' && { userId: requireId('userId', names.userId) }),
       };
-      const value = json[kind];
-      if (!isPlainObject(value)) {
-        throw malformedFile([kind], `must be an object; it is ${kindOf(value)}`);
-      }
+      const value = requireJsonObject(json[kind], [kind]);
       return this.#isSelected(key.appName)
         ? this.#unlessRepeated({ key, state: stateText(value) })
         : [];
@@ -211,11 +207,6 @@ type PositionlessItem =
 
 function stateText(state: Record<string, unknown>): string {
   return snapshotDelta(state, 'state').text;
-}
-
-function requireObject(json: unknown): SessionFile {
-  if (isPlainObject(json)) return json;
-  throw malformedFile([], `must be an object; it is ${kindOf(json)}`);
 }
 
 function isSessionFile(name: string): boolean {

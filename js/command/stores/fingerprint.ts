@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import { writeNames } from '../../python/casing.js';
+import { EVENT } from '../../python/fields.js';
 import { digitsOf, parseExactly } from '../../python/numbers.js';
 import { millisecondsToTimeText } from '../../python/micros.js';
 import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
 import { isTemp } from '../../state/scope.js';
 import type { Event } from '../../model/event/event.js';
-import { sessionToFile, storedSessionIn } from '../../files/format/session_file.js';
+import { storedSessionIn } from '../../files/format/session_file.js';
 import { toSessionCopy, type SessionCopy } from './session_copy.js';
 
 /** A digest that is equal for two stores with the same session. */
@@ -60,12 +62,10 @@ export function fingerprintOfFile(text: string, timeUnit: TimeUnit): Fingerprint
 }
 
 function asInFile({ actions, ...event }: Event): unknown {
-  const sessionFields = { id: '', appName: '', userId: '', state: {}, lastUpdateTime: 0 };
   // A database may hold events with `temp:` keys, which other programs stored there.
   const entries = Object.entries(actions.stateDelta).filter(([key]) => !isTemp(key));
   const stateDelta = Object.fromEntries(entries);
-  const events = [{ ...event, actions: { ...actions, stateDelta } }];
-  return sessionToFile({ ...sessionFields, events }).events;
+  return writeNames({ ...event, actions: { ...actions, stateDelta } }, EVENT, 'camel');
 }
 
 export function isSameFingerprint(one: Fingerprint, other: Fingerprint): boolean {

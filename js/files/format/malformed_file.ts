@@ -1,5 +1,7 @@
 import { SessionError } from '../../errors/errors.js';
+import { kindOf } from '../../errors/describe.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 
 /**
  * Makes the error for a file that is not a valid session.
@@ -19,4 +21,15 @@ export function malformedFile(
     key: formattedPath === '' ? 'file' : formattedPath,
     cause,
   });
+}
+
+/** @throws SessionError `invalid_argument` with the path, if the value is not a JSON object */
+export function requireJsonObject(value: unknown, path: readonly PathSegment[]): JsonObject {
+  if (isPlainObject(value)) return value;
+  throw malformedFile(path, `must be an object; it is ${describeKind(value)}`);
+}
+
+/** Describes what a file has instead of the right value. */
+export function describeKind(value: unknown): string {
+  return value === undefined ? 'missing' : kindOf(value);
 }

@@ -1,11 +1,10 @@
 import { ID_RULE, isId } from '../../model/values/ids.js';
-import { kindOf } from '../../errors/describe.js';
 import { createEventActions } from '../../model/event/create_event.js';
 import { takeDescription } from '../../model/description.js';
 import type { SessionChanges } from '../../model/session.js';
-import { isPlainObject, type JsonObject } from '../../json/rules.js';
+import type { JsonObject } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
-import { malformedFile } from './malformed_file.js';
+import { describeKind, malformedFile, requireJsonObject } from './malformed_file.js';
 
 /** A session file with a checked structure. Its times are still as the file has them. */
 export interface RecordedSession {
@@ -53,7 +52,7 @@ export function parseJson(text: string): unknown {
  * @throws SessionError `invalid_argument` with the path of the mistake
  */
 export function checkRecordedSession(json: unknown, replacements: ReplacementKey): RecordedSession {
-  const file = checkObject(json, []);
+  const file = requireJsonObject(json, []);
   // Python refuses a session with unknown fields, and this package has no place to store them.
   const unknownField = Object.keys(file).find((key) => !SESSION_FIELDS.has(key));
   if (unknownField !== undefined)
@@ -67,11 +66,11 @@ export function checkRecordedSession(json: unknown, replacements: ReplacementKey
     id: id === '' ? '' : checkId(id, ['id']),
     appName: checkId(replacements.appName ?? file.appName, ['appName']),
     userId: checkId(replacements.userId ?? file.userId, ['userId']),
-    state: state === undefined ? undefined : checkObject(state, ['state']),
+    state: state === undefined ? undefined : requireJsonObject(state, ['state']),
     events: events.map((event: unknown, at) => checkEvent(event, at, ids)),
     lastUpdateTime,
     initialState:
-      initialState === undefined ? undefined : checkObject(initialState, ['initialState']),
+      initialState === undefined ? undefined : requireJsonObject(initialState, ['initialState']),
     ...checkDescription(file),
   };
 }
@@ -89,7 +88,7 @@ function checkDescription({
 /** @param ids maps the ids of the events before this one to their indices */
 function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonObject {
   const path = ['events', at];
-  const event = checkObject(json, path);
+  const event = requireJsonObject(json, path);
   const { id = '', timestamp, partial } = event;
   if (typeof timestamp !== 'number') {
     throw malformedFile(
@@ -118,23 +117,14 @@ function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonO
 
 function checkActions(json: unknown, path: readonly PathSegment[]): JsonObject {
   if (json === undefined) return { ...createEventActions() };
-  const actions = checkObject(json, path);
+  const actions = requireJsonObject(json, path);
   if (actions.stateDelta === undefined) return { ...actions, stateDelta: {} };
-  checkObject(actions.stateDelta, [...path, 'stateDelta']);
+  requireJsonObject(actions.stateDelta, [...path, 'stateDelta']);
   return actions;
-}
-
-function checkObject(value: unknown, path: readonly PathSegment[]): JsonObject {
-  if (isPlainObject(value)) return value;
-  throw malformedFile(path, `must be an object; it is ${describeKind(value)}`);
 }
 
 function checkId(value: unknown, path: readonly PathSegment[]): string {
   if (isId(value)) return value;
   const actual = typeof value === 'string' ? '' : `; it is ${describeKind(value)}`;
   throw malformedFile(path, ID_RULE + actual);
-}
-
-function describeKind(value: unknown): string {
-  return value === undefined ? 'missing' : kindOf(value);
 }

@@ -12,7 +12,7 @@ import type { BaseSessionService } from '../../model/session_service.js';
 import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
 import { importSession, requireSharedState } from './import_session.js';
 import { readLines, type LinesSource } from './read_lines.js';
-import { malformedFile } from '../format/malformed_file.js';
+import { malformedFile, requireJsonObject } from '../format/malformed_file.js';
 import { parseJson } from '../format/recorded_session.js';
 import { requireTimeUnit, type SessionFile } from '../format/session_file.js';
 import { addPrefix } from './shared_state.js';
@@ -220,9 +220,7 @@ function selectKeysToSet(
   storedState: Readonly<StateShape>,
   policy: SharedState,
 ): StateShape {
-  const state = json[kind];
-  if (!isPlainObject(state))
-    throw malformedFile([kind], `must be an object; it is ${kindOf(state)}`);
+  const state = requireJsonObject(json[kind], [kind]);
   if (policy === 'keep') return {};
   const entries = Object.entries(state);
   const isSet = ([key]: [string, unknown]): boolean =>
