@@ -324,14 +324,14 @@ export class Invocation<S extends object = StateShape> {
    *   may belong to the next invocation
    */
   #dropTemp(late?: Readonly<StateShape>): void {
-    const state: StateShape = this.session.state;
     try {
+      const state: StateShape = this.session.state;
       for (const key of Object.keys(state)) {
         if (!isTemp(key) || (late !== undefined && !Object.is(state[key], late[key]))) continue;
         Reflect.deleteProperty(state, key);
       }
     } catch {
-      // The state's proxies throw. A stored append must not fail because of that.
+      // The handle's proxies throw. A stored append must not fail because of that.
     }
   }
 }

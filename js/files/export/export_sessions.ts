@@ -78,7 +78,7 @@ export async function* exportSessions(
   // Check everything before the first line: lines that were yielded cannot be taken back.
   const dialect = takeDialect(ownRequest);
   const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
-  const appNames = apps.map((app) => requireId('appName', app));
+  const appNames = new Set(apps.map((app) => requireId('appName', app)));
   if (userId !== undefined) requireId('userId', userId);
   yield formatLine({ format: STREAM_FORMAT, version: STREAM_VERSION, ...dialect });
   for (const app of appNames) {

@@ -153,7 +153,7 @@ describe('The lines of an export', () => {
     for (const appName of ['shop', 'bank', 'school']) {
       await service.createSession({ appName, userId: 'ada', sessionId: appName });
     }
-    const lines = await linesOf(service, { appName: ['shop', 'bank'] });
+    const lines = await linesOf(service, { appName: ['shop', 'bank', 'shop'] });
     const copy = new InMemorySessionService();
     const outcomes = await imported(copy, lines);
     assert.deepEqual(

@@ -61,6 +61,24 @@ describe('Invocation.append', () => {
     assert.equal((await appended).id, 'x');
   });
 
+  it("resolves when the event is stored, even if the handle throws at the invocation's end", async () => {
+    const { service, session } = await newFixture();
+    let isClosed = false;
+    const closing = new Proxy(session, {
+      get(target, member) {
+        if (isClosed && member === 'state') throw new Error('closed');
+        return Reflect.get(target, member) as unknown;
+      },
+    });
+    const invocation = new Invocation({ service, session: closing });
+    const event = { id: 'x' };
+    const appended = invocation.append(event);
+    invocation.end();
+    isClosed = true;
+    assert.equal(await appended, event);
+    assert.ok('actions' in event);
+  });
+
   it('keeps existing fields of the event', async () => {
     const { service, session } = await newFixture();
     const invocation = new Invocation({ service, session });
