@@ -216,16 +216,15 @@ function findIssues(
       { key, cause },
     );
   }
-  if (typeof result !== 'object' || result === null || isPromise(result)) {
-    // The promise's outcome no longer matters, and must not be reported as an unhandled rejection.
-    Promise.resolve(result).catch(() => undefined);
-    throw new SessionError(
-      'invalid_argument',
-      `the validator of state key ${JSON.stringify(key)} must return {value} or {issues} synchronously`,
-      { key },
-    );
-  }
-  return result.issues;
+  // `null` counts as no issues.
+  if (isSchemaResult(result)) return result.issues ?? undefined;
+  // A promise's outcome no longer matters, and must not be reported as an unhandled rejection.
+  Promise.resolve(result).catch(() => undefined);
+  throw new SessionError(
+    'invalid_argument',
+    `the validator of state key ${JSON.stringify(key)} must return {value} or {issues} synchronously`,
+    { key },
+  );
 }
 
 function requireStandard(key: string, declared: unknown): StandardSchema['~standard'] {
@@ -238,8 +237,12 @@ function requireStandard(key: string, declared: unknown): StandardSchema['~stand
   );
 }
 
-function isPromise<T>(result: T | Promise<T>): result is Promise<T> {
-  return typeof (result as { then?: unknown }).then === 'function';
+function isSchemaResult(result: unknown): result is SchemaResult<unknown> {
+  if (typeof result !== 'object' || result === null) return false;
+  const { then, issues } = result as { then?: unknown; issues?: unknown };
+  return (
+    typeof then !== 'function' && ((issues ?? undefined) === undefined || Array.isArray(issues))
+  );
 }
 
 function formatIssuePath(path: SchemaIssue['path']): string {

@@ -113,6 +113,17 @@ describe('A state schema', () => {
     );
   });
 
+  it('refuses a validator that returns something else, and takes null for no issues', () => {
+    for (const result of [null, 'no', { issues: 'no' }, { issues: {} }]) {
+      const wrong = handMade(() => result);
+      assert.throws(
+        () => validateDelta({ n: wrong }, { n: 1 }),
+        (error) => error instanceof SessionError && error.code === 'invalid_argument',
+      );
+    }
+    validateDelta({ n: handMade((value) => ({ value, issues: null })) }, { n: 1 });
+  });
+
   it('refuses a value if its validator throws, with the cause', () => {
     const cause = new RangeError('no such unit');
     const throws = handMade(() => {
