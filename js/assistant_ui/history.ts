@@ -3,7 +3,7 @@ import { callQueue } from '../call/call_queue.js';
 import { givenService } from '../call/given_service.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { loadPart } from '../call/load_part.js';
-import { requireObject, requireOneOf, requireText } from '../errors/option_values.js';
+import { requireCount, requireObject, requireOneOf, requireText } from '../errors/option_values.js';
 import { invalidValue } from '../errors/invalid.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { requireUser } from '../model/values/ids.js';
@@ -172,9 +172,7 @@ export function sessionHistory<S extends object = StateShape>(
   if (agentName === 'user' || agentName === '') {
     throw invalidValue('agentName', "must be the name of an agent, not 'user'", agentName);
   }
-  if (window !== undefined && !(Number.isInteger(window) && window > 0)) {
-    throw invalidValue('window', 'must be a whole number from 1', window);
-  }
+  if (window !== undefined) requireCount('window', window);
   const writes = callQueue();
 
   const readSession = async (sessionId: string, numRecentEvents: number | undefined) =>

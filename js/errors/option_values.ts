@@ -53,6 +53,13 @@ function isSignal(value: unknown): boolean {
   }
 }
 
+/** Requires a whole number from 1. */
+export function requireCount(key: string, value: number, most = Infinity): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  const rule = most === Infinity ? '' : ` to ${most}`;
+  throw invalidValue(key, `must be a whole number from 1${rule}`, value);
+}
+
 /** Returns the value, which must be a number of milliseconds. */
 export function requireMilliseconds(
   key: string,

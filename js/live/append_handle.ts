@@ -41,13 +41,10 @@ export class AppendHandle<S extends object> {
     const opening = this.open(service);
     const session = await opening;
     if (session !== undefined) return session;
-    const isLast = this.opening === opening;
-    if (wasThere) {
-      if (isLast) this.opening = undefined;
-      throw sessionNotFound(this.#key.sessionId);
-    }
+    this.#forget(opening);
+    if (wasThere) throw sessionNotFound(this.#key.sessionId);
     // Of several calls, the first creates the session.
-    if (isLast) void this.#keep(service.getOrCreateSession(this.#key));
+    if (this.opening === undefined) void this.#keep(service.getOrCreateSession(this.#key));
     return this.require(service, wasThere);
   }
 
@@ -73,13 +70,12 @@ export class AppendHandle<S extends object> {
     } catch (error) {
       if (!isSessionError(error, 'stale_session')) throw error;
       // Only the handle was behind if the store shows this revision. Otherwise nobody has seen the newer events.
-      if (this.opening === undefined) {
-        const isSeen = (session: Session<S> | undefined): typeof session => {
-          if (session && service.revisionOf(session)! > (shown() ?? 0)) throw error;
-          return session;
-        };
-        void this.#keep(this.open(service).then(isSeen));
-      }
+      const openSeen = async (): Opening<S> => {
+        const session = await this.open(service);
+        if (session && service.revisionOf(session)! > (shown() ?? 0)) throw error;
+        return session;
+      };
+      if (this.opening === undefined) void this.#keep(openSeen());
       return await append();
     } finally {
       this.#appends -= 1;

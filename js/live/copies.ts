@@ -1,6 +1,6 @@
 /** Copies of what callers give. A store calls its service later, when a caller may have changed its object. */
 import { requestError } from '../call/call.js';
-import { invalidValue } from '../errors/invalid.js';
+import { isSessionError } from '../errors/errors.js';
 import { requireObject } from '../errors/option_values.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
@@ -14,8 +14,6 @@ export function copyEvent(proxied: SentEvent): Event {
     requireObject('event', proxied);
     const given = rawOf<SentEvent>(proxied);
     const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
-    // The event is shown, and can be given up, by its id.
-    if (typeof (id as unknown) !== 'string') throw invalidValue('event.id', 'must be a string', id);
     const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
     if (actions !== undefined) event.actions = { ...actions };
     return deepCopyOf(event);
@@ -30,8 +28,9 @@ function deepCopyOf(event: Event): Event {
     const copy = JSON.parse(text) as Event;
     Object.assign(copy.actions.stateDelta, temp);
     return copy;
-  } catch {
-    // The service refuses the event, with the same error.
+  } catch (error) {
+    if (!isSessionError(error, 'unserializable')) throw error;
+    // The service refuses the event too. It is shown with this error.
     return event;
   }
 }

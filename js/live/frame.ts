@@ -10,23 +10,19 @@ const LATEST_FRAME = 100;
  * @returns a function that cancels the call
  */
 export function onNextFrame(run: () => void): () => void {
-  const { requestAnimationFrame: request, cancelAnimationFrame: cancel } = globalThis as Partial<
+  const { requestAnimationFrame, cancelAnimationFrame, document } = globalThis as Partial<
     typeof globalThis
   >;
-  const isVisible = globalThis.document?.visibilityState !== 'hidden';
-  if (request === undefined || !isVisible) {
-    const timer = setTimeout(run);
-    return () => clearTimeout(timer);
-  }
+  const request = document?.visibilityState === 'hidden' ? undefined : requestAnimationFrame;
   const stop = (): void => {
     clearTimeout(timer);
-    cancel?.(frame);
+    if (frame !== undefined) cancelAnimationFrame?.(frame);
   };
   const runOnce = (): void => {
     stop();
     run();
   };
-  const timer = setTimeout(runOnce, LATEST_FRAME);
-  const frame = request(runOnce);
+  const timer = setTimeout(runOnce, request && LATEST_FRAME);
+  const frame = request?.(runOnce);
   return stop;
 }

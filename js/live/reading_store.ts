@@ -56,9 +56,9 @@ export abstract class ReadingStore<
   protected abstract note(notice: Notice): boolean;
   /** Notes that everything is to be read. Absent if each read reads everything. */
   protected noteAll?(): void;
-  /** Notes that changes may have been missed since the last read. */
+  /** Notes that changes may have been missed since the last read, if there was one. */
   protected noteMissed?(): void;
-  /** Reads what was noted. */
+  /** Reads what was noted. Afterwards the subscribers are told. */
   protected abstract read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void>;
   /** Forgets what serves only a watched session. */
   protected release?(): void;
@@ -82,11 +82,11 @@ export abstract class ReadingStore<
   };
 
   readonly getSnapshot = (): Snapshot => {
-    if (this.#isChanged || this.#snapshot === undefined) {
+    if (this.#isChanged) {
       this.#isChanged = false;
       this.#snapshot = keepMembers(this.#snapshot, this.makeSnapshot());
     }
-    return this.#snapshot;
+    return this.#snapshot!;
   };
 
   readonly load = (): Promise<void> => {
@@ -151,7 +151,7 @@ export abstract class ReadingStore<
 
   #start(): void {
     this.#watching = new AbortController();
-    if (this.#hasLoaded || this.reading !== undefined) this.noteMissed?.();
+    this.noteMissed?.();
     void this.refresh();
   }
 
@@ -190,17 +190,13 @@ export abstract class ReadingStore<
       if (signal !== undefined) await this.#watch(signal);
       await this.read(await this.service(), signal);
       this.#hasLoaded = true;
-      if (this.error !== undefined) this.#setError(undefined);
+      this.error = undefined;
     } catch (error) {
       // Only the next subscriber, or a call of `load`, needs what was aborted, and reads it again.
       this.#wasAborted = signal?.aborted === true;
-      if (!this.#wasAborted) this.#setError(error);
+      if (!this.#wasAborted) this.error = error;
     }
-    this.reading = undefined;
-  }
-
-  #setError(error: unknown): void {
-    this.error = error;
     this.changed();
+    this.reading = undefined;
   }
 }

@@ -56,9 +56,10 @@ export class UnsentEvents {
 
   /** Forgets the failed sends of events that are stored: only the answer of the service was lost. */
   forgetStored(list: EventList): void {
-    for (const [id, { event, state }] of this.#sends) {
-      const stored = state.error === undefined ? undefined : list.get(id);
-      if (stored !== undefined && keepEqual(stored, event) === stored) this.setSend(id, undefined);
+    for (const send of this.#sends.values()) {
+      if (send.state.error === undefined) continue;
+      const stored = list.get(send.event.id);
+      if (keepEqual(stored, send.event) === stored) this.endSend(send);
     }
   }
 

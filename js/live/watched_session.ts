@@ -1,11 +1,11 @@
 import { callQueue } from '../call/call_queue.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
-import { invalidValue } from '../errors/invalid.js';
 import { isSessionError } from '../errors/errors.js';
+import { requireCount } from '../errors/option_values.js';
 import { isObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import { requireId, requireUser } from '../model/values/ids.js';
-import type { CompositeSessionKey } from '../model/session.js';
+import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../watch/notice.js';
 import { AppendHandle } from './append_handle.js';
@@ -41,13 +41,8 @@ type Head<S extends object> = Pick<
   'state' | 'scopes' | 'lastUpdateTime' | 'title' | 'labels'
 >;
 
-/** What is to be read again, beside the changes. */
-interface Stale {
-  readonly window?: boolean;
-  readonly state?: boolean;
-  /** What a cache has not sent. */
-  readonly outbox?: boolean;
-}
+/** What is to be read again, beside the changes. `outbox`: what a cache has not sent. */
+type Stale = 'window' | 'state' | 'outbox';
 
 /** A live session over the public interface of a service. */
 export class WatchedSession<S extends object>
@@ -66,7 +61,7 @@ export class WatchedSession<S extends object>
   #head = NO_HEAD as Head<S>;
   /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
   #revision: number | undefined;
-  #stale: Stale = { outbox: true };
+  #stale = new Set<Stale>(['outbox']);
   readonly #handle: AppendHandle<S>;
   /** The changes of the state and the title. Services may run calls at the same time in any order. */
   readonly #changes = callQueue();
@@ -77,9 +72,7 @@ export class WatchedSession<S extends object>
     const { window = 50 } = takeOptions(options, OPTIONS);
     requireUser({ appName, userId });
     requireId('sessionId', sessionId);
-    if (!Number.isInteger(window) || window < 1 || window > LARGEST_WINDOW) {
-      throw invalidValue('window', `must be a whole number from 1 to ${LARGEST_WINDOW}`, window);
-    }
+    requireCount('window', window, LARGEST_WINDOW);
     this.key = { appName, userId, sessionId };
     this.#window = window;
     this.#handle = new AppendHandle(this.key);
@@ -99,7 +92,7 @@ export class WatchedSession<S extends object>
   async retry(eventId: string): Promise<Event | undefined> {
     if (this.#unsent.states[eventId]?.error === undefined) return undefined;
     const sent = this.#unsent.sendOf(eventId);
-    if (sent !== undefined) return this.#store(copyEvent(sent.event));
+    if (sent !== undefined) return this.#store(sent.event);
     await cachingOf(await this.service())?.outbox.retry(this.key);
     return this.#list.get(eventId);
   }
@@ -144,17 +137,17 @@ export class WatchedSession<S extends object>
 
   protected note(notice: Notice): boolean {
     if (notice.type === 'resync' || notice.type === 'lost') this.noteAll();
-    if (notice.type === 'stateChanged') this.#noteStale({ state: true });
+    if (notice.type === 'stateChanged') this.#stale.add('state');
     if (notice.type !== 'created' && notice.type !== 'appended') return true;
     return this.#revision === undefined || notice.revision > this.#revision;
   }
 
   protected override noteAll(): void {
-    this.#noteStale({ window: true });
+    this.#stale.add('window');
   }
 
   protected override noteMissed(): void {
-    this.#noteStale({ state: true, outbox: true });
+    this.#stale.add('state').add('outbox');
   }
 
   protected watch(service: LiveService<S>, options: ListenOptions): void {
@@ -163,7 +156,7 @@ export class WatchedSession<S extends object>
     const stop = cachingOf(service)?.watchStatus(({ pending }) => {
       if (pending === known) return;
       known = pending;
-      this.#noteStale({ outbox: true });
+      this.#stale.add('outbox');
       void this.refresh();
     });
     if (stop !== undefined) options.signal?.addEventListener('abort', stop);
@@ -175,15 +168,15 @@ export class WatchedSession<S extends object>
 
   protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
     const stale = this.#stale;
-    this.#stale = {};
+    this.#stale = new Set();
     try {
-      if (stale.window === true || this.#revision === undefined) {
+      if (stale.has('window') || this.#revision === undefined) {
         await this.#readWindow(service, signal);
-      } else await this.#readChanges(service, stale.state === true, signal);
-      if (stale.outbox === true) await this.#readOutbox(service, signal);
+      } else await this.#readChanges(service, stale.has('state'), signal);
+      if (stale.has('outbox')) await this.#readOutbox(service, signal);
     } catch (error) {
       if (isSessionError(error, 'not_found')) return this.#setGone();
-      this.#noteStale(stale);
+      for (const part of stale) this.#stale.add(part);
       throw error;
     }
   }
@@ -191,8 +184,7 @@ export class WatchedSession<S extends object>
   async #readWindow(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
     const limit = Math.max(this.#window, this.#list.length);
     // One more shows whether there are older ones.
-    const config = { numRecentEvents: limit + 1 };
-    const session = await service.getSession({ ...this.key, config, signal });
+    const session = await this.#getSession(service, limit + 1, signal);
     if (session === undefined) return this.#setGone();
     // `loadOlder` has put events before the first one meanwhile. They stay, so more events are read.
     if (this.#list.length > limit) return this.#readWindow(service, signal);
@@ -213,13 +205,11 @@ export class WatchedSession<S extends object>
     isStateStale: boolean,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const request = { ...this.key, signal };
     // First the state: `listChanges` has it only if the session has changed, and then a newer one.
-    const session = isStateStale
-      ? await service.getSession({ ...request, config: { numRecentEvents: 0 } })
-      : undefined;
+    const session = isStateStale ? await this.#getSession(service, 0, signal) : undefined;
     const since = this.#revision ?? 0;
-    const changes = await service.listChanges({ ...request, since }).catch(noneIfUnsupported);
+    const listing = service.listChanges({ ...this.key, since, signal });
+    const changes = await listing.catch(noneIfUnsupported);
     const isComplete = changes?.events?.every(({ seq, event }) => this.#put(event, seq > since));
     if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
     const state = changes.state ?? session?.state ?? this.#head.state;
@@ -236,10 +226,17 @@ export class WatchedSession<S extends object>
     if (gone === undefined) return;
     // It was sent, or given up: `listChanges` does not report a removed event.
     const shown = this.#list.from(gone);
-    const config = { numRecentEvents: shown.length };
-    const session = await service.getSession({ ...this.key, config, signal });
+    const session = await this.#getSession(service, shown.length, signal);
     const isSame = session?.events.every(({ id }, position) => id === shown[position]?.id);
     if (isSame !== true) await this.#readWindow(service, signal);
+  }
+
+  #getSession(
+    service: LiveService<S>,
+    numRecentEvents: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Session<S> | undefined> {
+    return service.getSession({ ...this.key, config: { numRecentEvents }, signal });
   }
 
   /** Puts a changed event in its place. Returns `false` if its place is not known. */
@@ -294,24 +291,16 @@ export class WatchedSession<S extends object>
       const { first } = list;
       if (session === undefined || first === undefined) return false;
       const events = [first];
-      try {
-        const older = service.loadOlder({ ...session, events }, limit);
-        const hasOlder = await this.#handle.unlessGone(older);
-        if (this.#list === list) {
-          list.prepend(events);
-          this.#hasOlder = hasOlder;
-          return hasOlder;
-        }
-      } catch (error) {
+      const older = service.loadOlder({ ...session, events }, limit);
+      const hasOlder = await this.#handle.unlessGone(older).catch((error: unknown) => {
         if (this.#list === list) throw error;
-      }
-      // The window was read again meanwhile: these events may not stand directly before its first one.
+      });
+      // If the window was read again meanwhile, these events may not stand directly before its first one.
+      if (this.#list !== list) continue;
+      list.prepend(events);
+      return (this.#hasOlder = hasOlder === true);
     }
     return false;
-  }
-
-  #noteStale(stale: Stale): void {
-    this.#stale = { ...this.#stale, ...stale };
   }
 
   /**
@@ -328,13 +317,14 @@ export class WatchedSession<S extends object>
     return this.#list.get(eventId) !== undefined || this.#unsent.sendOf(eventId) !== undefined;
   }
 
-  async #store(event: Event): Promise<Event> {
-    this.#drafts = withoutReplaced(this.#drafts, event);
-    // The append changes its event, and nothing may change one of a snapshot.
-    const sent: Send = { event: copyEvent(event), state: {} };
-    this.#unsent.setSend(event.id, sent);
+  async #store(shown: Event): Promise<Event> {
+    this.#drafts = withoutReplaced(this.#drafts, shown);
+    const sent: Send = { event: shown, state: {} };
+    this.#unsent.setSend(shown.id, sent);
     this.changed();
     try {
+      // The append changes its event, and nothing may change one of a snapshot.
+      const event = copyEvent(shown);
       const service = await this.service();
       const session = await this.#handle.append(
         service,
@@ -345,8 +335,8 @@ export class WatchedSession<S extends object>
       await this.#reach(service.revisionOf(session));
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
       const wasRead = this.isActive && this.error === undefined;
-      if (!wasRead && this.#status !== 'deleted' && !this.#list.get(event.id)) {
-        this.#list.append(sent.event);
+      if (!wasRead && this.#status !== 'deleted' && !this.#list.get(shown.id)) {
+        this.#list.append(shown);
       }
       this.#unsent.endSend(sent);
       return event;

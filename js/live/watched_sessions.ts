@@ -1,6 +1,6 @@
 import { callQueue } from '../call/call_queue.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
-import { invalidValue } from '../errors/invalid.js';
+import { requireCount } from '../errors/option_values.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
 import type { ListenOptions } from '../watch/notice.js';
@@ -41,9 +41,7 @@ export class WatchedSessions<S extends object>
     super(service);
     const { limit = 50, ...request } = takeRequest(given, MEMBERS);
     requireOwner(request);
-    if (!Number.isInteger(limit) || limit < 1) {
-      throw invalidValue('limit', 'must be a whole number from 1', limit);
-    }
+    requireCount('limit', limit);
     this.#request = { order: 'desc', ...request };
     this.#limit = limit;
     this.#count = limit;
@@ -63,8 +61,9 @@ export class WatchedSessions<S extends object>
   ): Promise<Session<S>> {
     const { appName, userId } = this.#request;
     requireId('userId', userId);
-    const owner = { appName, userId: userId! };
-    return this.change((service) => service.createSession({ ...request, ...owner }));
+    return this.change((service) =>
+      service.createSession({ ...request, appName, userId: userId! }),
+    );
   }
 
   async rename(session: Pick<Session, 'id' | 'userId'>, title: string | null): Promise<void> {
@@ -89,7 +88,6 @@ export class WatchedSessions<S extends object>
     const { sessions } = await service.listSessions(request);
     this.#hasMore = sessions.length > this.#count;
     this.#sessions = keepElements(this.#sessions ?? [], sessions.slice(0, this.#count), nameOf);
-    this.changed();
   }
 
   protected makeSnapshot(): LiveSessionsSnapshot<S> {

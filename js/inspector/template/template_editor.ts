@@ -1,3 +1,4 @@
+import { loadPart } from '../../call/load_part.js';
 import { isSessionError } from '../../errors/errors.js';
 import type { LiveSession } from '../../live/index.js';
 import { useReading, useSettled, useStore } from '../view/hooks.js';
@@ -22,7 +23,7 @@ export function TemplateEditor(props: {
   const { live, text, onText } = props;
   const { state } = useStore(live);
   // Loaded when it is needed, because a template needs the wasm, and a page over a server may have none.
-  const library = useReading(() => import('../../template/template.js'), []);
+  const library = useReading(() => loadPart(() => import('../../template/template.js')), []);
   const Template = library.value?.Template;
   const found = useMemo(
     () => (Template === undefined ? [] : new Template(text).placeholders),

@@ -21,7 +21,7 @@ export class EventList {
   }
 
   get length(): number {
-    return this.#pages.reduce((length, page) => length + page.length, 0);
+    return this.#pages.flat().length;
   }
 
   get pages(): Pages {
@@ -43,9 +43,9 @@ export class EventList {
 
   /** Returns the events from the one with this id on; none if it is not there. */
   from(id: string): readonly Event[] {
-    const event = this.get(id);
     const events = this.#pages.flat();
-    return event === undefined ? [] : events.slice(events.indexOf(event));
+    const position = events.findIndex((event) => event.id === id);
+    return position < 0 ? [] : events.slice(position);
   }
 
   append(event: Event): void {

@@ -9,18 +9,17 @@ export function keepEqual<T>(last: unknown, next: T): T {
   if (Array.isArray(last) !== Array.isArray(next)) return next;
   const keys = Object.keys(next);
   let isSame = keys.length === Object.keys(last).length;
-  /** The members of `last` that stay. */
-  const kept: [key: string, value: unknown][] = [];
+  let result: Record<string, unknown> = next;
   for (const key of keys) {
     const isKnown = Object.hasOwn(last, key);
     const value = isKnown ? keepEqual(last[key], next[key]) : next[key];
     isSame &&= isKnown && Object.is(value, last[key]);
-    if (value !== next[key]) kept.push([key, value]);
+    if (value === next[key]) continue;
+    // In the copy all members are own, so no assignment meets a setter.
+    if (result === next) result = (Array.isArray(next) ? [...next] : { ...next }) as typeof result;
+    result[key] = value;
   }
-  if (isSame) return last as T;
-  if (kept.length === 0) return next;
-  const copy = { ...next, ...Object.fromEntries(kept) };
-  return (Array.isArray(next) ? Object.values(copy) : copy) as T;
+  return (isSame ? last : result) as T;
 }
 
 /**
