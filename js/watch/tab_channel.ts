@@ -45,7 +45,8 @@ export class TabChannel {
   readonly #host: TabHost;
   #channel: TabBroadcast | undefined;
   #isListening = false;
-  #isInPageCache = false;
+  /** Whether no channel may stay open: no service uses it, or the page is in the back/forward cache. */
+  #isSuspended = true;
   /**
    * Notices to send with the next message. They are reduced only when they are sent, so that an append does
    * not wait for it.
@@ -62,6 +63,7 @@ export class TabChannel {
 
   /** Begins to track whether the page is in the back/forward cache. Opens nothing. */
   start(): void {
+    this.#isSuspended = false;
     this.#host.page?.addEventListener('pagehide', this.#onPageHide);
     this.#host.page?.addEventListener('pageshow', this.#onPageShow);
   }
@@ -69,7 +71,7 @@ export class TabChannel {
   /** Sets whether incoming notices are wanted. */
   listen(isListening: boolean): void {
     this.#isListening = isListening;
-    if (isListening && !this.#isInPageCache) this.#openChannel();
+    if (isListening && !this.#isSuspended) this.#openChannel();
     this.#updateMessageHandler();
   }
 
@@ -80,10 +82,12 @@ export class TabChannel {
     this.#outbox.push(...notices);
   }
 
-  /** Sends the pending notices and closes the channel, until `start` is called again. */
+  /**
+   * Sends the pending notices and closes the channel, until `start` is called again. Calls that the last service
+   * left running may still send notices, by a temporary channel.
+   */
   close(): void {
-    this.#flush();
-    this.#closeChannel();
+    this.#suspend();
     this.#host.page?.removeEventListener('pagehide', this.#onPageHide);
     this.#host.page?.removeEventListener('pageshow', this.#onPageShow);
   }
@@ -99,21 +103,26 @@ export class TabChannel {
     } catch {
       // Ignored: a notice is best effort, and its change is committed.
     }
-    if (this.#isInPageCache) this.#closeChannel();
+    if (this.#isSuspended) this.#closeChannel();
   };
 
   readonly #onPageHide = (event: Event): void => {
-    this.#isInPageCache = isPersisted(event);
-    this.#flush();
-    if (this.#isInPageCache) this.#closeChannel();
+    if (isPersisted(event)) this.#suspend();
+    else this.#flush();
   };
 
   readonly #onPageShow = (event: Event): void => {
     if (!isPersisted(event)) return;
-    this.#isInPageCache = false;
+    this.#isSuspended = false;
     this.listen(this.#isListening);
     this.#listener.resync();
   };
+
+  #suspend(): void {
+    this.#flush();
+    this.#isSuspended = true;
+    this.#closeChannel();
+  }
 
   #openChannel(): void {
     try {

@@ -14,6 +14,7 @@ import { Feed } from '../../../js/watch/feed.js';
 import { feedOfDatabase } from '../../../js/watch/shared_feeds.js';
 import { TabChannel } from '../../../js/watch/tab_channel.js';
 import { APP, KEY, says, USER } from '../service/fixture.js';
+import { gate } from '../service/map_storage.js';
 
 let number = 0;
 const cleanUps: (() => void)[] = [];
@@ -259,6 +260,36 @@ describe('The channel between tabs', () => {
     await one.deleteSession(KEY);
     await arrived();
     assert.equal(here.open.size, 1);
+  });
+
+  it('sends what a service left running at its close, and stays closed', async () => {
+    const { adapter, here, one, other } = begin();
+    const { opened, open } = gate();
+    const create: StorageAdapter['create'] = async (request, decide) => {
+      await opened;
+      return adapter.create(request, decide);
+    };
+    const notices = listen(other);
+    const slow = here.service({ ...adapter, create });
+    const creating = slow.createSession(KEY);
+    await one.close();
+    await slow.close({ timeoutMs: 0 });
+    open();
+    await creating;
+    await arrived();
+    assert.deepEqual(notices, [created()]);
+    assert.equal(here.open.size, 0);
+  });
+
+  it('opens for a service after one that was closed while the page left', async () => {
+    const { adapter, here, one, other } = begin();
+    here.hide(true);
+    await one.close();
+    here.show(true);
+    const notices = listen(here.service(adapter));
+    await other.createSession(KEY);
+    await arrived();
+    assert.deepEqual(notices, [created()]);
   });
 
   it('causes no error if the browser refuses channels', async () => {
