@@ -1,6 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import { Feed } from '../watch/feed.js';
-import type { Notice, PublishedNotice, StopWatching } from '../watch/notice.js';
+import type { Notice, StopWatching } from '../watch/notice.js';
 import { Watcher } from '../watch/watcher.js';
 import type { Records } from './records/records.js';
 
@@ -34,19 +34,16 @@ export class CacheFeed extends Feed {
     const { appName } = watcher.request;
     const request = { ...watcher.request, appName: this.#records.appOf(appName) };
     const inner = new Watcher(request, (notice) => {
-      if (notice.type === 'resync') watcher.resync();
-      else watcher.push([notice.type === 'lost' ? notice : { ...notice, appName }]);
+      watcher.push(['appName' in notice ? { ...notice, appName } : notice]);
     });
     this.#inner.add(inner);
     watcher.onEnd(inner.stop);
   }
 
-  override publish(notices: readonly PublishedNotice[]): void {
+  override publish(notices: readonly Notice[]): void {
     this.#inner.publish(
       notices.map((notice) =>
-        notice.type === 'lost'
-          ? notice
-          : { ...notice, appName: this.#records.appOf(notice.appName) },
+        'appName' in notice ? { ...notice, appName: this.#records.appOf(notice.appName) } : notice,
       ),
     );
   }

@@ -2,7 +2,6 @@ import { backoff } from '../call/backoff.js';
 import { onAbort } from '../call/on_abort.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, isTransient, retryAfterOf } from '../http/http_errors.js';
-import { isPlainObject } from '../json/rules.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { decodeNotice } from '../watch/tab_message.js';
@@ -137,11 +136,7 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
 
 /** Ignores notices that this version does not know. */
 function deliver(watchers: ReadonlySet<Watcher>, data: string): void {
-  const given: unknown = JSON.parse(data);
-  const isResync = isPlainObject(given) && given.type === 'resync';
-  const notice = decodeNotice(given);
-  for (const watcher of watchers) {
-    if (isResync) watcher.resync();
-    else if (notice !== undefined) watcher.push([notice]);
-  }
+  const notice = decodeNotice(JSON.parse(data));
+  if (notice === undefined) return;
+  for (const watcher of watchers) watcher.push([notice]);
 }

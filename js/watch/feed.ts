@@ -1,13 +1,10 @@
-import type { PublishedNotice } from './notice.js';
+import type { Notice } from './notice.js';
 import type { TabChannel } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
 
 /**
  * Delivers notices of changes to all watchers of one storage in this realm. All services over that storage
  * publish to it. Over IndexedDB, a channel also connects it with the other tabs.
- *
- * The storage calls {@link Feed.resync} when it may have missed changes, for example after a lost connection
- * was reopened.
  */
 export class Feed {
   readonly #watchers = new Set<Watcher>();
@@ -46,19 +43,17 @@ export class Feed {
   }
 
   /** Publishes committed changes, here and in other tabs. */
-  publish(notices: readonly PublishedNotice[]): void {
+  publish(notices: readonly Notice[]): void {
     if (notices.length === 0) return;
     this.deliver(notices);
     this.#channel?.send(notices);
   }
 
-  /** Delivers notices to the watchers of this realm. */
-  deliver(notices: readonly PublishedNotice[]): void {
+  /**
+   * Delivers notices to the watchers of this realm: those of other tabs, and a `resync` if the storage may have
+   * missed changes, for example after a lost connection was reopened.
+   */
+  deliver(notices: readonly Notice[]): void {
     for (const watcher of this.#watchers) watcher.push(notices);
-  }
-
-  /** Tells the watchers of this realm that they may have missed changes. */
-  resync(): void {
-    for (const watcher of this.#watchers) watcher.resync();
   }
 }

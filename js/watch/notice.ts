@@ -123,7 +123,8 @@ export interface LostNotice extends DataLoss {
 
 /**
  * Changes may have been missed: read all displayed data again. This notice comes when the page returns from
- * the browser's back/forward cache, and when a lost connection to the database was reopened.
+ * the browser's back/forward cache, when a lost connection to the database was reopened, and when any tab has
+ * called `deleteDatabase`.
  *
  * @example
  * ```ts
@@ -151,9 +152,6 @@ export interface ResyncNotice {
  */
 export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice | UpdatedNotice;
 
-/** A notice that goes to all watchers, in other tabs as well. */
-export type PublishedNotice = ChangeNotice | LostNotice;
-
 /**
  * A notice to a watcher: it says that something changed, and where. Read the session or state to get its new
  * content.
@@ -168,7 +166,7 @@ export type PublishedNotice = ChangeNotice | LostNotice;
  * stop();
  * ```
  */
-export type Notice = PublishedNotice | ResyncNotice;
+export type Notice = ChangeNotice | LostNotice | ResyncNotice;
 
 /**
  * Selects the changes to watch: those of one session, of a user, or of an app. Sessions show the state of

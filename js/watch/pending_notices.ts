@@ -4,7 +4,6 @@ import type {
   DeletedNotice,
   LostNotice,
   Notice,
-  PublishedNotice,
   SessionNotice,
   StateChangedNotice,
   UpdatedNotice,
@@ -55,8 +54,9 @@ export class PendingNotices {
   }
 
   /** Adds a notice, unless it is out of date. */
-  push(notice: PublishedNotice): void {
+  push(notice: Notice): void {
     if (notice.type === 'lost') this.#pushLoss(notice);
+    else if (notice.type === 'resync') this.#resync();
     else if (notice.type === 'stateChanged') this.#pushState(notice);
     else if (notice.type === 'updated') this.#pushUpdate(notice);
     else if (isOneSession(notice)) this.#pushSession(notice);
@@ -67,7 +67,7 @@ export class PendingNotices {
    * Replaces all pending notices except `lost` by `resync`: changes may have been missed, so everything must
    * be read again.
    */
-  resync(): void {
+  #resync(): void {
     const loss = this.#pending.get('lost');
     this.#reset();
     if (loss !== undefined) this.#pending.set('lost', loss);
@@ -118,7 +118,7 @@ export class PendingNotices {
     const { appName, userId, sessionId, revision } = notice;
     const user = this.#lastChanges.get(noticeKey('user deleted', appName, userId));
     const isLate = user !== undefined && revision !== undefined && revision <= user.revision;
-    if (isLate && isImplausible(revision, user.revision)) this.resync();
+    if (isLate && isImplausible(revision, user.revision)) this.#resync();
     const key = noticeKey('session', appName, userId, sessionId);
     if (isLate || !this.#recordIfNewer(key, revision, notice.type === 'deleted')) {
       this.#pushStatesOf(notice);
@@ -164,7 +164,7 @@ export class PendingNotices {
     const last = this.#lastChanges.get(key);
     if (last !== undefined) {
       if (revision < last.revision) {
-        if (isImplausible(revision, last.revision)) this.resync();
+        if (isImplausible(revision, last.revision)) this.#resync();
         return false;
       }
       if (revision === last.revision && (last.isDeleted || !isDeleted)) return false;

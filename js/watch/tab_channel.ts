@@ -1,6 +1,6 @@
 import type { HostBroadcastChannel, HostEventTarget } from '../model/host.js';
 import { decodeMessage, encodeMessage } from './tab_message.js';
-import type { PublishedNotice } from './notice.js';
+import type { Notice } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 
 /** The part of a `BroadcastChannel` that is used here. */
@@ -23,8 +23,7 @@ const MIN_MESSAGE_INTERVAL = 50;
 
 /** Receives the notices of the channel. */
 export interface TabListener {
-  deliver(notices: readonly PublishedNotice[]): void;
-  resync(): void;
+  deliver(notices: readonly Notice[]): void;
 }
 
 /**
@@ -51,7 +50,7 @@ export class TabChannel {
    * Notices to send with the next message. They are reduced only when they are sent, so that an append does
    * not wait for it.
    */
-  #outbox: PublishedNotice[] = [];
+  #outbox: Notice[] = [];
   /** Earliest time of the next message, by the page's clock. */
   #nextSendTime = 0;
 
@@ -75,7 +74,7 @@ export class TabChannel {
     this.#updateMessageHandler();
   }
 
-  send(notices: readonly PublishedNotice[]): void {
+  send(notices: readonly Notice[]): void {
     if (this.#host.open === undefined) return;
     // Send later, so that the caller that waits for the commit continues first.
     if (this.#outbox.length === 0) setTimeout(this.#flush, this.#nextSendTime - performance.now());
@@ -115,7 +114,7 @@ export class TabChannel {
     if (!isPersisted(event)) return;
     this.#isSuspended = false;
     this.listen(this.#isListening);
-    this.#listener.resync();
+    this.#listener.deliver([{ type: 'resync' }]);
   };
 
   #suspend(): void {
@@ -150,13 +149,11 @@ export class TabChannel {
 }
 
 /** Returns the newest notice of each session and each state. */
-function newestNotices(notices: readonly PublishedNotice[]): PublishedNotice[] {
+function newestNotices(notices: readonly Notice[]): Notice[] {
   const pending = new PendingNotices();
   for (const notice of notices) pending.push(notice);
-  const newest: PublishedNotice[] = [];
-  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-    if (next.type !== 'resync') newest.push(next);
-  }
+  const newest: Notice[] = [];
+  for (let next = pending.shift(); next !== undefined; next = pending.shift()) newest.push(next);
   return newest;
 }
 

@@ -6,7 +6,7 @@ import { isId } from '../model/values/ids.js';
 import { isObject } from '../json/rules.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { SharedScope } from '../state/scope.js';
-import type { PublishedNotice } from './notice.js';
+import type { Notice } from './notice.js';
 import { stateNotice } from './state_notice.js';
 
 /**
@@ -15,20 +15,21 @@ import { stateNotice } from './state_notice.js';
  */
 const FORMAT_VERSION = 2;
 
-export function encodeMessage(notices: readonly PublishedNotice[]): unknown {
+export function encodeMessage(notices: readonly Notice[]): unknown {
   return { format: FORMAT_VERSION, notices };
 }
 
 /** Returns the valid notices of a message; unknown ones are left out. */
-export function decodeMessage(message: unknown): PublishedNotice[] {
+export function decodeMessage(message: unknown): Notice[] {
   if (!isObject(message) || message.format !== FORMAT_VERSION) return [];
   const { notices } = message;
   return Array.isArray(notices) ? notices.flatMap((notice) => decodeNotice(notice) ?? []) : [];
 }
 
-export function decodeNotice(value: unknown): PublishedNotice | undefined {
+export function decodeNotice(value: unknown): Notice | undefined {
   if (!isObject(value)) return undefined;
   const { type, appName, userId, sessionId, revision, when, message } = value;
+  if (type === 'resync') return { type };
   if (type === 'lost') {
     return typeof when === 'number' && typeof message === 'string'
       ? { type, when, message }

@@ -1,6 +1,6 @@
 import { invalid } from '../errors/invalid.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
-import type { PublishedNotice, WatchRequest } from './notice.js';
+import type { Notice, WatchRequest } from './notice.js';
 import { stateNoticeOf } from './state_notice.js';
 
 /** @throws SessionError `invalid_argument` if a name is invalid, or a session has no user */
@@ -12,12 +12,9 @@ export function requireWatchKeys({ appName, userId, sessionId }: WatchRequest): 
 }
 
 /** Returns the notice as a watcher gets it; `undefined` if it does not match the watcher's request. */
-export function matchNotice(
-  request: WatchRequest,
-  notice: PublishedNotice,
-): PublishedNotice | undefined {
-  // A loss concerns every watcher.
-  if (notice.type === 'lost') return notice;
+export function matchNotice(request: WatchRequest, notice: Notice): Notice | undefined {
+  // They concern every watcher.
+  if (notice.type === 'lost' || notice.type === 'resync') return notice;
   const { appName, userId, sessionId } = request;
   if (notice.appName !== appName) return undefined;
   if (userId === undefined) return notice;

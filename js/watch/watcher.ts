@@ -1,6 +1,6 @@
 import { reportUncaught } from '../call/uncaught.js';
 import { makeDisposable } from '../call/disposable.js';
-import type { Notice, Notices, PublishedNotice, StopWatching, WatchRequest } from './notice.js';
+import type { Notice, Notices, StopWatching, WatchRequest } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 import { matchNotice } from './watch_request.js';
 
@@ -39,18 +39,12 @@ export class Watcher implements Notices {
     this.#endListeners.add(run);
   }
 
-  push(notices: readonly PublishedNotice[]): void {
+  push(notices: readonly Notice[]): void {
     if (this.#hasEnded) return;
     for (const notice of notices) {
       const matching = matchNotice(this.request, notice);
       if (matching !== undefined) this.#pending.push(matching);
     }
-    this.#deliver();
-  }
-
-  resync(): void {
-    if (this.#hasEnded) return;
-    this.#pending.resync();
     this.#deliver();
   }
 

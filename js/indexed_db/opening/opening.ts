@@ -90,7 +90,7 @@ export class Opening {
 
   async #open(onOpen: OnOpen, database: IDBDatabase): Promise<void> {
     const isReopened = this.#wereOpen.has(onOpen);
-    if (isReopened) this.#feed.resync();
+    if (isReopened) this.#feed.deliver([{ type: 'resync' }]);
     await this.#mirror(database, onOpen === this.onOpenWithMirror);
     // A page that was left during an opening opens again while the first look is under way. Only the first look
     // knows that it has stored the loss.
@@ -115,7 +115,8 @@ export class Opening {
     // And after it: another tab may have opened the database meanwhile.
     await this.#marker.remove();
     this.#loss = undefined;
-    this.#feed.resync();
+    // Also to other tabs: their watchers must not take notices of the next database for old ones.
+    this.#feed.publish([{ type: 'resync' }]);
   }
 
   #mirror(database: IDBDatabase, isWanted: boolean): Promise<void> {

@@ -75,7 +75,7 @@ export class ChangeLog {
     for (let position = after + 1; position <= this.#last; position += 1) {
       const given = this.#ring[position % CAPACITY];
       if (given === undefined) continue;
-      const notice = given.type === 'resync' ? given : matchNotice(watched, given);
+      const notice = matchNotice(watched, given);
       if (notice !== undefined) return { position, notice };
     }
     return { position: this.#last };

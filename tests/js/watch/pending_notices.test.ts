@@ -79,7 +79,7 @@ describe('Pending notices', () => {
       pending.push(notice);
     assert.deepEqual(drain(pending), [loss, of('created', 'a', 1)]);
     pending.push(loss);
-    pending.resync();
+    pending.push({ type: 'resync' });
     assert.deepEqual(drain(pending), [loss, { type: 'resync' }]);
   });
 
@@ -160,8 +160,8 @@ describe('Pending notices', () => {
   it('drop everything at a resync, since the database may be another one', () => {
     const pending = new PendingNotices();
     pending.push(of('appended', 'a', 30));
-    pending.resync();
-    pending.resync();
+    pending.push({ type: 'resync' });
+    pending.push({ type: 'resync' });
     pending.push(of('created', 'a', 1));
     assert.deepEqual(drain(pending), [{ type: 'resync' }, of('created', 'a', 1)]);
   });

@@ -6,11 +6,13 @@ import { afterEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
-import type { Notice, SharedScope, StorageAdapter } from '../../../js/index.js';
+import type { Notice, SessionNotice, SharedScope, StorageAdapter } from '../../../js/index.js';
+import { openingOf } from '../../../js/indexed_db/opening/opening.js';
 import { ServiceCore } from '../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { AdapterStore } from '../../../js/storage/driver/adapter_store.js';
 import { Feed } from '../../../js/watch/feed.js';
+import { ServiceFeed } from '../../../js/watch/service_feed.js';
 import { feedOfDatabase } from '../../../js/watch/shared_feeds.js';
 import { TabChannel } from '../../../js/watch/tab_channel.js';
 import { APP, KEY, says, USER } from '../service/fixture.js';
@@ -86,7 +88,7 @@ async function arrived(): Promise<void> {
   for (let turn = 0; turn < 30; turn += 1) await new Promise((done) => setTimeout(done, 5));
 }
 
-const created = (...scopes: SharedScope[]): Notice => {
+const created = (...scopes: SharedScope[]): SessionNotice => {
   return { type: 'created', ...KEY, revision: 1, scopes };
 };
 
@@ -200,7 +202,6 @@ describe('The channel between tabs', () => {
       { type: 'stateChanged', scopes: ['user'], ...APP },
       { type: 'stateChanged', scopes: [], ...USER },
       { type: 'stateChanged', ...USER },
-      { type: 'resync' },
     ];
     for (const message of garbage) raw.postMessage(message);
     for (const notices of [undefined, 'text', {}, garbage]) raw.postMessage({ format: 2, notices });
@@ -310,12 +311,29 @@ describe('The channel between tabs', () => {
   it('reports resync when the storage may have missed changes', async () => {
     const { here, one } = begin();
     const notices = one.watch(APP);
-    here.feed.resync();
+    here.feed.deliver([{ type: 'resync' }]);
     assert.deepEqual(await notices.next(), { value: { type: 'resync' } });
   });
 });
 
 describe('The feed of a database', () => {
+  it('tells other tabs of deleteDatabase, after which revisions begin again', async () => {
+    const name = 'deleted';
+    const there = new Tab(`adk-session-wasm:${name}`);
+    const notices = listen(there.service(mapAdapter()));
+    const here = new ServiceFeed(
+      feedOfDatabase(name, { open: (name) => new BroadcastChannel(name) }),
+    );
+    const change = (revision: number): Notice => ({ ...created(), type: 'appended', revision });
+    here.feed.publish([change(7)]);
+    await arrived();
+    await openingOf(name).forget(() => Promise.resolve());
+    here.feed.publish([change(2)]);
+    await arrived();
+    here.close();
+    assert.deepEqual(notices, [change(7), { type: 'resync' }, change(2)]);
+  });
+
   it('is shared by name, and separate for each adapter', () => {
     assert.equal(feedOfDatabase('a'), feedOfDatabase('a'));
     assert.notEqual(feedOfDatabase('a'), feedOfDatabase('b'));
