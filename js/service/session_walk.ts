@@ -55,7 +55,10 @@ export interface Walk {
   readonly pause: () => Promise<void>;
   /** Called before each session. Throws to end the walk. */
   readonly step?: (() => void) | undefined;
-  /** Called with the number of sessions that are deleted so far: after each {@link PAGE} of them, and last. */
+  /**
+   * Called with the number of sessions that are deleted so far: after each {@link PAGE} of them, and at the end,
+   * also of a walk that fails.
+   */
   readonly onBatch?: ((deleted: number) => void) | undefined;
 }
 
@@ -70,26 +73,28 @@ export async function deleteOldest(sessions: WalkedSessions, walk: Walk): Promis
   const turn = takeTurns(walk.pause);
   let deleted = 0;
   let after: ListedSession | undefined;
-  for (;;) {
-    step?.();
-    const page = await sessions.list(owner, 'asc', { limit: PAGE, after, terms, ...call });
-    let isEnd = page.length < PAGE;
-    for (const session of page) {
+  try {
+    for (;;) {
       step?.();
-      const isWanted = choose(session);
-      isEnd ||= isWanted === undefined;
-      if (isWanted === undefined) break;
-      if (isWanted && (await sessions.deleteUnchanged(owner.appName, session, call))) {
-        deleted += 1;
-        if (deleted % PAGE === 0) walk.onBatch?.(deleted);
+      const page = await sessions.list(owner, 'asc', { limit: PAGE, after, terms, ...call });
+      let isEnd = page.length < PAGE;
+      for (const session of page) {
+        step?.();
+        const isWanted = choose(session);
+        isEnd ||= isWanted === undefined;
+        if (isWanted === undefined) break;
+        if (isWanted && (await sessions.deleteUnchanged(owner.appName, session, call))) {
+          deleted += 1;
+          if (deleted % PAGE === 0) walk.onBatch?.(deleted);
+        }
+        await turn();
       }
-      await turn();
+      if (isEnd) return deleted;
+      after = page.at(-1);
     }
-    if (isEnd) break;
-    after = page.at(-1);
+  } finally {
+    if (deleted % PAGE > 0) walk.onBatch?.(deleted);
   }
-  if (deleted % PAGE > 0) walk.onBatch?.(deleted);
-  return deleted;
 }
 
 /** Returns a function that pauses once enough work was done since the last pause. */

@@ -162,6 +162,27 @@ overStorages('deleteSessions', (open) => {
 });
 
 describe('deleteSessions', () => {
+  it('tells with aborted how many it deleted within its first batch', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    await fill(service, 9);
+    const stop = new AbortController();
+    const remove = storage.deleteUnchanged.bind(storage);
+    let count = 0;
+    storage.deleteUnchanged = (request) => {
+      count += 1;
+      if (count === 5) stop.abort();
+      return remove(request);
+    };
+    const seen: number[] = [];
+    const onProgress = (deleted: number): void => void seen.push(deleted);
+    const deleting = service.deleteSessions(APP, { signal: stop.signal, onProgress });
+    const { message } = await failure(deleting, 'aborted');
+    assert.match(message, /deleted at least 5 sessions/);
+    assert.deepEqual(seen, [5]);
+    assert.equal((await idsOf(service)).length, 4);
+  });
+
   it('keeps a session that got an event, labels or a new life after it was listed', async () => {
     const storage = new MapStorage();
     const [service, other] = [await openOver(storage), await openOver(storage)];
