@@ -111,13 +111,20 @@ export class Retention {
       if (this.#due.size === 0 || signal.aborted) break;
       const due = [...this.#due.values()];
       this.#due.clear();
-      try {
-        await this.#alone(() => this.#apply(due));
-      } catch (error) {
-        if (!signal.aborted) this.#sessions.failed(error);
-      }
+      await this.#attempt(() => this.#alone(() => this.#apply(due)));
     }
     this.#running = undefined;
+  }
+
+  /** Does a part of the work. If it fails, it does not keep the other parts from being done. */
+  async #attempt(part: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      requireNotAborted(signal);
+      await part();
+    } catch (error) {
+      if (!signal.aborted) this.#sessions.failed(error);
+    }
   }
 
   async #alone(work: () => Promise<void>): Promise<void> {
@@ -133,19 +140,18 @@ export class Retention {
       const isOld = ({ lastUpdateTime }: ListedSession) =>
         lastUpdateTime < this.#sessions.clock() - maxAge || undefined;
       for (const appName of new Set(due.map(({ appName }) => appName))) {
-        await this.#delete({ appName, userId: undefined }, isOld);
+        await this.#attempt(() => this.#delete({ appName, userId: undefined }, isOld));
       }
     }
     for (const owner of due) {
-      if (owner.userId === undefined) continue;
-      const newest = await this.#newestExcess(owner);
-      if (newest !== undefined) {
-        await this.#delete(
-          owner,
-          (session) => comparePlaces('asc', session, newest) <= 0 || undefined,
-        );
-      }
+      if (owner.userId !== undefined) await this.#attempt(() => this.#deleteExcess(owner));
     }
+  }
+
+  async #deleteExcess(owner: Owner): Promise<void> {
+    const newest = await this.#newestExcess(owner);
+    if (newest === undefined) return;
+    await this.#delete(owner, (session) => comparePlaces('asc', session, newest) <= 0 || undefined);
   }
 
   async #delete(owner: Owner, choose: (session: ListedSession) => true | undefined): Promise<void> {

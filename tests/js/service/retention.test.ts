@@ -227,6 +227,27 @@ describe('The option retention', () => {
     assert.equal((await idsOf(await openOver(storage))).length, 2);
   });
 
+  it('is applied to the other users and apps if it fails for one', async () => {
+    const storage = new MapStorage();
+    const list = storage.list.bind(storage);
+    storage.list = (request) => {
+      if (request.userId === 'bad') return Promise.reject(new Error('the index is damaged'));
+      return list(request);
+    };
+    const seen: Diagnostic[] = [];
+    const service = await openOver(storage, {
+      ...options({ maxSessions: 1 }),
+      onDiagnostic: (diagnostic) => seen.push(diagnostic),
+    });
+    await create(service, 'only', { userId: 'bad' });
+    await create(service, 'a', { age: 1 });
+    await create(service, 'b');
+    await leaves(service, ['b'], 'user');
+    await service.close();
+    const failures = seen.filter(({ kind }) => kind === 'retention');
+    assert.deepEqual(failures, [{ kind: 'retention', storage: 'map', code: 'storage_failed' }]);
+  });
+
   it('ends with close, which waits for the session that is being deleted', async () => {
     const storage = new MapStorage();
     const other = await openOver(storage, { clock: () => NOW });
