@@ -148,7 +148,7 @@ it('a tab that has missed the message of forget gives up what waited, when it re
   await until(() => frozen.status.isSending);
   await other.forget();
   assert.equal(frozen.status.pending.length, 1);
-  feed.resync();
+  feed.deliver([{ type: 'resync' }]);
   await until(() => frozen.status.pending.length === 0);
   gate.open();
   await Promise.all([frozen.close(), other.close()]);
@@ -164,7 +164,7 @@ it('a tab that has missed messages keeps what waits', async () => {
   const isRead = ({ verb, userId }: LocalRequest): boolean =>
     verb === 'sharedState' && userId === 'owners';
   local.requests.length = 0;
-  feed.resync();
+  feed.deliver([{ type: 'resync' }]);
   await until(() => local.requests.filter(isRead).length >= 2);
   assert.equal(cache.status.pending.length, 1);
   server.isOffline = false;
