@@ -1,5 +1,6 @@
 /** Ends of a wait: a timeout, and the signals of others. */
 import type { HostAbortSignal } from '../model/host.js';
+import { abortedError } from './call.js';
 import { onAbort } from './on_abort.js';
 
 /** A signal that fires after some time, or when a signal fires that it follows. */
@@ -74,4 +75,12 @@ export async function raceSignal<T>(
   } finally {
     ignore();
   }
+}
+
+/** Waits for work that writes nothing. Rejects with `aborted` as soon as the signal fires. */
+export async function untilAborted<T>(
+  signal: HostAbortSignal | undefined,
+  work: T | PromiseLike<T>,
+): Promise<T> {
+  return signal === undefined ? work : raceSignal(signal, work, () => abortedError(signal));
 }

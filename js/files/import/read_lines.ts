@@ -1,8 +1,8 @@
-import { abortedError } from '../../call/call.js';
-import { raceSignal } from '../../call/time_limit.js';
 import { kindOf } from '../../errors/describe.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { HostAbortSignal, HostReadableStream } from '../../model/host.js';
+import type { MaybePromise } from '../../call/call.js';
+import { untilAborted } from '../../call/time_limit.js';
 import { SessionError } from '../../errors/errors.js';
 
 /**
@@ -26,8 +26,7 @@ export type LinesSource =
 /**
  * Yields the lines of `source`, without their line ends.
  *
- * @throws SessionError `invalid_argument` if the source yields anything other than text or UTF-8 bytes;
- *   `aborted` if the signal fires while the source has no next chunk
+ * @throws SessionError `aborted`; `invalid_argument` if the source yields anything other than text or UTF-8 bytes
  */
 export async function* readLines(
   source: LinesSource,
@@ -36,7 +35,7 @@ export async function* readLines(
   const decoder = new TextDecoder('utf-8', { fatal: true });
   // Pieces are joined only at the end of a line: a line may be a session of megabytes, in a thousand chunks.
   let pieces: string[] = [];
-  for await (const chunk of untilAborted(readChunks(source), signal)) {
+  for await (const chunk of readChunks(source, signal)) {
     const [unfinishedLine = '', ...completeLines] = decodeChunk(chunk, decoder)
       .split('\n')
       .reverse();
@@ -50,57 +49,58 @@ export async function* readLines(
   yield pieces.join('');
 }
 
-/** Yields the same chunks, and ends when the signal fires, even if the source hangs. */
-async function* untilAborted(
-  chunks: AsyncGenerator<unknown, void>,
+async function* readChunks(
+  source: LinesSource,
   signal: HostAbortSignal | undefined,
 ): AsyncGenerator<unknown, void> {
-  if (signal === undefined) return yield* chunks;
+  if (typeof source === 'string') {
+    yield source;
+    return;
+  }
+  const chunks = openChunks(source);
   try {
     for (;;) {
-      const { done, value } = await raceSignal(signal, chunks.next(), () => abortedError(signal));
+      const { done, value } = await untilAborted(signal, chunks.read());
       if (done === true) return;
       yield value;
     }
   } finally {
-    // A source that hangs is released only after its next chunk.
-    const released = chunks.return().catch(() => undefined);
-    if (!signal.aborted) await released;
+    // The caller may stop early. A source that failed may fail here again, which is ignored.
+    const cancelling = Promise.resolve().then(() => chunks.cancel());
+    const cancelled = cancelling.catch(() => undefined);
+    // A source that did not answer before the signal may not answer to this either.
+    if (signal?.aborted !== true) await cancelled;
   }
 }
 
-async function* readChunks(source: LinesSource): AsyncGenerator<unknown, void> {
-  if (typeof source === 'string') {
-    yield source;
-  } else if (isStreamOnly(source)) {
-    // Safari's streams are not iterable.
+/** A source that is being read. */
+interface Chunks {
+  read(): MaybePromise<{ readonly done?: boolean | undefined; readonly value?: unknown }>;
+  /** Tells the source that no more chunks are wanted. */
+  cancel(): unknown;
+}
+
+function openChunks(source: unknown): Chunks {
+  if (isStream(source)) {
+    // Not its iterator: Safari's streams have none, and it cannot cancel a stream that does not answer.
     const reader = source.getReader();
-    try {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      // Cancels the stream if the caller stops early. A stream that failed rejects here again, which is
-      // ignored.
-      await reader.cancel().catch(() => undefined);
-    }
-  } else if (isIterable(source)) {
-    yield* source;
-  } else {
-    throw invalidValue('source', 'must be text, a stream or iterable', source);
+    return { read: () => reader.read(), cancel: () => reader.cancel() };
   }
+  const iterator = iteratorOf(source);
+  return { read: () => iterator.next(), cancel: () => iterator.return?.() };
 }
 
-function isStreamOnly(source: unknown): source is HostReadableStream<unknown> {
-  if (typeof source !== 'object' || source === null) return false;
-  return 'getReader' in source && !(Symbol.asyncIterator in source);
+function isStream(source: unknown): source is HostReadableStream<unknown> {
+  return typeof source === 'object' && source !== null && 'getReader' in source;
 }
 
-function isIterable(source: unknown): source is Iterable<unknown> | AsyncIterable<unknown> {
-  if (typeof source !== 'object' || source === null) return false;
-  return Symbol.asyncIterator in source || Symbol.iterator in source;
+function iteratorOf(source: unknown): AsyncIterator<unknown> | Iterator<unknown> {
+  if (typeof source === 'object' && source !== null) {
+    if (Symbol.asyncIterator in source)
+      return (source as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    if (Symbol.iterator in source) return (source as Iterable<unknown>)[Symbol.iterator]();
+  }
+  throw invalidValue('source', 'must be text, a stream or iterable', source);
 }
 
 function decodeChunk(chunk: unknown, decoder: TextDecoder, isLast = false): string {

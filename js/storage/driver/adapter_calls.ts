@@ -1,7 +1,6 @@
-/** Calls of an adapter's verbs: their requests, their errors, and the end of waiting. */
+/** Calls of an adapter's verbs: their requests and their errors. */
 import { messageOf } from '../../errors/describe.js';
-import { abortedError, type MaybePromise, requireNotAborted } from '../../call/call.js';
-import { raceSignal } from '../../call/time_limit.js';
+import { requireNotAborted } from '../../call/call.js';
 import { ownMembers } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
@@ -32,15 +31,6 @@ export function requestOf<Request extends object>(
   if (signal !== undefined) request.signal = signal;
   if (onRetry !== undefined) request.onRetry = onRetry;
   return request;
-}
-
-/** Stops waiting when the signal fires. Only for reads, which change nothing. */
-export async function untilAborted<T>(
-  signal: AbortSignal | undefined,
-  result: MaybePromise<T>,
-): Promise<T> {
-  if (signal === undefined) return result;
-  return raceSignal(signal, result, () => abortedError(signal));
 }
 
 /** Returns the error for whatever a verb threw. */

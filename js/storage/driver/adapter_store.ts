@@ -10,6 +10,7 @@ import {
 import { SessionError } from '../../errors/errors.js';
 import { memberOf, ownMembers } from '../../members/own.js';
 import type { MaybePromise } from '../../call/call.js';
+import { untilAborted } from '../../call/time_limit.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { packAppends, packCreation, type Truncation } from '../../wasm/appends.js';
 import type { Appended, Compute, SharedRevisions } from '../../wasm/protocol.js';
@@ -21,7 +22,7 @@ import type {
 } from '../adapter.js';
 import type { StorageKey } from '../rows.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
-import { requestOf, settled, untilAborted } from './adapter_calls.js';
+import { requestOf, settled } from './adapter_calls.js';
 import { appendManyThrough } from './append_many.js';
 import type { BuiltInAdapter, BuiltInListRequest } from '../built_in_adapter.js';
 import { listThrough } from './list_through.js';

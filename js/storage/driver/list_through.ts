@@ -1,8 +1,9 @@
 import { SessionError } from '../../errors/errors.js';
+import { untilAborted } from '../../call/time_limit.js';
 import { memberOf, ownMembers } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { StorageAdapter } from '../adapter.js';
-import { requestOf, settled, untilAborted } from './adapter_calls.js';
+import { requestOf, settled } from './adapter_calls.js';
 import {
   checkedSession,
   checkedShared,

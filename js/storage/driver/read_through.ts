@@ -1,5 +1,6 @@
 /** Reads sessions and pages of events through an adapter, and checks its results. */
 import { eventLimit } from '../../wasm/core.js';
+import { untilAborted } from '../../call/time_limit.js';
 import { memberOf, ownMembers } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { StorageAdapter, StoragePageRequest, StorageReadRequest } from '../adapter.js';
@@ -15,7 +16,7 @@ import { readAndCut } from '../cut_page.js';
 import type { BuiltInAdapter, BuiltInRows } from '../built_in_adapter.js';
 import type { PageRows, Rows, StorageKey } from '../rows.js';
 import type { EventPageRequest, ReadEvents } from '../session_store.js';
-import { requestOf, settled, untilAborted } from './adapter_calls.js';
+import { requestOf, settled } from './adapter_calls.js';
 
 /**
  * Reads a session with a window of its events, or the state of a user or an app.

@@ -424,6 +424,34 @@ describe('A stream that is imported', () => {
     }
   });
 
+  it('is released by the signal, also if it gives no more chunks', async () => {
+    const service = new InMemorySessionService();
+    const never = new Promise<never>(() => undefined);
+    let cancelled = 0;
+    const stalled = () =>
+      new ReadableStream<string>({ pull: () => never, cancel: () => void (cancelled += 1) });
+    const iterator = {
+      next: () => never,
+      return: () => {
+        cancelled += 1;
+        return never;
+      },
+    };
+    const sources: LinesSource[] = [
+      stalled(),
+      notIterable(stalled()),
+      { [Symbol.asyncIterator]: () => iterator },
+    ];
+    for (const source of sources) {
+      const reason = new Error('the page is left');
+      const stop = new AbortController();
+      const importing = imported(service, source, { signal: stop.signal });
+      setTimeout(() => stop.abort(reason), 10);
+      assert.equal((await failure(importing, 'aborted')).cause, reason);
+    }
+    assert.equal(cancelled, sources.length);
+  });
+
   it('is released when the caller stops early', async () => {
     const service = new InMemorySessionService();
     for (const options of [{}, { signal: new AbortController().signal }]) {
