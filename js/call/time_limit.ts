@@ -1,6 +1,6 @@
 /** Ends of a wait: a timeout, and the signals of others. */
 import type { HostAbortSignal } from '../model/host.js';
-import { abortedError } from './call.js';
+import { abortedError, type MaybePromise, requireNotAborted } from './call.js';
 import { onAbort } from './on_abort.js';
 
 /** A signal that fires after some time, or when a signal fires that it follows. */
@@ -83,4 +83,29 @@ export async function untilAborted<T>(
   work: T | PromiseLike<T>,
 ): Promise<T> {
   return signal === undefined ? work : raceSignal(signal, work, () => abortedError(signal));
+}
+
+/**
+ * Runs a call after a wait, unless the signal fires during the wait. Calls that wait for the same promise run in the
+ * order in which they came, with a signal or without.
+ */
+export function runAfter<T>(
+  signal: HostAbortSignal | undefined,
+  wait: Promise<unknown>,
+  run: () => MaybePromise<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const ignore = signal && onAbort(signal, () => reject(abortedError(signal)));
+    const begin = (): MaybePromise<T> => {
+      ignore?.();
+      requireNotAborted(signal);
+      return run();
+    };
+    const fail = (error: unknown): void => {
+      ignore?.();
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      reject(error);
+    };
+    wait.then(begin).then(resolve, fail);
+  });
 }

@@ -1,3 +1,4 @@
+import { untilAborted } from '../call/time_limit.js';
 import { takeOptions } from '../call/known_options.js';
 import { callCore } from '../wasm/core.js';
 import { loadWasm } from '../wasm/loading.js';
@@ -60,8 +61,8 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
    * ```
    */
   async open(request: Abortable = {}): Promise<void> {
-    this.#core.calls.begin('ping', request);
-    await loadWasm();
+    const { signal } = this.#core.calls.begin('ping', request);
+    await untilAborted(signal, loadWasm());
   }
 
   /**

@@ -36,6 +36,7 @@ import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import type { SharedRevisions } from '../wasm/protocol.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { runAfter } from '../call/time_limit.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { EventPages } from '../read/event_pages.js';
@@ -319,11 +320,8 @@ export class ServiceCore {
     // Before anything is awaited, so that appends called earlier are first in line.
     this.appender.flush();
     const wait = loadWasm(this.#parts.openStore === undefined);
-    if (wait === undefined) return call(this.#openStore());
-    return wait.then(() => {
-      requireNotAborted(signal);
-      return call(this.#openStore());
-    });
+    const run = (): MaybePromise<T> => call(this.#openStore());
+    return wait === undefined ? run() : runAfter(signal, wait, run);
   }
 }
 

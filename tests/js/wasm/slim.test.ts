@@ -31,6 +31,26 @@ describe('The slim entry', () => {
     });
   }
 
+  it('ends the calls whose signal fires while the wasm loads', async () => {
+    const outcomes = await inChild<Outcome[]>(`
+      const slim = await import('adk-session-wasm/slim');
+      void slim.loadWasm(new Promise(() => undefined));
+      const service = new slim.InMemorySessionService();
+      const stop = new AbortController();
+      const { signal } = stop;
+      setTimeout(() => stop.abort(), 20);
+      return Promise.all([
+        codeOf(() => service.createSession({ ...key, signal })),
+        codeOf(() => service.open({ signal })),
+        codeOf(() => service.ping({ signal })),
+      ]);
+    `);
+    assert.deepEqual(
+      outcomes.map(({ code }) => code),
+      ['aborted', 'aborted', 'aborted'],
+    );
+  });
+
   for (const [what, location, names] of [
     ['a response of 404', `new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } })`, /HTTP 404, text\/html/], // prettier-ignore
     ['a page in the place of the file', `new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } })`, /HTTP 200, text\/html/], // prettier-ignore
