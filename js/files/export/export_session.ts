@@ -1,5 +1,6 @@
 import { sessionNotFound } from '../../errors/session_not_found.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_options.js';
+import { optionalBoolean } from '../../errors/option_values.js';
 import { requireService } from '../../call/require_service.js';
 import { requireId } from '../../model/values/ids.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
@@ -10,7 +11,7 @@ import {
   type SessionFile,
   takeDialect,
 } from '../format/session_file.js';
-import { type ExportedMembers, readWholeSession } from '../format/whole_session.js';
+import { type ExportedMembers, readingMethods, readWholeSession } from '../format/whole_session.js';
 
 /**
  * Options of {@link exportSession}.
@@ -63,10 +64,11 @@ export async function exportSession(
   key: CompositeSessionKey,
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
-  requireService(service, ['getSession']);
+  const { signal, ...given } = takeOptions(options, EXPORT_OPTIONS);
+  const initialState = optionalBoolean('initialState', given.initialState);
+  requireService(service, readingMethods({ initialState }));
   const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
   requireId('sessionId', sessionId);
-  const { signal, initialState, ...given } = takeOptions(options, EXPORT_OPTIONS);
   const dialect = takeDialect(given);
   const request = { appName, userId, sessionId, signal };
   const stored = await readWholeSession(service, request, { initialState });

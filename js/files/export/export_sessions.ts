@@ -1,12 +1,13 @@
 import { requireId } from '../../model/values/ids.js';
 import { type KnownOptions, takeRequest } from '../../call/known_options.js';
+import { optionalBoolean } from '../../errors/option_values.js';
 import { requireService } from '../../call/require_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { type Dialect, fileOf, type SessionDialect, takeDialect } from '../format/session_file.js';
 import { listSessionKeys, type SessionsRequest } from '../format/session_keys.js';
 import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
-import { type ExportedMembers, readWholeSession } from '../format/whole_session.js';
+import { type ExportedMembers, readingMethods, readWholeSession } from '../format/whole_session.js';
 
 /**
  * Selects the sessions to export, and their format.
@@ -72,17 +73,19 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
-  requireService(service, ['listSessions', 'getSession']);
   const ownRequest = takeRequest(request, REQUEST_MEMBERS);
-  const { appName, userId, initialState, signal } = ownRequest;
+  const { appName, userId, signal } = ownRequest;
   // Check everything before the first line: lines that were yielded cannot be taken back.
+  const members = { initialState: optionalBoolean('initialState', ownRequest.initialState) };
+  const stateMethods = userId === undefined ? ['getAppState', 'getUserState'] : ['getUserState'];
+  requireService(service, ['listSessions', ...readingMethods(members), ...stateMethods]);
   const dialect = takeDialect(ownRequest);
   const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
   const appNames = new Set(apps.map((app) => requireId('appName', app)));
   if (userId !== undefined) requireId('userId', userId);
   yield formatLine({ format: STREAM_FORMAT, version: STREAM_VERSION, ...dialect });
   for (const app of appNames) {
-    yield* appLines(service, { appName: app, userId, signal }, dialect, { initialState });
+    yield* appLines(service, { appName: app, userId, signal }, dialect, members);
   }
 }
 

@@ -26,6 +26,11 @@ export interface ExportedMembers {
   initialState?: boolean | undefined;
 }
 
+/** Returns the methods that {@link readWholeSession} calls. */
+export function readingMethods({ initialState }: ExportedMembers): string[] {
+  return initialState === true ? ['getSession', 'sessionInfo'] : ['getSession'];
+}
+
 /**
  * Reads a session with all its events.
  *

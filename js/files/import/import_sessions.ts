@@ -202,11 +202,13 @@ async function importLine(
   const { sharedState, signal } = options;
   const appName = requireId('appName', lineKey.appName);
   if (kind === 'appState') {
+    requireService(service, ['getAppState', 'updateState']);
     const storedState = await service.getAppState({ appName, signal });
     const stateDelta = addPrefix('app', selectKeysToSet(json, kind, storedState, sharedState));
     await service.updateState({ appName, stateDelta, signal });
   } else {
     const userId = requireId('userId', lineKey.userId);
+    requireService(service, ['getUserState', 'updateState']);
     const storedState = await service.getUserState({ appName, userId, signal });
     const stateDelta = addPrefix('user', selectKeysToSet(json, kind, storedState, sharedState));
     await service.updateState({ appName, userId, stateDelta, signal });

@@ -1,4 +1,5 @@
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
+import { requireService } from '../../call/require_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
@@ -8,6 +9,7 @@ export async function readSharedState(
   service: BaseSessionService,
   { appName, userId, signal }: UserRequest & Abortable,
 ): Promise<StateShape> {
+  requireService(service, ['getAppState', 'getUserState']);
   const [app, user] = await Promise.all([
     service.getAppState({ appName, signal }),
     service.getUserState({ appName, userId, signal }),

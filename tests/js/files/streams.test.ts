@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 
+import { InMemorySessionService as FrameworkService } from '@google/adk';
+
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import {
   exportSession,
@@ -239,10 +241,23 @@ describe('The lines of an export', () => {
     const dialects = [
       { ...SHOP, casing: 'kebab' },
       { ...SHOP, timeUnit: 'days' },
+      { ...SHOP, initialState: 'yes' },
     ];
     for (const request of [...wrong, ...dialects]) {
       await failure(exportSessions(service, request as never).next(), 'invalid_argument');
     }
+    const key = { ...SHOP, userId: 'ada', sessionId: 's1' };
+    const file = exportSession(service, key, { initialState: 1 as never });
+    await failure(file, 'invalid_argument');
+  });
+
+  it('do not begin if the service lacks a method', async () => {
+    const framework = new FrameworkService() as never;
+    const lines = exportSessions(framework, SHOP).next();
+    assert.match((await failure(lines, 'invalid_argument')).message, /getAppState, getUserState/);
+    const key = { ...SHOP, userId: 'ada', sessionId: 's1' };
+    const file = exportSession(framework, key, { initialState: true });
+    assert.match((await failure(file, 'invalid_argument')).message, /sessionInfo/);
   });
 
   it("end with the signal's reason when it fires", async () => {
@@ -314,6 +329,32 @@ describe('A stream that is imported', () => {
     assert.equal(outcomes[5]?.error?.path, 'userState');
     const { sessions } = await service.listSessions({ ...SHOP, userId: 'ada' });
     assert.deepEqual(new Set(sessions.map(({ id }) => id)), new Set(['s0', 'new', 'last']));
+  });
+
+  it('reports what a service of the framework cannot import, and imports the rest', async () => {
+    const service = new FrameworkService();
+    const session = { ...SHOP, userId: 'ada', state: {}, events: [] };
+    const lines = [
+      { ...SHOP, appState: { motd: 'hi' } },
+      { ...SHOP, userId: 'ada', userState: { name: 'Ada' } },
+      { ...session, id: 'shared', state: { 'user:name': 'Ada' } },
+      { ...session, id: 'own', state: { at: 1 } },
+    ].map((line) => JSON.stringify(line));
+    const outcomes = await imported(service as never, lines.join('\n'));
+    assert.deepEqual(
+      outcomes.map(({ error }) => error?.message.replace(/;.*/, '')),
+      [
+        'service must be a session service with getAppState, updateState',
+        'service must be a session service with getUserState, updateState',
+        'service must be a session service with getAppState, getUserState',
+        undefined,
+      ],
+    );
+    const { sessions } = await service.listSessions({ ...SHOP, userId: 'ada' });
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      ['own'],
+    );
   });
 
   it('can hold plain sessions, one per line, each in its own dialect', async () => {
