@@ -148,7 +148,9 @@ export class History {
         // more events does.
         const isWhole = skipsCorrupt ? length === previousLength : length < last;
         const start = windowStart(events, latestStart(events), isWhole);
-        if (start === undefined) return attempt(last * GROWTH, length);
+        if (start === undefined) {
+          return attempt(Math.min(last * GROWTH, Number.MAX_SAFE_INTEGER), length);
+        }
         if (start > 0 || !isWhole) this.#cappedStates.add(state);
         events.splice(0, start);
         return session;

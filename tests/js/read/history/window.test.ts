@@ -45,6 +45,14 @@ overStorages('The option `history`', (open) => {
     assert.equal(await service.getSession({ ...KEY, sessionId: 'nobody' }), undefined);
   });
 
+  it('returns all events for a number beyond any history, with skipCorrupt too', async () => {
+    const service = await holding(open, 2 ** 52, turns(0, 30));
+    for (const skipCorrupt of [false, true]) {
+      const session = await service.getSession({ ...KEY, config: { skipCorrupt } });
+      assert.equal(ids(session).length, 60);
+    }
+  });
+
   it('returns no events for numRecentEvents 0', async () => {
     const service = await holding(open, 0, turns(0, 30));
     assert.deepEqual(ids(await service.getSession(KEY)), []);
