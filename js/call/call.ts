@@ -24,7 +24,16 @@ export function after<T, U>(
  */
 export function copyRequest<Request extends object>(request: Request): Request {
   requireRequest(request);
-  return ownMembers(request);
+  return readMembers(request);
+}
+
+/** Copies the own members of a request or of options. Fails with `invalid_argument` if a getter throws. */
+export function readMembers<Given extends object>(given: Given): Given {
+  try {
+    return ownMembers(given);
+  } catch (thrown) {
+    throw requestError(thrown);
+  }
 }
 
 export function requireRequest(request: unknown): void {

@@ -67,6 +67,19 @@ export class Calls {
     }
   }
 
+  /** Begins a walk with the request's own members, taken at the call. A refusal is thrown at the first step. */
+  walk<Request extends object, T>(
+    method: 'events' | 'sessions',
+    request: Request,
+    begin: (request: Request) => AsyncGenerator<T, void, undefined>,
+  ): AsyncGenerator<T, void, undefined> {
+    try {
+      return begin(this.begin(method, request));
+    } catch (error) {
+      return failedWalk(error);
+    }
+  }
+
   /** Checks that a call can be made. @returns the request's own members */
   begin<Request extends object>(
     method: ServiceMethod | 'events' | 'sessions',
@@ -94,4 +107,9 @@ export class Calls {
     this.#isClosed = true;
     if (this.#pending.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
+}
+
+// eslint-disable-next-line require-yield, @typescript-eslint/require-await
+async function* failedWalk(error: unknown): AsyncGenerator<never, void, undefined> {
+  throw error;
 }

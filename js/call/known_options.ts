@@ -5,7 +5,7 @@
 import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
-import { requireOptions, requireRequest } from './call.js';
+import { readMembers, requireOptions, requireRequest } from './call.js';
 import { requireSignal } from '../errors/option_values.js';
 
 /** The names of the members of options or of a request. The type makes the list complete. */
@@ -41,7 +41,7 @@ function takeKnown<Given extends object>(
   known: Readonly<Record<string, true>>,
   owner: string,
 ): Given {
-  const taken = ownMembers(given);
+  const taken = readMembers(given);
   for (const name of Object.keys(taken)) {
     if (Object.hasOwn(known, name) || taken[name as keyof Given] === undefined) continue;
     throw unknownMember(name, Object.keys(known), owner);

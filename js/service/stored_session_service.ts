@@ -145,7 +145,7 @@ export class StoredSessionService<S extends object = StateShape>
     const { calls, lists, clock } = this.#core;
     const list = (page: ListSessionsPageRequest) =>
       calls.run('listSessions', page, (page) => lists.list<S>(page, true));
-    return walkSessions<S>(calls.begin('sessions', request), list, clock);
+    return calls.walk('sessions', request, (request) => walkSessions<S>(request, list, clock));
   }
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
@@ -181,9 +181,9 @@ export class StoredSessionService<S extends object = StateShape>
 
   events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
     const { calls, pages } = this.#core;
-    return walkEvents(calls.begin('events', request), (page, order) =>
-      calls.run('listEvents', page, (page) => pages.list(page, order)),
-    );
+    const list = (page: ListEventsRequest, order: EventsRequest['order']) =>
+      calls.run('listEvents', page, (page) => pages.list(page, order));
+    return calls.walk('events', request, (request) => walkEvents(request, list));
   }
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {

@@ -4,7 +4,12 @@ import { it } from 'node:test';
 import * as adk from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
-import { InMemorySessionService, isSessionError, openSessionService } from '../../../js/index.js';
+import {
+  IndexedDbSessionService,
+  InMemorySessionService,
+  isSessionError,
+  openSessionService,
+} from '../../../js/index.js';
 import { openCache, Server } from '../cache/fixture.js';
 import { openRemote } from '../remote/fixture.js';
 import { failure, KEY, says, show, stored, USER } from './fixture.js';
@@ -91,3 +96,50 @@ for (const [name, make] of Object.entries(TAKERS)) {
     await make({ stateSchema: { a: anything }, clock: () => 1, newId: () => 'a' });
   });
 }
+
+it('A getter that throws causes an error with a code, also in options and synchronous methods', async () => {
+  const service = new InMemorySessionService();
+  const hostile = Object.defineProperty({}, 'signal', {
+    enumerable: true,
+    get: () => {
+      throw new Error('a getter');
+    },
+  }) as never;
+  const calls: Record<string, () => unknown> = {
+    constructor: () => new InMemorySessionService(hostile),
+    'constructor over IndexedDB': () => new IndexedDbSessionService(hostile),
+    openSessionService: () => openSessionService(hostile),
+    deleteDatabase: () => IndexedDbSessionService.deleteDatabase('x', hostile),
+    getSessionSync: () => service.getSessionSync(hostile),
+    createSessionSync: () => service.createSessionSync(hostile),
+    open: () => service.open(hostile),
+    watch: () => service.watch(hostile),
+    'options of watch': () => service.watch({ appName: 'app' }, hostile),
+    'options of deleteSessions': () => service.deleteSessions({ appName: 'app' }, hostile),
+    events: () => service.events(hostile).next(),
+    sessions: () => service.sessions(hostile).next(),
+    close: () => service.close(hostile),
+  };
+  for (const [what, call] of Object.entries(calls)) {
+    const { message } = await failure((async () => call())(), 'invalid_argument');
+    assert.match(message, /a getter/, what);
+  }
+});
+
+it('A walk that cannot begin fails at its first step', async () => {
+  const service = new InMemorySessionService();
+  const signal = AbortSignal.abort();
+  const wrong = [
+    service.events(null as never),
+    service.sessions({ appName: 'app', ap: 1 } as never),
+  ];
+  const aborted = [
+    service.events({ ...KEY, signal }),
+    service.sessions({ appName: 'app', signal }),
+  ];
+  await service.close();
+  const closed = [service.events(KEY), service.sessions({ appName: 'app' })];
+  for (const walk of wrong) await failure(walk.next(), 'invalid_argument');
+  for (const walk of aborted) await failure(walk.next(), 'aborted');
+  for (const walk of closed) await failure(walk.next(), 'closed');
+});
