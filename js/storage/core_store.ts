@@ -1,5 +1,7 @@
 import { callSessionCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { untilAborted } from '../call/time_limit.js';
+import type { HostAbortSignal } from '../model/host.js';
 import { ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
@@ -56,7 +58,6 @@ type ListedTuple = readonly [
 
 /**
  * A store in the wasm: over memory or IndexedDB. Memory answers at once, so it ignores the signal.
- * Reads ignore it too.
  */
 export class CoreStore implements SessionStore {
   readonly core: SessionCore;
@@ -74,8 +75,12 @@ export class CoreStore implements SessionStore {
     this.#indices = indices;
   }
 
-  open(): MaybePromise<void> {
-    return callSessionCore(this.#holdsData, () => this.core.open());
+  open({ signal }: StorageCall): MaybePromise<void> {
+    return this.#read(signal, () => this.core.open());
+  }
+
+  #read<T>(signal: HostAbortSignal | undefined, read: () => unknown): MaybePromise<T> {
+    return orAborted(signal, callSessionCore<T>(this.#holdsData, read));
   }
 
   create(request: CreateRequest, ifAbsent: boolean): MaybePromise<CreatedSession | undefined> {
@@ -116,9 +121,9 @@ export class CoreStore implements SessionStore {
     { appName, userId, sessionId }: Required<StorageKey>,
     last: number | undefined,
     after: number | undefined,
-    { onRetry }: StorageCall,
+    { signal, onRetry }: StorageCall,
   ): MaybePromise<ReadSession | undefined> {
-    return callSessionCore(this.#holdsData, () =>
+    return this.#read(signal, () =>
       this.core.get(appName, userId, sessionId, last, after, onRetry),
     );
   }
@@ -126,9 +131,9 @@ export class CoreStore implements SessionStore {
   page(
     { appName, userId, sessionId }: Required<StorageKey>,
     { isForward, eventId, limit, withCount }: EventPageRequest,
-    { onRetry }: StorageCall,
+    { signal, onRetry }: StorageCall,
   ): MaybePromise<ReadEvents | undefined> {
-    return callSessionCore(this.#holdsData, () =>
+    return this.#read(signal, () =>
       this.core.page(appName, userId, sessionId, isForward, eventId, limit, withCount, onRetry),
     );
   }
@@ -138,12 +143,12 @@ export class CoreStore implements SessionStore {
     userId: string | undefined,
     descending: boolean,
     { limit, offset, page, withTotal, orderBy, after: last, terms = [] }: ListPageRequest,
-    { onRetry }: StorageCall,
+    { signal, onRetry }: StorageCall,
   ): MaybePromise<ReadList> {
     const place = last && [last[orderBy], last.sessionId, last.userId];
     const byCreation = orderBy === 'createTime';
     const list = (): MaybePromise<ReadList> => {
-      const listed = callSessionCore<CoreList>(this.#holdsData, () =>
+      const listed = this.#read<CoreList>(signal, () =>
         this.core.list(
           appName,
           userId,
@@ -168,11 +173,14 @@ export class CoreStore implements SessionStore {
       return this.#memoryTerms.list(request) ?? list();
     }
     if (indices === undefined || !(byCreation || hasTerms)) return list();
-    const completed = after(this.open(), () =>
+    const completed = after(this.open({ signal }), () =>
       byCreation ? indices.completeCreateTimes() : undefined,
     );
     const listed = after(completed, () => (hasTerms ? indices.listByTerms(request) : undefined));
-    return after(listed, (found) => found ?? list());
+    return orAborted(
+      signal,
+      after(listed, (found) => found ?? list()),
+    );
   }
 
   #toListed(sessions: readonly unknown[]): ListedSession[] {
@@ -261,8 +269,11 @@ export class CoreStore implements SessionStore {
     );
   }
 
-  sharedState({ appName, userId }: StateOwner, { onRetry }: StorageCall): MaybePromise<string> {
-    return callSessionCore(this.#holdsData, () => this.core.shared_state(appName, userId, onRetry));
+  sharedState(
+    { appName, userId }: StateOwner,
+    { signal, onRetry }: StorageCall,
+  ): MaybePromise<string> {
+    return this.#read(signal, () => this.core.shared_state(appName, userId, onRetry));
   }
 
   delete({ what, key }: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
@@ -291,6 +302,15 @@ export class CoreStore implements SessionStore {
   free(): void {
     this.core.free();
   }
+}
+
+/** Ends a wait for the browser, which writes nothing, when the signal fires. Memory answers at once. */
+function orAborted<T>(
+  signal: HostAbortSignal | undefined,
+  result: MaybePromise<T>,
+): MaybePromise<T> {
+  const isAwaited = signal !== undefined && result instanceof Promise;
+  return isAwaited ? untilAborted(signal, result) : result;
 }
 
 function listedSession([

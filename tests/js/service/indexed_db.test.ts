@@ -14,6 +14,8 @@ import {
   type SessionError,
 } from '../../../js/index.js';
 import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/adk/index.js'; // prettier-ignore
+import type { StorageCall } from '../../../js/model/diagnostic.js';
+import { CoreStore } from '../../../js/storage/core_store.js';
 import { mapAdapter } from '../../../js/examples/map_adapter.js';
 import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
 
@@ -94,6 +96,35 @@ describe('An IndexedDbSessionService', () => {
   it('does not open the database if the signal has fired', async () => {
     const signal = AbortSignal.abort();
     await failure(new IndexedDbSessionService().open({ signal }), 'aborted');
+  });
+
+  it('ends a read whose signal fires, although the browser does not answer', async () => {
+    await new InMemorySessionService().open();
+    const never = new Promise<never>(() => undefined);
+    const core = new Proxy({}, { get: () => () => never });
+    const store = new CoreStore(core as never, false);
+    const indexed = new CoreStore({ open: () => Promise.resolve() } as never, false, {
+      completeCreateTimes: () => never,
+    } as never);
+    const list = { orderBy: 'lastUpdateTime', withTotal: false } as const;
+    const page = { isForward: true, withCount: false } as const;
+    const reads: Record<string, (call: StorageCall) => unknown> = {
+      open: (call) => store.open(call),
+      get: (call) => store.get(KEY, undefined, undefined, call),
+      page: (call) => store.page(KEY, page as never, call),
+      list: (call) => store.list('app', undefined, false, list as never, call),
+      'list by createTime': (call) =>
+        indexed.list('app', undefined, false, { ...list, orderBy: 'createTime' } as never, call),
+      sharedState: (call) => store.sharedState(APP, call),
+    };
+    for (const [verb, read] of Object.entries(reads)) {
+      const stop = new AbortController();
+      const reading = Promise.resolve(read({ signal: stop.signal }));
+      const silent = new Promise((resolve) => setTimeout(resolve, 1000));
+      stop.abort(new Error(verb));
+      const error = await failure(Promise.race([reading, silent]), 'aborted');
+      assert.equal((error.cause as Error).message, verb);
+    }
   });
 
   it('refuses to delete a database with an invalid name', async () => {
