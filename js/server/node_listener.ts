@@ -89,19 +89,12 @@ export function nodeListener(
 
 /** Returns the request, or a response that says why there is none. */
 function requestOf(request: NodeRequest, signal: AbortSignal): Request | Response {
-  const { method = 'GET', rawHeaders, socket } = request;
-  if (request.readableEnded === true && request.body !== undefined) {
-    return jsonResponse(
-      { detail: 'Mount the handler before the body parsers of the server.' },
-      500,
-    );
-  }
+  const { method = 'GET', socket } = request;
   try {
-    const headers = new Headers();
-    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-      const name = rawHeaders[index]!;
-      // HTTP/2 sends method and path as headers.
-      if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1]!);
+    const headers = headersOf(request);
+    if (isBodyTaken(request, headers)) {
+      const detail = 'Mount the handler before the body parsers of the server.';
+      return jsonResponse({ detail }, 500);
     }
     const scheme = 'encrypted' in socket ? 'https' : 'http';
     const hasBody = method !== 'GET' && method !== 'HEAD';
@@ -116,6 +109,27 @@ function requestOf(request: NodeRequest, signal: AbortSignal): Request | Respons
     // `Request` refuses an invalid host, and methods such as TRACE.
     return jsonResponse({ detail: 'The request is malformed.' }, 400);
   }
+}
+
+function headersOf({ rawHeaders }: NodeRequest): Headers {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    const value = rawHeaders[index + 1]!;
+    // HTTP/2 sends method, path and host in headers of its own.
+    if (name === ':authority') headers.set('host', value);
+    else if (!name.startsWith(':')) headers.append(name, value);
+  }
+  return headers;
+}
+
+/** Returns whether somebody has read the body. The handler would take it for an empty one. */
+function isBodyTaken({ readableEnded, body }: NodeRequest, headers: Headers): boolean {
+  const hadBody =
+    body !== undefined ||
+    headers.has('transfer-encoding') ||
+    Number(headers.get('content-length')) > 0;
+  return readableEnded === true && hadBody;
 }
 
 /** Takes path and query only: a request line may name any host. */
@@ -149,7 +163,9 @@ async function send(
   response.writeHead(webResponse.status, Object.fromEntries(webResponse.headers));
   const reader = webResponse.body?.getReader();
   if (reader !== undefined) {
-    gone.addEventListener('abort', () => void reader.cancel().catch(() => undefined));
+    const stop = (): void => void reader.cancel().catch(() => undefined);
+    if (gone.aborted) stop();
+    else gone.addEventListener('abort', stop);
     for (;;) {
       const { done, value } = await reader.read();
       if (done || gone.aborted) break;

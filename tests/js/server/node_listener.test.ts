@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -91,6 +92,62 @@ describe('nodeListener', () => {
     assert.match(await response.text(), /before the body parsers/);
     parsing.closeAllConnections();
     parsing.close();
+  });
+
+  it('says so if somebody has read the body and left nothing of it', async (t) => {
+    const reading = createServer((request, response) => {
+      request.resume().once('end', () => void listener(request, response));
+    });
+    t.after(() => reading.close().closeAllConnections());
+    await once(reading.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(reading.address() as AddressInfo).port}${SESSIONS}`;
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: '{"state":{"a":1}}' });
+    assert.equal(response.status, 500);
+    assert.match(await response.text(), /before the body parsers/);
+    assert.equal((await fetch(url)).status, 200);
+  });
+
+  it('ends a feed whose client goes before the response is sent', async (t) => {
+    const handler = sessionHandler(service, { authorize: () => true, maxFeeds: 1 });
+    const changes = '/apps/shop/changes';
+    let sent: Promise<void> | undefined;
+    const late = nodeListener(async (request) => {
+      const response = await handler(request);
+      controller.abort();
+      await once(request.signal, 'abort');
+      return response;
+    });
+    const other = createServer((request, response) => {
+      sent = late(request, response);
+    });
+    t.after(() => other.close().closeAllConnections());
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}${changes}`;
+    const controller = new AbortController();
+    await assert.rejects(fetch(url, { signal: controller.signal }));
+    await sent;
+    const next = await handler(new Request(`http://localhost${changes}`));
+    assert.equal(next.status, 200);
+    await next.body!.cancel();
+  });
+
+  it('takes a page of its own origin for one over HTTP/2 too', async (t) => {
+    const other = createHttp2Server((request, response) => void listener(request, response));
+    t.after(() => other.close());
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const ownOrigin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const client = connectHttp2(ownOrigin);
+    t.after(() => client.destroy());
+    for (const [origin, status] of [
+      [ownOrigin, 200],
+      ['http://evil.example', 403],
+    ] as const) {
+      const [headers] = (await once(client.request({ ':path': SESSIONS, origin }), 'response')) as [
+        Record<string, unknown>,
+      ];
+      assert.equal(headers[':status'], status);
+    }
   });
 
   it('gives up a call whose client has gone', async () => {
