@@ -1,6 +1,6 @@
 import { invalid } from '../../errors/invalid.js';
 import type { CreateSessionRequest, Session, SessionChanges } from '../../model/session.js';
-import { toMilliseconds, toSeconds } from '../../python/time.js';
+import { timeInMilliseconds, toMilliseconds, toSeconds } from '../../python/time.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { flagIn, numberIn, textIn, timeIn, wordIn } from '../http/query.js';
@@ -227,7 +227,7 @@ export async function requireSession(
 
 /** Returns a time of a request in milliseconds. Only our own client sends milliseconds. */
 function millisecondsOf({ isOwnClient }: RouteCall, time: number | undefined): number | undefined {
-  return isOwnClient ? time : time && toMilliseconds(time);
+  return isOwnClient ? time : (timeInMilliseconds(time) as number | undefined);
 }
 
 /** Takes the labels of a query, each as `key:value`; `undefined` if there are none. */
@@ -260,7 +260,8 @@ function createRequestIn(call: RouteCall) {
     lastUpdateTime: millisecondsOf(call, lastUpdateTime),
     stateDelta: stateIn(call, stateDelta, 'stateDelta'),
     state: stateIn(call, state, 'state'),
-    ...(events !== undefined && { events: eventsIn(call) }),
+    // Python's clients send null for what is absent.
+    events: events === undefined || events === null ? undefined : eventsIn(call),
     signal,
   };
 }

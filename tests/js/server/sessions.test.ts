@@ -29,6 +29,23 @@ describe('Sessions over HTTP', () => {
     });
   });
 
+  it('null at a creation counts as absent, as adk api_server has it', async () => {
+    const { ask } = serve();
+    const body = { sessionId: null, state: null, events: null, lastUpdateTime: null, title: null };
+    const { status, body: session } = await ask(SESSIONS, { body });
+    assert.equal(status, 200);
+    assert.deepEqual((session as { state: unknown }).state, {});
+  });
+
+  it('a lastUpdateTime that is no number is refused with 400', async () => {
+    const { ask } = serve();
+    for (const lastUpdateTime of ['5', true, [], {}]) {
+      const { status, body } = await ask(SESSIONS, { body: { lastUpdateTime } });
+      assert.equal(status, 400);
+      assert.equal((body as { key: string }).key, 'lastUpdateTime');
+    }
+  });
+
   it('a session is created with its events in one step', async () => {
     const { ask } = serve();
     const events = [eventJson('e1', { turn: 1 }), eventJson('e2', { turn: 2 })];
