@@ -2,7 +2,7 @@ import { requireService } from '../call/require_service.js';
 import { raceSignal, TimeLimit } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
-import { requirePermission } from './routes/authorize.js';
+import { AuthorizeFailure, requirePermission } from './routes/authorize.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { requireWatchKeys } from '../watch/watch_request.js';
 import { changeFeed } from './routes/change_feed.js';
@@ -123,11 +123,14 @@ class Handler {
       if (request.method === 'OPTIONS') return optionsResponse(request, headers);
       response = await this.#respond(request);
     } catch (error) {
-      if (isServerFault(error)) this.#report(error, request);
+      if (isServerFault(error)) void this.#report(error, request);
       response = errorResponse(error);
     }
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
-    return request.method === 'HEAD' ? new Response(null, response) : response;
+    if (request.method !== 'HEAD') return response;
+    // A change feed would stay open.
+    await response.body?.cancel();
+    return new Response(null, response);
   }
 
   async #respond(request: Request): Promise<Response> {
@@ -196,9 +199,11 @@ class Handler {
     });
   }
 
-  #report(error: unknown, request: Request): void {
+  async #report(error: unknown, request: Request): Promise<void> {
+    const thrown = error instanceof AuthorizeFailure ? error.cause : error;
     try {
-      this.#settings.onError?.(error, request);
+      // It may be asynchronous. An unhandled rejection would end the process.
+      await Promise.resolve(this.#settings.onError?.(thrown, request));
     } catch {
       // Ignored: the client still gets its response.
     }

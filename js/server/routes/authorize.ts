@@ -101,6 +101,16 @@ export type Authorize = (
   access: SessionAccess,
 ) => Permission | Promise<Permission>;
 
+/**
+ * `authorize` threw the cause. That may be a `SessionError` of a service that `authorize` asked, whose code says
+ * nothing about the request.
+ */
+export class AuthorizeFailure extends Error {
+  constructor(cause: unknown) {
+    super('authorize failed', { cause });
+  }
+}
+
 /** The code of the order to forget, which `js/cache` obeys. */
 export const FORGET = 'forget';
 
@@ -109,13 +119,14 @@ export const FORGET = 'forget';
  *
  * @returns whether the request may change `app:` state
  * @throws HttpRefusal if the request is refused; the refusal is the same whether the session exists or not
+ * @throws AuthorizeFailure if `authorize` throws
  */
 export async function requirePermission(
   authorize: Authorize,
   request: HostRequest,
   access: SessionAccess,
 ): Promise<boolean> {
-  const permission = await authorize(request, access);
+  const permission = await ask(authorize, request, access);
   if (permission === true) return false;
   if (permission === 'unauthenticated') {
     throw new HttpRefusal(401, 'This request does not tell who sends it.');
@@ -123,6 +134,20 @@ export async function requirePermission(
   if (permission === FORGET) {
     throw new HttpRefusal(410, 'Forget all data of this owner.', {}, FORGET);
   }
-  if (typeof permission === 'object') return permission.mayWriteAppState === true;
+  // Another object, such as a user, allows nothing.
+  const { mayWriteAppState } = Object(permission) as { readonly mayWriteAppState?: unknown };
+  if (typeof mayWriteAppState === 'boolean') return mayWriteAppState;
   throw new HttpRefusal(403, 'This is not allowed.');
+}
+
+async function ask(
+  authorize: Authorize,
+  request: HostRequest,
+  access: SessionAccess,
+): Promise<Permission> {
+  try {
+    return await authorize(request, access);
+  } catch (cause) {
+    throw new AuthorizeFailure(cause);
+  }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { SessionError } from '../../../js/index.js';
 import type { SessionAccess } from '../../../js/server/index.js';
 import { APP, eventJson, KEY, seed, serve, SESSION, SESSIONS, USER } from './fixture.js';
 
@@ -110,6 +111,8 @@ describe('Authorization', () => {
       () => 'yes' as never,
       () => null as never,
       () => 1 as never,
+      () => ({ id: 'ada' }) as never,
+      () => ({ mayWriteAppState: 'no' }) as never,
     ]) {
       const { ask, service } = serve({ authorize, onError: (error) => heard.push(error) });
       await seed(service);
@@ -118,5 +121,18 @@ describe('Authorization', () => {
       assert.ok(!JSON.stringify(body).includes('10.0.0.7'));
     }
     assert.match(String(heard[0]), /10\.0\.0\.7/);
+  });
+
+  it('that throws an error of a service is answered with 500, whatever its code', async () => {
+    const heard: unknown[] = [];
+    for (const code of ['not_found', 'aborted', 'invalid_argument'] as const) {
+      const error = new SessionError(code, 'There is no session "owner of s1".');
+      const authorize = () => Promise.reject(error);
+      const { ask } = serve({ authorize, onError: (thrown) => heard.push(thrown) });
+      const { status, body } = await ask(SESSION);
+      assert.deepEqual([status, body], [500, { detail: 'The server failed.' }]);
+      assert.equal(heard.pop(), error);
+    }
+    assert.deepEqual(heard, []);
   });
 });

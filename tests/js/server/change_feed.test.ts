@@ -205,6 +205,15 @@ describe('A change feed', () => {
     await again.body!.cancel();
   });
 
+  it('is not open after a HEAD, which has no body', async () => {
+    const { handler } = serve({ maxFeeds: 1 });
+    const head = await handler(requestTo(CHANGES, { method: 'HEAD' }));
+    assert.deepEqual([head.status, head.body], [200, null]);
+    const feed = await handler(requestTo(CHANGES));
+    assert.equal(feed.status, 200);
+    await feed.body!.cancel();
+  });
+
   it('that nobody reads gets only the newest append of each session', async () => {
     const { handler, service } = serve();
     const response = await handler(requestTo(CHANGES));

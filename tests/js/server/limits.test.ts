@@ -192,6 +192,18 @@ describe('Limits of requests', () => {
     assert.deepEqual([status, body], [500, { detail: 'The server failed.' }]);
   });
 
+  it('an onError that rejects does not end the process', async (t) => {
+    const rejections: unknown[] = [];
+    const listener = (reason: unknown): void => void rejections.push(reason);
+    process.on('unhandledRejection', listener);
+    t.after(() => process.off('unhandledRejection', listener));
+    const onError = (): unknown => Promise.reject(new Error('the log is down'));
+    const { ask } = serve({ authorize: () => Promise.reject(new Error('down')), onError });
+    assert.equal((await ask(SESSION)).status, 500);
+    await new Promise(setImmediate);
+    assert.deepEqual(rejections, []);
+  });
+
   it('a path that does not exist is 404, a method that does not exist 405', async () => {
     const { ask } = serve();
     for (const path of ['/', '/apps', '/apps//users/u/sessions', `${SESSION}/x`, `${SESSION}/`]) {
