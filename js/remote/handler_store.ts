@@ -105,7 +105,10 @@ export class HandlerStore implements ServerStore {
     call: StorageCall,
   ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page, 0);
-    const order = descending ? 'desc' : 'asc';
+    // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in
+    // descending order such a session would be missing.
+    const isReversed = descending && wanted.limit === undefined && wanted.offset === 0;
+    const order = descending && !isReversed ? 'desc' : 'asc';
     const title = absentIfEmpty(description?.title);
     const labels = absentIfEmpty(description?.labels);
     const list = [appName, userId, order, orderBy, labels, title] as const;
@@ -113,14 +116,13 @@ export class HandlerStore implements ServerStore {
     const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
     const most = wanted.limit ?? Infinity;
     const path = pathTo({ appName }, '/sessions');
-    const sessions: ListedSession[] = [];
+    const sessions = new Map<string, ListedSession>();
     const shared = new SharedKeys();
-    let total = 0;
+    let total: number | undefined;
     let cursor =
       after && cursorText(LIST_CURSOR, list, [0, after[orderBy], after.sessionId, after.userId]);
     do {
-      const isFirst = sessions.length === 0;
-      const limit = Math.min(CHUNK, most - sessions.length);
+      const limit = Math.min(CHUNK, most - sessions.size);
       const isOffset = cursor === undefined && description === undefined;
       const offset = isOffset ? wanted.offset : undefined;
       const query = {
@@ -128,20 +130,27 @@ export class HandlerStore implements ServerStore {
         order,
         orderBy,
         limit,
-        withTotal: withTotal && isFirst,
+        withTotal: withTotal && total === undefined,
         offset,
         cursor,
         title,
         label,
       };
       const chunk = (await this.#get(path, query, call, (json) => listedIn(json, list)))!;
-      if (isFirst) total = chunk.total;
-      sessions.push(...chunk.sessions.map((session) => shared.takeOut(session)));
+      total ??= chunk.total;
+      for (const session of chunk.sessions) {
+        const name = JSON.stringify([session.userId, session.id]);
+        // One that moved to a later place comes twice.
+        sessions.delete(name);
+        sessions.set(name, shared.takeOut(session));
+      }
       // Only a full page has a next one.
       cursor = chunk.sessions.length === 0 ? undefined : chunk.nextCursor;
-    } while (cursor !== undefined && sessions.length < most);
+    } while (cursor !== undefined && sessions.size < most);
     const numbers = pageNumbers(limit, offset, page, total);
-    return [sessions, numbers.page, numbers.items, total, numbers.pages, shared.states];
+    const listed = [...sessions.values()];
+    if (isReversed) listed.reverse();
+    return [listed, numbers.page, numbers.items, total, numbers.pages, shared.states];
   }
 
   async append(request: AppendRequest): Promise<Appended> {

@@ -84,6 +84,30 @@ it('A page of a remote list, and the page after it, are those of the service tha
   );
 });
 
+for (const order of ['asc', 'desc'] as const) {
+  it(`A whole list, ${order}, has each session once if some are updated while it is read`, async () => {
+    let now = 1000;
+    const service = new InMemorySessionService({ clock: () => (now += 1) });
+    const key = (n: number) => ({ appName: 'shop', userId: 'ada', sessionId: `s${n}` });
+    for (let n = 0; n < 1500; n += 1) await service.createSession(key(n));
+    const send = fetchFrom(handlerOn(service));
+    const updates = [3, 1400].values();
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const response = await send(input, init);
+      const update = (input as string).includes('/sessions?') ? updates.next().value : undefined;
+      if (update !== undefined) await service.updateState({ ...key(update), stateDelta: { n: 1 } });
+      return response;
+    };
+    const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
+    const read = await remote.listSessions({ appName: 'shop', order });
+    assert.equal(read.sessions.length, 1500);
+    const ids = new Set(read.sessions.map(({ id }) => id));
+    assert.equal(ids.size, 1500);
+    const expected = await service.listSessions({ appName: 'shop', order });
+    assert.deepEqual(await remote.listSessions({ appName: 'shop', order }), expected);
+  });
+}
+
 it('A list by title and labels has what a model has, whatever was created, renamed and deleted before', async () => {
   for (let seed = 0; seed < 30; seed += 1) {
     let now = 1_700_000_000_000;
