@@ -5,7 +5,6 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { REMOVED } from '../state/scope.js';
-import type { ServiceCore } from '../service/service_core.js';
 import { sortList } from '../storage/list_place.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
@@ -23,7 +22,7 @@ import { readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { bodyOf, createAt, type ServerStore } from './server_store.js';
 import { runAgent } from './run/run.js';
-import { type RunRequest, takeRun } from './run/run_request.js';
+import type { AgentRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
 
 /**
@@ -45,7 +44,8 @@ export class ApiServerStore implements ServerStore {
       throw unsupported('creates sessions with nothing but an id and a state');
     }
     return createAt(this.#connection, sessionsPath(key), request, ifAbsent, (json) => {
-      const session = pythonSession(json);
+      // Some storages of the server strip white space from the id.
+      const session = pythonSession(json, key);
       return session && readSessionOf(session);
     });
   }
@@ -115,12 +115,7 @@ export class ApiServerStore implements ServerStore {
     await this.#connection.request(request, call, () => true);
   }
 
-  run<S extends object>(
-    core: ServiceCore,
-    request: RunRequest<S>,
-    stopped: HostAbortSignal,
-  ): AsyncGenerator<Event, void, undefined> {
-    const run = takeRun(core, request);
+  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
     requireNoRemoval(run.stateDelta);
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>

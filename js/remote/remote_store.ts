@@ -1,4 +1,5 @@
 import { loadPart } from '../call/load_part.js';
+import { raceSignal, untilAborted } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { isPlainObject } from '../json/rules.js';
@@ -9,7 +10,7 @@ import type { Connection } from './connection/connection.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { HandlerStore } from './handler_store.js';
-import type { RunRequest } from './run/run_request.js';
+import { type RunRequest, takeRun } from './run/run_request.js';
 import type { ServerStore } from './server_store.js';
 
 /** Stores at whatever server there is: asks it once what it is. */
@@ -38,13 +39,25 @@ export class RemoteStore implements SessionStore {
   readonly delete = this.#verb('delete');
   readonly deleteUnchanged = this.#verb('deleteUnchanged');
 
+  /**
+   * Runs an agent and yields its events.
+   *
+   * @param core that of the service
+   * @param stopped fires when the caller wants no more events
+   */
   async *run<S extends object>(
     core: ServiceCore,
     request: RunRequest<S>,
     stopped: HostAbortSignal,
   ): AsyncGenerator<Event, void, undefined> {
-    const store = await this.#store();
-    yield* store.run(core, request, stopped);
+    // Taken before anything is awaited: the caller may change the request meanwhile.
+    const run = takeRun(core, request);
+    try {
+      const store = await raceSignal(stopped, this.#store(run.signal));
+      yield* store.run(run, stopped);
+    } catch (error) {
+      if (!stopped.aborted) throw error;
+    }
   }
 
   free(): void {
@@ -53,19 +66,19 @@ export class RemoteStore implements SessionStore {
 
   #verb<Name extends keyof ServerStore>(name: Name): ServerStore[Name] {
     const run = async (...parameters: unknown[]): Promise<unknown> => {
-      const store = await this.#store();
+      const store = await this.#store(signalOf(parameters));
       return Reflect.apply(store[name], store, parameters) as unknown;
     };
     return run as ServerStore[Name];
   }
 
-  /** Without the signal of a call, because other calls wait for the same answer. */
-  #store(): Promise<ServerStore> {
+  /** The signal ends only the wait of its call, because other calls wait for the same answer. */
+  async #store(signal: HostAbortSignal | undefined): Promise<ServerStore> {
     this.#server ??= this.#probe({}).catch((error: unknown) => {
       this.#server = undefined;
       throw error;
     });
-    return this.#server;
+    return untilAborted(signal, this.#server);
   }
 
   async #probe(call: StorageCall): Promise<ServerStore> {
@@ -83,6 +96,12 @@ export class RemoteStore implements SessionStore {
     const { ApiServerStore } = await loadPart(() => import('./api_server_store.js'));
     return new ApiServerStore(this.#connection);
   }
+}
+
+/** Returns the signal of a call. A verb gets it in its last parameter, `create` in its first. */
+function signalOf(parameters: readonly unknown[]): HostAbortSignal | undefined {
+  const calls = [parameters.at(-1), parameters[0]].map((given) => Object(given) as StorageCall);
+  return calls.find(({ signal }) => signal !== undefined)?.signal;
 }
 
 function otherVersion(version: string): SessionError {

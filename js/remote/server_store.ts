@@ -1,4 +1,3 @@
-import type { ServiceCore } from '../service/service_core.js';
 import type {
   CreatedSession,
   CreateRequest,
@@ -8,7 +7,7 @@ import type {
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { Connection, ReadResponse } from './connection/connection.js';
-import type { RunRequest } from './run/run_request.js';
+import type { AgentRun } from './run/run_request.js';
 
 /** Stores at one kind of server. */
 export interface ServerStore extends Required<
@@ -17,14 +16,9 @@ export interface ServerStore extends Required<
   /**
    * Runs an agent and yields its events.
    *
-   * @param core that of the service
    * @param stopped fires when the caller wants no more events
    */
-  run<S extends object>(
-    core: ServiceCore,
-    request: RunRequest<S>,
-    stopped: HostAbortSignal,
-  ): AsyncGenerator<Event, void, undefined>;
+  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
 }
 
 /**

@@ -1,7 +1,9 @@
 import { backoff } from '../call/backoff.js';
 import { onAbort } from '../call/on_abort.js';
+import { isSessionError } from '../errors/errors.js';
 import { pause } from '../http/call_limit.js';
-import { connectionError, isTransient, retryAfterOf } from '../http/http_errors.js';
+import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';
+import { isPlainObject } from '../json/rules.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { decodeNotice } from '../watch/tab_message.js';
@@ -74,18 +76,25 @@ export function subscribe(
 async function runSubscription(subscription: Subscription): Promise<void> {
   const { signal } = subscription.ended;
   let lastPause = 0;
+  let wasUnauthorized = false;
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     let openedAt = Infinity;
     let atLeast = 0;
+    let isUnauthorized = false;
     try {
       await readFeed(subscription, () => (openedAt = performance.now()));
     } catch (error) {
       if (signal.aborted) return;
-      if (!isTransient(error)) throw error;
+      isUnauthorized = hasStatus(error, 401);
+      // The next attempt asks for another token, if this one has expired or there was none.
+      const mayGetToken =
+        (isUnauthorized && !wasUnauthorized) || isSessionError(error, 'storage_unavailable');
+      if (!isTransient(error) && !mayGetToken) throw error;
       subscription.onError(error);
       atLeast = retryAfterOf(error);
     }
     if (signal.aborted) return;
+    wasUnauthorized = isUnauthorized;
     // A feed that breaks as soon as it is open is no success: each one may make the watchers read everything again.
     if (performance.now() - openedAt > lastPause) attempt = 0;
     lastPause = Math.max(backoff(attempt, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
@@ -131,6 +140,7 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
   } finally {
     clearTimeout(timer);
     ignoreSignal();
+    silence.abort();
   }
 }
 

@@ -1,5 +1,5 @@
 import { onAbort } from '../../call/on_abort.js';
-import { raceSignal } from '../../call/time_limit.js';
+import { raceSignal, TimeLimit } from '../../call/time_limit.js';
 import { send } from '../../http/exchange.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { Connection, RemoteRequest } from './connection.js';
@@ -7,6 +7,9 @@ import { refusalOf } from './response_error.js';
 
 /** The most characters of an event that is not complete: a server that never ends one must not fill the memory. */
 const MAX_PENDING = 2 ** 26;
+
+/** Milliseconds to wait for the body of a refusal. */
+const REFUSAL_MS = 5000;
 
 /** A response that has begun. */
 export interface OpenStream {
@@ -18,7 +21,7 @@ export interface OpenStream {
 /**
  * Sends a request, once, and returns when its response begins.
  *
- * @param signal ends the request
+ * @param signal ends the request; fire it in any case, because the body of a refusal may not have ended
  * @throws SessionError the refusal, if the status is not 200; and what `fetch` throws
  */
 export function openStream(
@@ -34,9 +37,21 @@ export function openStream(
     const { fetch } = connection.options;
     const response = await send(http, { ...headers, ...extraHeaders }, signal, fetch);
     if (response.status === 200) return { response, mask };
-    throw refusalOf(response.status, response.headers, mask(await response.text()));
+    throw refusalOf(response.status, response.headers, mask(await refusalText(response)));
   };
   return raceSignal(signal, open());
+}
+
+/** Returns the body of a refusal. Returns an empty text if it does not come soon: the status is there. */
+async function refusalText(response: Response): Promise<string> {
+  const limit = new TimeLimit(REFUSAL_MS);
+  try {
+    return await raceSignal(limit.signal, response.text());
+  } catch {
+    return '';
+  } finally {
+    limit.end();
+  }
 }
 
 /**

@@ -25,7 +25,7 @@ export interface RunServer {
 /**
  * Sends a run, once, and yields its events. The handle has each stored event before it is yielded.
  *
- * @param stopped fires when the caller wants no more events
+ * @param stopped fires when the caller wants no more events; the run then fails
  * @throws SessionError `remote`, `connection_lost`, `aborted`, `closed`, or the code of the refusal
  */
 export async function* runAgent(
@@ -63,7 +63,6 @@ export async function* runAgent(
     });
     if (failure !== undefined) throw failure;
   } catch (cause) {
-    if (stopped.aborted) return;
     ended.signal.throwIfAborted();
     throw isSessionError(cause) ? cause : lostRun(innermostMessage(cause), cause);
   } finally {

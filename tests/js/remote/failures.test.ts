@@ -286,6 +286,32 @@ describe('A remote service', () => {
     assert.equal(await remote.getSession(KEY), undefined);
   });
 
+  it('ends the calls whose signals fire while it asks what the server is, and no others', async () => {
+    const { remote, faults } = openFaulty();
+    let answer = (): void => undefined;
+    faults.push((send) => new Promise((resolve) => (answer = () => resolve(send()))));
+    const other = remote.createSession(KEY);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const session = { ...KEY, id: 's1', state: {}, events: [], lastUpdateTime: 0 };
+    const calls = [
+      remote.getSession({ ...KEY, signal }),
+      remote.createSession({ ...KEY, sessionId: 's2', signal }),
+      remote.appendEvent({ session, event: said('e1'), signal }),
+      remote.listSessions({ appName: 'shop', signal }),
+      remote.updateSession({ ...KEY, signal }, { title: 'Tea' }),
+    ].map((call) => assert.rejects(call, failsWith('aborted')));
+    setImmediate(() => controller.abort());
+    await Promise.all(calls);
+    answer();
+    assert.equal((await other).id, 's1');
+    const { sessions } = await remote.listSessions({ appName: 'shop' });
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      ['s1'],
+    );
+  });
+
   it('ends its calls when their signals fire, and when it is closed', async () => {
     const { remote, faults, sent } = openFaulty();
     await remote.createSession(KEY);

@@ -39,6 +39,18 @@ describe('A remote service refuses', () => {
     });
   }
 
+  it('a creation by adk api_server whose storage strips white space from the id', async () => {
+    const { remote } = openBehind((url, init) => {
+      if (url.endsWith('/version')) return Response.json({ language: 'python' });
+      const { sessionId: given } = JSON.parse(init?.body as string) as { sessionId: string };
+      const session = { id: given.trim(), state: {}, events: [], lastUpdateTime: 5 };
+      return Response.json({ appName: KEY.appName, userId: KEY.userId, ...session });
+    });
+    assert.equal((await remote.createSession(KEY)).id, 's1');
+    const padded = { ...KEY, sessionId: ' s1' };
+    await assert.rejects(remote.createSession(padded), { code: 'connection_lost' });
+  });
+
   it('the creation of another session', async () => {
     const { remote } = openBehind((_, init) => {
       if (init?.method === 'POST') init.body = (init.body as string).replace('"s1"', '"s2"');
@@ -107,9 +119,10 @@ async function pausesOf(t: TestContext, count: number, feed: () => Response) {
   const pauses: number[] = [];
   const real = globalThis.setTimeout;
   t.mock.method(globalThis, 'setTimeout', (run: () => void, milliseconds = 0) => {
-    // The time of silence after which a feed counts as broken.
-    if (milliseconds !== 45_000) pauses.push(milliseconds);
-    return real(run, milliseconds === 45_000 ? milliseconds : 0);
+    // The limits of a silent feed and of the body of a refusal.
+    const isLimit = milliseconds === 45_000 || milliseconds === 5000;
+    if (!isLimit) pauses.push(milliseconds);
+    return real(run, isLimit ? milliseconds : 0);
   });
   let opened = 0;
   const { remote, seen } = openBehind((url) => {

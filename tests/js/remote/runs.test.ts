@@ -63,6 +63,7 @@ describe('A run of a remote service', () => {
   let stored: object[];
   let respond: Respond;
   let respondToRead: Respond | undefined;
+  let respondToVersion: Respond;
   const sent: { readonly url: string; readonly body: string }[] = [];
   const server = createServer((request, response) => void answer(request, response));
   let remote: RemoteSessionService;
@@ -70,7 +71,7 @@ describe('A run of a remote service', () => {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url!;
     const body = await text(request);
-    if (url === '/version') return void answered(200, '{"language":"python"}')(response, request);
+    if (url === '/version') return respondToVersion(response, request);
     sent.push({ url, body });
     if (url === '/run_sse') return respond(response, request);
     const last = stored.at(-1) as typeof one | undefined;
@@ -95,6 +96,7 @@ describe('A run of a remote service', () => {
     stored = [];
     sent.length = 0;
     respondToRead = undefined;
+    respondToVersion = answered(200, '{"language":"python"}');
     const { port } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}`;
     remote = new RemoteSessionService({ url, getAccessToken: () => TOKEN, retries: 1 });
@@ -324,6 +326,31 @@ describe('A run of a remote service', () => {
       await ended;
       assert.deepEqual(await run.next(), { done: true, value: undefined });
     }
+  });
+
+  it('ends when its consumer stops or its signal fires while the server is asked what it is', async () => {
+    const arrived = new Promise<void>((resolve) => (respondToVersion = () => resolve()));
+    const stop = new AbortController();
+    const run = remote.run({ ...KEY, newMessage });
+    const step = run.next();
+    const aborted = remote.run({ ...KEY, newMessage, signal: stop.signal }).next();
+    await arrived;
+    const done = { done: true, value: undefined };
+    assert.deepEqual(await run.return(), done);
+    assert.deepEqual(await step, done);
+    stop.abort();
+    await assert.rejects(aborted, failsWith('aborted', /./));
+    assert.deepEqual(sent, []);
+  });
+
+  it('sends the request as it was at the first step', async () => {
+    respond = streamed();
+    const [part] = newMessage.parts;
+    const request = { ...KEY, newMessage: { role: 'user', parts: [{ ...part! }] } };
+    const step = remote.run(request).next();
+    request.newMessage.parts[0]!.text = 'later';
+    await step;
+    assert.deepEqual(JSON.parse(runs()[0]!.body), { ...KEY, newMessage });
   });
 
   it('reports that the handle could not be read, and a failure of the run before that', async () => {

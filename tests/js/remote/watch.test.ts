@@ -153,6 +153,66 @@ describe('The watchers of a remote service', () => {
     await remote.close();
   });
 
+  it('get another token if one has expired, or none could be had', async () => {
+    const { handler } = openRemote();
+    const tokens = [
+      () => 'expired',
+      () => 'fresh',
+      () => 'expired',
+      () => Promise.reject(new TypeError('fetch failed')),
+      () => 'fresh',
+    ];
+    const feeds: ReadableStreamDefaultController<Uint8Array>[] = [];
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      const request = new Request(input, init);
+      if (!request.url.includes('/changes')) return handler(request);
+      if (request.headers.get('authorization') !== 'Bearer fresh') {
+        return Promise.resolve(Response.json({ detail: 'no' }, { status: 401 }));
+      }
+      const body = new ReadableStream<Uint8Array>({
+        start(feed) {
+          feeds.push(feed);
+          feed.enqueue(new TextEncoder().encode('data: {"type":"resync"}\n\n'));
+        },
+      });
+      return Promise.resolve(new Response(body));
+    };
+    const { remote } = openRemote({ fetch, getAccessToken: () => tokens.shift()!() });
+    const notices = remote.watch({ appName: 'shop' });
+    assert.equal((await nextOf(notices)).type, 'resync');
+    feeds[0]?.close();
+    assert.equal((await nextOf(notices)).type, 'resync');
+    assert.deepEqual(tokens, []);
+    await remote.close();
+  });
+
+  it('end if the feed is refused again after another token, even if the body of the refusal never ends', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { handler } = openRemote();
+    const seen: Diagnostic[] = [];
+    const ended: unknown[] = [];
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      if (!(input as string).includes('/changes')) return fetchFrom(handler)(input, init);
+      init?.signal?.addEventListener('abort', () => ended.push(init.signal));
+      return Promise.resolve(new Response(new ReadableStream(), { status: 401 }));
+    };
+    const onDiagnostic = (diagnostic: Diagnostic) => seen.push(diagnostic);
+    const { remote } = openRemote({ fetch, onDiagnostic });
+    const end = remote.watch({ appName: 'shop' }).next();
+    for (let seconds = 0; seconds < 12; seconds += 1) {
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      t.mock.timers.tick(1000);
+    }
+    assert.equal((await end).done, true);
+    assert.deepEqual(
+      seen.map(({ code }) => code),
+      ['remote', 'remote'],
+    );
+    assert.equal(ended.length, 2);
+    t.mock.timers.reset();
+    await remote.close();
+  });
+
   it('end if the server does not allow the feed, and a diagnostic says why', async () => {
     const { service } = openRemote();
     const seen: Diagnostic[] = [];
