@@ -1,3 +1,4 @@
+import { untilAborted } from '../call/time_limit.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
@@ -32,7 +33,7 @@ import {
   type SessionRecord,
   SET,
 } from './records/session_record.js';
-import { CopyReads, type ReadParts, untilAborted } from './reads.js';
+import { CopyReads, type ReadParts } from './reads.js';
 import type { Sender } from './sending/sender.js';
 
 export interface CacheStoreParts extends ReadParts {
@@ -134,7 +135,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   async #require(key: CompositeSessionKey, call: StorageCall): Promise<void> {
     const { local, fetch } = this.#parts;
     if ((await local.head(key)) !== undefined || (await this.isDeleted(key))) return;
-    await untilAborted(call, fetch.require(key, 0));
+    await untilAborted(call.signal, fetch.require(key, 0));
   }
 
   append(request: AppendRequest): Promise<Appended> {

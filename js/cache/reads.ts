@@ -1,7 +1,7 @@
-import { abortedError, type MaybePromise } from '../call/call.js';
+import type { MaybePromise } from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
-import { raceSignal } from '../call/time_limit.js';
+import { untilAborted } from '../call/time_limit.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { parseEvents } from '../read/stored_events.js';
@@ -133,7 +133,7 @@ export class CopyReads {
         if (size <= lastSize || (await this.isDeleted(key))) return copy;
         lastSize = size;
         try {
-          await untilAborted(call, fetch.require(key, Math.max(need, 2 * size)));
+          await untilAborted(call.signal, fetch.require(key, Math.max(need, 2 * size)));
         } catch (error) {
           // Offline, the newest events are better than none.
           const isOffline = !isRefusal(error) && call.signal?.aborted !== true;
@@ -207,7 +207,7 @@ export class CopyReads {
       if (isFirst && isFatal(error)) throw error;
       report(error);
     });
-    if (isFirst) await untilAborted(call, fetched);
+    if (isFirst) await untilAborted(call.signal, fetched);
   }
 
   /**
@@ -228,7 +228,7 @@ export class CopyReads {
       if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
       report(error);
       const asked = remote.ask((store, own) => read(store, key, { ...call, ...own }));
-      return untilAborted(call, asked);
+      return untilAborted(call.signal, asked);
     }
   }
 
@@ -263,17 +263,11 @@ export class CopyReads {
     const { readTimeoutMs, report } = this.#parts;
     const deadline = new Deadline(readTimeoutMs);
     try {
-      await untilAborted(call, deadline.until(fetched.catch(report)));
+      await untilAborted(call.signal, deadline.until(fetched.catch(report)));
     } finally {
       deadline.clear();
     }
   }
-}
-
-/** Waits for a fetch until the caller gives up. The fetch itself continues, for others that wait for it. */
-export function untilAborted<T>({ signal }: StorageCall, fetched: Promise<T>): Promise<T> {
-  if (signal === undefined) return fetched;
-  return raceSignal(signal, fetched, () => abortedError(signal));
 }
 
 /** The codes of a local storage whose records are damaged, or of another version. */

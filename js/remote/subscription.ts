@@ -3,7 +3,6 @@ import { onAbort } from '../call/on_abort.js';
 import { isSessionError } from '../errors/errors.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';
-import { isPlainObject } from '../json/rules.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { decodeNotice } from '../watch/tab_message.js';
