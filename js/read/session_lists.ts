@@ -49,7 +49,14 @@ interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {
 }
 
 /** The place of a cursor, see {@link LIST_CURSOR}. */
-type Boundary = [page: number, time: number, sessionId: string, userId: string];
+type Boundary = readonly [page: number, time: number, sessionId: string, userId: string];
+
+/** The page of a request. */
+interface RequestedPage extends Pick<ListPageRequest, 'limit' | 'offset' | 'page' | 'withTotal'> {
+  /** The number of the page that ends at the cursor; 0 without one. */
+  readonly lastPage: number;
+  readonly after: TimedPlace | undefined;
+}
 
 /** Lists sessions. */
 export class SessionLists {
@@ -67,37 +74,19 @@ export class SessionLists {
     const { appName } = request;
     const filter = takeFilter(request);
     const list = takeList(request, filter);
-    const { orderBy } = list;
-    const limit = optionalCount('limit', request.limit);
-    const offset = optionalNumber('offset', request.offset);
-    const page = optionalNumber('page', request.page);
-    const { cursor } = request;
-    const boundary =
-      cursor === undefined
-        ? undefined
-        : readPlace('cursor', LIST_CURSOR, cursorOwner(list), cursor);
-    const [lastPage = 0, time = 0, sessionId = '', userId = ''] = (boundary ??
-      []) as Partial<Boundary>;
-    const after = boundary && { [orderBy]: time, sessionId, userId };
-    if (cursor !== undefined && limit === undefined) throw invalid('cursor', 'needs a limit');
-    const withTotal = optionalBoolean('withTotal', request.withTotal) ?? filter === undefined;
-    const isLater = cursor !== undefined || filter !== undefined;
-    const barred =
-      (isLater && page !== undefined && 'page') ||
-      (isLater && offset !== undefined && 'offset') ||
-      (filter !== undefined && withTotal && 'withTotal');
-    if (barred) throw invalid(barred, 'cannot be given with this cursor or filter');
+    const page = takePage(request, list, filter !== undefined);
+    const { limit, withTotal } = page;
     const stateKeys = optionalKeys(request.stateKeys);
     const read =
       filter === undefined
-        ? this.#read(list, { limit, offset, page, withTotal, after, terms: undefined }, request)
-        : this.#readFiltered(list, filter, limit, after, request);
+        ? this.#read(list, { ...page, terms: undefined }, request)
+        : this.#readFiltered(list, filter, limit, page.after, request);
     return whenRead(read, ([records, corePage, coreLimit, totalItems, totalPages, shared]) => {
       const listed = isWalk ? records : records.slice(0, limit);
       const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
       // The core counts only up to 2^32 - 1, and a request may ask for more.
-      const before = limit ? Math.floor((offset ?? 0) / limit) + lastPage : 0;
-      const number = limit ? (page ?? before + 1) : corePage;
+      const before = limit ? Math.floor((page.offset ?? 0) / limit) + page.lastPage : 0;
+      const number = limit ? (page.page ?? before + 1) : corePage;
       const size = limit ?? (withTotal ? coreLimit : sessions.length);
       // If a walk gets more sessions than its limit without a filter, it got all that the list has after a place.
       const isFull = filter === undefined ? listed.length === limit : listed.length >= limit!;
@@ -222,6 +211,31 @@ function takeList(
   requireOneOf('order', order, ['asc', 'desc']);
   requireOneOf('orderBy', orderBy, ['lastUpdateTime', 'createTime']);
   return { appName, userId, order, orderBy, labels: filter?.labels, title: filter?.title };
+}
+
+/** Takes the page that a request asks for. */
+function takePage(
+  request: ListSessionsPageRequest,
+  list: SessionList,
+  isFiltered: boolean,
+): RequestedPage {
+  const { cursor } = request;
+  const limit = optionalCount('limit', request.limit);
+  const offset = optionalNumber('offset', request.offset);
+  const page = optionalNumber('page', request.page);
+  const withTotal = optionalBoolean('withTotal', request.withTotal) ?? !isFiltered;
+  const isLater = cursor !== undefined || isFiltered;
+  const barred =
+    (isLater && page !== undefined && 'page') ||
+    (isLater && offset !== undefined && 'offset') ||
+    (isFiltered && withTotal && 'withTotal');
+  if (barred) throw invalid(barred, 'cannot be given with this cursor or filter');
+  const numbers = { limit, offset, page, withTotal };
+  if (cursor === undefined) return { ...numbers, lastPage: 0, after: undefined };
+  if (limit === undefined) throw invalid('cursor', 'needs a limit');
+  const place = readPlace('cursor', LIST_CURSOR, cursorOwner(list), cursor);
+  const [lastPage, time, sessionId, userId] = place as Boundary;
+  return { ...numbers, lastPage, after: { [list.orderBy]: time, sessionId, userId } };
 }
 
 /** @throws SessionError `corrupt_record` if the time of the session is damaged */

@@ -78,15 +78,24 @@ function record(
     return store;
   };
 
+  reportCompletion(transaction, async () => {
+    if (reached !== undefined) await writer.follow(reached, changes, durability);
+  });
+}
+
+/**
+ * Reports the end of a transaction once the mirror has it too: `complete`, or `abort` if the mirror cannot have it.
+ *
+ * @param follow waits for the mirror
+ */
+function reportCompletion(transaction: IDBTransaction, follow: () => Promise<void>): void {
   let onComplete: IDBTransaction['oncomplete'] = null;
   Object.defineProperty(transaction, 'oncomplete', {
     get: () => onComplete,
     set: (listener: IDBTransaction['oncomplete']) => (onComplete = listener),
   });
   transaction.addEventListener('complete', (event) => {
-    const followed =
-      reached === undefined ? undefined : writer.follow(reached, changes, durability);
-    Promise.resolve(followed).then(
+    follow().then(
       () => {
         onComplete?.call(transaction, event);
       },

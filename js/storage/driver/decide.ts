@@ -6,6 +6,7 @@ import { ABSENT, DECIDED, SCOPES } from '../../wasm/protocol.js';
 import type { NewSession } from '../../wasm/appends.js';
 import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
 import {
+  type CheckedSession,
   type EventTuple,
   eventTuple,
   requireArray,
@@ -35,21 +36,19 @@ export function decide(
   verb: string,
   write: AdapterWrite,
   scopes: number,
-  { key, events, creation, firstTitle }: RowParts,
+  parts: RowParts,
   found: Found,
 ): Changes | undefined {
   if (typeof found !== 'object' || (found as unknown) === null) {
     throw contractViolation(verb, `called decide with ${kindOf(found)} in place of the rows`);
   }
-  const description = creation?.description ?? NO_DESCRIPTION;
   const floor = requireCounter(verb, '', 'floor', found.floor);
   const session = optionalSession(verb, found);
   const user = optionalShared(verb, 'user', found);
   const app = optionalShared(verb, 'app', found);
   const stored = rowsOf(verb, 'events', found.events);
   const missed = rowsOf(verb, 'changed', found.changed);
-  const current = session ?? { ...NO_SESSION, ...description };
-  const { title } = current;
+  const current = session ?? NO_SESSION;
   const first = neededState(scopes & SCOPES.session, session);
   const second = neededState(scopes & SCOPES.user, user);
   const third = neededState(scopes & SCOPES.app, app);
@@ -69,29 +68,42 @@ export function decide(
   }
   // Each state ends with a NUL, which JSON text never contains.
   const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
-  const lastUpdateTime = numbers[DECIDED.lastUpdateTime]!;
+  // A state without changes keeps its text.
+  const state = ofSession === '' ? current.state : ofSession;
+  return {
+    session: revision === 0 ? undefined : sessionRow(parts, numbers, state, session),
+    user: changedState(ofUser, userText),
+    app: changedState(ofApp, appText),
+    events: eventRows(numbers, parts.events),
+  };
+}
+
+/** @param stored the session as it is stored, if it is */
+function sessionRow(
+  { key, creation, firstTitle }: RowParts,
+  numbers: Float64Array,
+  state: string,
+  stored: CheckedSession | undefined,
+): SessionRow {
   const { appName, userId = '', sessionId = '' } = key;
+  const lastUpdateTime = numbers[DECIDED.lastUpdateTime]!;
+  const description = creation?.description ?? NO_DESCRIPTION;
+  const { title, labels, initialState } = stored ?? description;
   const row: SessionRow = {
     appName,
     userId,
     sessionId,
     created: numbers[DECIDED.created]!,
-    revision,
+    revision: numbers[DECIDED.session]!,
     lastUpdateTime,
-    // A state without changes keeps its text.
-    state: ofSession === '' ? current.state : ofSession,
+    state,
     title: title === undefined || title === '' ? firstTitle : title,
-    labels: current.labels,
-    createTime: session === undefined ? lastUpdateTime : session.createTime,
-    initialState: current.initialState,
+    labels,
+    createTime: stored === undefined ? lastUpdateTime : stored.createTime,
+    initialState,
   };
   if (description.expiry !== undefined) Object.assign(row, { expiry: description.expiry });
-  return {
-    session: revision === 0 ? undefined : row,
-    user: changedState(ofUser, userText),
-    app: changedState(ofApp, appText),
-    events: eventRows(numbers, events),
-  };
+  return row;
 }
 
 /** The members of a session that is not stored. */
