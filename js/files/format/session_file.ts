@@ -8,7 +8,7 @@ import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { applyDeltas } from './apply_deltas.js';
 import { parseJson, checkRecordedSession } from './recorded_session.js';
-import { requireEvents } from './require_events.js';
+import { requireWholeSession } from './require_whole_session.js';
 import { convertSessionTimes } from './session_times.js';
 
 /**
@@ -101,7 +101,7 @@ const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
  * ```
  */
 export function sessionToFile(session: Session, options: SessionDialect = {}): SessionFile {
-  requireEvents(session);
+  requireWholeSession(session);
   const dialect = takeDialect(takeOptions(options, DIALECT_OPTIONS));
   return fileOf({ session, initialState: undefined }, dialect);
 }

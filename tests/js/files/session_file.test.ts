@@ -112,6 +112,17 @@ describe('A recorded session', () => {
     assert.deepEqual(initialState(sessionFromFile(pythonSession)), { seed_key: { nested_key: 1 } });
   });
 
+  it('is refused without events or without a state', () => {
+    for (const wrong of [null, Promise.resolve(), { state: {} }, { state: null, events: [] }]) {
+      for (const take of [initialState, sessionToFile] as ((session: never) => unknown)[]) {
+        assert.throws(
+          () => take(wrong as never),
+          (error) => isSessionError(error, 'invalid_argument') && error.key === 'session',
+        );
+      }
+    }
+  });
+
   it('does not change when fields of its file are deleted', () => {
     const session = sessionFromFile(pythonSession);
     const before = JSON.stringify(session);
