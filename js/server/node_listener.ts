@@ -1,3 +1,4 @@
+import { raceSignal } from '../call/time_limit.js';
 import { requireFunction } from '../errors/option_values.js';
 import { jsonResponse } from './http/json_response.js';
 import type { SessionHandler } from './session_handler.js';
@@ -80,7 +81,7 @@ export function nodeListener(
     try {
       await send(webResponse, response, gone.signal);
     } catch {
-      // Somebody else has responded, or the body failed. A rejection would end the process.
+      // Somebody else has responded, the body failed, or the client has gone. A rejection would end the process.
       if (response.destroy) response.destroy();
       else response.end();
     }
@@ -169,16 +170,9 @@ async function send(
     for (;;) {
       const { done, value } = await reader.read();
       if (done || gone.aborted) break;
-      if (!response.write(value)) await drained(response);
+      if (response.write(value)) continue;
+      await raceSignal(gone, new Promise<void>((resolve) => response.once('drain', resolve)));
     }
   }
   response.end();
-}
-
-/** Waits until the connection takes more, or has ended. */
-function drained(response: NodeResponse): Promise<void> {
-  return new Promise((resolve) => {
-    response.once('drain', resolve);
-    response.once('close', resolve);
-  });
 }

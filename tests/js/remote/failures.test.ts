@@ -204,6 +204,17 @@ describe('A remote service', () => {
     });
   }
 
+  it('does not take a page in place of a response for a change that was made', async () => {
+    for (const [name, call] of Object.entries(calls)) {
+      const { remote, faults } = openFaulty();
+      await remote.createSession(KEY);
+      for (const text of ['<html>', '', '{}', 'true']) {
+        faults.push(() => json(text));
+        await assert.rejects(call(remote), failsWith('connection_lost', /may be stored/), name);
+      }
+    }
+  });
+
   it('reads the session that getOrCreateSession created if the response is lost', async () => {
     const { remote, faults } = openFaulty();
     await remote.ping();

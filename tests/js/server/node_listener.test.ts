@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server } from 'node:http';
+import { createServer, request as httpRequest, type Server, type ServerResponse } from 'node:http';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
@@ -185,6 +185,35 @@ describe('nodeListener', () => {
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
     await assert.rejects(fetch(url).then((response) => response.text()));
     await assert.rejects(fetch(url).then((response) => response.text()));
+  });
+
+  it('waits for a slow client without a new listener for each wait', async (t) => {
+    let response: ServerResponse | undefined;
+    let chunks = 60;
+    const sending = nodeListener(() => {
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        chunks -= 1;
+        if (chunks < 0) controller.close();
+        else controller.enqueue(new Uint8Array(2 ** 18));
+      };
+      return Promise.resolve(new Response(new ReadableStream({ pull })));
+    });
+    const other = createServer((request, given) => {
+      response = given;
+      void sending(request, given);
+    });
+    t.after(() => other.close().closeAllConnections());
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const { body } = await fetch(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+    let bytes = 0;
+    let most = 0;
+    for await (const chunk of body!) {
+      bytes += chunk.byteLength;
+      most = Math.max(most, response!.listenerCount('close') + response!.listenerCount('drain'));
+      await new Promise(setImmediate);
+    }
+    assert.equal(bytes, 60 * 2 ** 18);
+    assert.ok(most < 10, String(most));
   });
 
   it('leaves a response alone that somebody else has begun', async (t) => {
