@@ -18,7 +18,7 @@ import type {
 } from '../storage/session_store.js';
 import { checkWindow, pageNumbers } from '../wasm/core.js';
 import type { Appended } from '../wasm/protocol.js';
-import { readSessionOf, type RemoteSession, sessionIn } from './responses.js';
+import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { bodyOf, createAt, type ServerStore } from './server_store.js';
 import { runAgent } from './run/run.js';
@@ -112,7 +112,7 @@ export class ApiServerStore implements ServerStore {
   async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {
     if (what !== 'session') throw unsupported('deletes only sessions');
     const request = { method: 'DELETE', path: sessionPath(key) } as const;
-    await this.#connection.request(request, call, () => true);
+    await this.#connection.request(request, call, nothingIn);
   }
 
   run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {

@@ -28,7 +28,14 @@ import {
   type SharedRevisions,
   STALE_POLICIES,
 } from '../wasm/protocol.js';
-import { appendedIn, changesIn, readEventsIn, sessionIn, sessionReader } from './responses.js';
+import {
+  appendedIn,
+  changesIn,
+  nothingIn,
+  readEventsIn,
+  sessionIn,
+  sessionReader,
+} from './responses.js';
 import type { Query } from '../http/exchange.js';
 import {
   type Connection,
@@ -214,7 +221,7 @@ export class HandlerStore implements ServerStore {
 
   /** Sends a request for its effect alone. Returns `undefined` for the refusal {@link RemoteRequest.none}. */
   #send(request: RemoteRequest, call: StorageCall): Promise<true | undefined> {
-    return this.#connection.request(request, call, () => true as const);
+    return this.#connection.request(request, call, nothingIn);
   }
 
   /** Returns `undefined` if there is no such session. */
