@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { SessionError } from '../../../js/index.js';
 import type { SessionAccess } from '../../../js/server/index.js';
@@ -35,6 +37,27 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['DELETE', `/apps/${APP}/state`, { action: 'deleteAppState' }],
   ['GET', `/apps/${APP}/changes?userId=ada`, { action: 'watch', userId: 'ada' }],
 ];
+
+/** Returns the first cells of a table of `docs/serving.md`, without their backticks. */
+function documented(header: string): string[] {
+  const file = fileURLToPath(new URL('../../../docs/serving.md', import.meta.url));
+  const [, table = ''] = readFileSync(file, 'utf8').split(header);
+  const [rows = ''] = table.split('\n\n');
+  return [...rows.matchAll(/^\| `(\w+)`/gm)].map(([, cell]) => cell!);
+}
+
+it('docs/serving.md has all actions and all options', () => {
+  const actions = new Set(REQUESTS.map(([, , { action }]) => action));
+  assert.deepEqual(documented('| `action` ').sort(), [...actions].sort());
+  assert.throws(
+    () => serve({ unknown: true } as never),
+    ({ message }: Error) => {
+      const [, options = ''] = message.split('Known are ');
+      assert.deepEqual(documented('| option ').sort(), options.match(/\w+/g)?.sort());
+      return true;
+    },
+  );
+});
 
 describe('Authorization', () => {
   it('is asked what each request wants, before its body is read', async () => {
