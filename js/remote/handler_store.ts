@@ -116,34 +116,26 @@ export class HandlerStore implements ServerStore {
     // descending order such a session would be missing.
     const isReversed = descending && wanted.limit === undefined && wanted.offset === 0;
     const order = descending && !isReversed ? 'desc' : 'asc';
-    const title = absentIfEmpty(description?.title);
-    const labels = absentIfEmpty(description?.labels);
-    const list = [appName, userId, order, orderBy, labels, title] as const;
-    // The server filters. It sends the time of creation only of the last session of a page, in its cursor.
-    const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
+    const { owner, ...query } = listQuery(appName, userId, order, orderBy, description);
     const most = wanted.limit ?? Infinity;
     const path = pathTo({ appName }, '/sessions');
     const sessions = new Map<string, ListedSession>();
     const shared = new SharedKeys();
     let total: number | undefined;
     let cursor =
-      after && cursorText(LIST_CURSOR, list, [0, after[orderBy], after.sessionId, after.userId]);
+      after && cursorText(LIST_CURSOR, owner, [0, after[orderBy], after.sessionId, after.userId]);
     do {
-      const limit = Math.min(CHUNK, most - sessions.size);
       const isOffset = cursor === undefined && description === undefined;
-      const offset = isOffset ? wanted.offset : undefined;
-      const query = {
-        userId,
-        order,
-        orderBy,
-        limit,
+      const part = {
+        limit: Math.min(CHUNK, most - sessions.size),
         withTotal: withTotal && total === undefined,
-        offset,
+        offset: isOffset ? wanted.offset : undefined,
         cursor,
-        title,
-        label,
       };
-      const chunk = (await this.#get(path, query, call, (json) => listedIn(json, list)))!;
+      const request = { method: 'GET', path, query: { ...query, ...part } } as const;
+      const chunk = (await this.#connection.request(request, call, (json) =>
+        listedIn(json, owner),
+      ))!;
       total ??= chunk.total;
       for (const session of chunk.sessions) {
         const name = JSON.stringify([session.userId, session.id]);
@@ -188,7 +180,8 @@ export class HandlerStore implements ServerStore {
   }
 
   async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
-    const state = await this.#get(pathTo(owner, '/state'), {}, call, (json) =>
+    const request = { method: 'GET', path: pathTo(owner, '/state') } as const;
+    const state = await this.#connection.request(request, call, (json) =>
       isPlainObject(json) ? json : undefined,
     );
     return JSON.stringify(state);
@@ -252,14 +245,29 @@ function timeText(time: number | undefined): string | undefined {
   return Math.min(time, 1e15 - 1).toFixed(9);
 }
 
+/** Returns the query that all chunks of a list have in common, and the owner of the list's cursors. */
+function listQuery(
+  appName: string,
+  userId: string | undefined,
+  order: 'asc' | 'desc',
+  orderBy: ListPageRequest['orderBy'],
+  description: ListPageRequest['description'],
+) {
+  const title = absentIfEmpty(description?.title);
+  const labels = absentIfEmpty(description?.labels);
+  const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
+  const owner = [appName, userId, order, orderBy, labels, title] as const;
+  return { owner, userId, order, orderBy, title, label };
+}
+
 interface ListedPart {
   readonly sessions: readonly ListedRemoteSession[];
   readonly total: number;
   readonly nextCursor: string | undefined;
 }
 
-/** @param list the owner of the cursor */
-function listedIn(json: unknown, list: readonly unknown[]): ListedPart | undefined {
+/** @param owner that of the cursor */
+function listedIn(json: unknown, owner: readonly unknown[]): ListedPart | undefined {
   if (!isPlainObject(json)) return undefined;
   const { sessions: given, revisions, totalItems = 0, nextCursor } = json;
   if (!Array.isArray(given) || !Array.isArray(revisions) || !isRevision(totalItems))
@@ -270,18 +278,18 @@ function listedIn(json: unknown, list: readonly unknown[]): ListedPart | undefin
     const session = sessionIn(item);
     const [created, revision] = (revisions[index] ?? []) as readonly unknown[];
     if (session === undefined || !isRevision(created) || !isRevision(revision)) return undefined;
-    // Of a list by createTime, only the place of the last session is known, and needed.
+    // The server sends the createTime only of the last session, in the cursor. No other is needed.
     const isLast = index === given.length - 1;
-    const createTime = isLast ? timeOf(nextCursor, list) : undefined;
+    const createTime = isLast ? timeOf(nextCursor, owner) : undefined;
     sessions.push({ ...session, created, revision, createTime });
   }
   return { sessions, total: totalItems, nextCursor };
 }
 
 /** Returns the time of a cursor's place. A garbled cursor has none; the server refuses it. */
-function timeOf(cursor: string | undefined, list: readonly unknown[]): number | undefined {
+function timeOf(cursor: string | undefined, owner: readonly unknown[]): number | undefined {
   try {
-    return readPlace('nextCursor', LIST_CURSOR, list, cursor)[1] as number;
+    return readPlace('nextCursor', LIST_CURSOR, owner, cursor)[1] as number;
   } catch {
     return undefined;
   }

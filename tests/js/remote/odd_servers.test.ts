@@ -51,6 +51,21 @@ describe('A remote service refuses', () => {
     await assert.rejects(remote.createSession(padded), { code: 'connection_lost' });
   });
 
+  it('a missing session where none was asked for', async () => {
+    const { remote } = openBehind((url) =>
+      /\/(sessions|state)\b(?!\/)/.test(url)
+        ? Response.json({ detail: 'Session not found', code: 'not_found' }, { status: 404 })
+        : undefined,
+    );
+    for (const call of [
+      () => remote.listSessions({ appName: 'shop' }),
+      () => remote.getUserState({ appName: 'shop', userId: 'ada' }),
+      () => remote.getAppState({ appName: 'shop' }),
+    ]) {
+      await assert.rejects(call, { code: 'not_found' });
+    }
+  });
+
   it('the creation of another session', async () => {
     const { remote } = openBehind((_, init) => {
       if (init?.method === 'POST') init.body = (init.body as string).replace('"s1"', '"s2"');
