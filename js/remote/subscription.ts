@@ -48,7 +48,11 @@ export function subscribe(
   const name = JSON.stringify([appName, userId, sessionId]);
   const known = subscriptions.get(name);
   const subscription = known ?? {
-    ...{ connection, request, onError, watchers: new Set(), lastEventId: '0' },
+    connection,
+    request,
+    onError,
+    watchers: new Set(),
+    lastEventId: '0',
     ended: new AbortController(),
   };
   const { watchers, ended } = subscription;

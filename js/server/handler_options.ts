@@ -40,7 +40,7 @@ export interface SessionHandlerOptions {
   maxFeeds?: number | undefined;
   /** Milliseconds after which a change feed ends and the client must open it again. Default one hour. */
   maxFeedAgeMs?: number | undefined;
-  /** Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. */
+  /** Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. May be asynchronous. */
   onError?: ((error: unknown, request: HostRequest) => void) | undefined;
 }
 

@@ -22,13 +22,7 @@ import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './routes/open_api.js';
 import { takeParameters, textIn } from './http/query.js';
 import { readJsonObject } from './http/request_body.js';
-import {
-  findRoute,
-  routeTable,
-  type PathNames,
-  type Route,
-  type RouteCall,
-} from './routes/route.js';
+import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
 import type { ServedService } from './routes/served_service.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
@@ -135,7 +129,7 @@ class Handler {
 
   async #respond(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const { basePath } = this.#settings;
+    const { authorize, basePath, maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
     const path = pathname.slice(basePath.length);
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
@@ -144,43 +138,37 @@ class Handler {
     const { route, names } = findRoute(TABLE, request.method, path, isOwnClient);
     // Our own client may be of a later version.
     const query = takeParameters(searchParams, route.query ?? [], isOwnClient);
-    const { action, run, body } = route;
     const concerned = {
       appName: names.appName,
       userId: names.userId || textIn(query, 'userId'),
       sessionId: names.sessionId || textIn(query, 'sessionId'),
     };
-    const access = { action, ...concerned };
+    const access = { action: route.action, ...concerned };
     const ended = (): SessionError =>
       new SessionError('aborted', 'The client has gone, or the time limit has passed.');
-    const limit = new TimeLimit(this.#settings.timeoutMs, ended);
+    const limit = new TimeLimit(timeoutMs, ended);
     limit.follow(request.signal, ended);
     try {
-      const asked = requirePermission(this.#settings.authorize, request, access);
+      const asked = requirePermission(authorize, request, access);
       const mayWriteAppState = await raceSignal(limit.signal, asked);
-      if (run === undefined) return this.#watch(request, concerned);
-      const members = isOwnClient && body !== undefined ? 'any' : body;
-      const parts = { ...names, query, mayWriteAppState, isOwnClient };
-      return await this.#run(request, run, members, parts, limit.signal);
+      if (route.run === undefined) return this.#watch(request, concerned);
+      const { signal } = limit;
+      const members = isOwnClient && route.body ? 'any' : route.body;
+      const call: RouteCall = {
+        service: this.#service,
+        ...names,
+        query,
+        body: members ? await readJsonObject(request, maxBodyBytes, members, signal) : {},
+        mayWriteAppState,
+        maxEvents,
+        signal,
+        isOwnClient,
+        headers: {},
+      };
+      return await valueResponse(request, await route.run(call), call.headers);
     } finally {
       limit.end();
     }
-  }
-
-  /** @param members the names of the members that the body may have; without them, the body is not read */
-  async #run(
-    request: Request,
-    run: NonNullable<Route['run']>,
-    members: Route['body'],
-    parts: PathNames & Pick<RouteCall, 'query' | 'mayWriteAppState' | 'isOwnClient'>,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    const { maxBodyBytes, maxEvents } = this.#settings;
-    const body = members ? await readJsonObject(request, maxBodyBytes, members, signal) : {};
-    const service = this.#service;
-    const headers: Record<string, string> = {};
-    const call = { service, ...parts, body, maxEvents, signal, headers };
-    return valueResponse(request, await run(call), headers);
   }
 
   #watch(request: Request, watched: WatchRequest): Response {

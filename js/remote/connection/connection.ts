@@ -91,8 +91,7 @@ export class Connection {
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, retries: maxRetries } = this.options;
     const limits = { server: SERVER, timeoutMs, signal, onRetry, closed: closeTimeout.signal };
-    const { method } = request;
-    const { isIdempotent = method === 'GET' } = request;
+    const { method, isIdempotent = method === 'GET' } = request;
     return CallLimit.run(limits, async (limit) => {
       const retries = new Retries(limit, undefined, maxRetries);
       /** The first error after which a write may be stored. A later refusal does not tell. */

@@ -56,9 +56,9 @@ export interface SessionAccess {
  *
  * | answer | meaning |
  * | --- | --- |
- * | `true` | allowed, but `app:` state cannot be changed |
+ * | `true`, `{ mayWriteAppState: false }` | allowed, but `app:` state cannot be changed |
  * | `{ mayWriteAppState: true }` | allowed, with `app:` state |
- * | `false` | refused with status 403 |
+ * | `false`, or anything else | refused with status 403 |
  * | `'unauthenticated'` | refused with status 401: the request does not tell who sends it |
  * | `'forget'` | refused with status 410: a cache erases what it has of its owner, also what is unsent |
  *
