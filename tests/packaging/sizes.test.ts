@@ -61,7 +61,7 @@ it('a page with the slim entry loads at most 161 KB, including the wasm', async 
 /** Loaded on demand, by few pages: the store over `adk api_server`, and what a watch needs. */
 const CHUNKS_OF_REMOTE = ['./api_server_store.js', './subscription.js'];
 
-it('the remote client adds at most 6.5 KB to a page', async (t) => {
+it('the remote client adds at most 6.8 KB to a page', async (t) => {
   const core = main('adk-session-wasm');
   const remote = `${core}\nexport { RemoteSessionService } from 'adk-session-wasm/remote';`;
   const sizeOf = async (name: string, text: string): Promise<number> => {
@@ -70,7 +70,7 @@ it('the remote client adds at most 6.5 KB to a page', async (t) => {
   };
   const size = (await sizeOf('size-remote', remote)) - (await sizeOf('size-core', core));
   t.diagnostic(`${size.toFixed(1)} KB`);
-  assert.ok(size <= 6.5, `${size} KB`);
+  assert.ok(size <= 6.8, `${size} KB`);
 });
 
 /**

@@ -97,7 +97,7 @@ function filePath(url: string, argument: string): string {
   try {
     return fileURLToPath(url);
   } catch {
-    throw invalid(argument, 'must be a file:/// URL of a local path');
+    throw invalid(argument, 'must be the file URL of a local path, without a host');
   }
 }
 

@@ -67,7 +67,7 @@ describe('Wrong usage', () => {
     [
       'a file URL of another computer',
       ['migrate', 'file://s3cret/from.jsonl', 'to.jsonl'],
-      /FROM must be a file:\/\/\/ URL of a local path.*invalid_argument/,
+      /FROM must be the file URL of a local path, without a host.*invalid_argument/,
     ],
     [
       'to overwrite a file',
