@@ -353,8 +353,8 @@ describe('The Vertex AI service', () => {
   });
 
   it('sends one deletion if the server does not finish in time', async () => {
-    // Four pauses last 750 ms at least.
-    await restart({ operations: 4 });
+    // Six pauses last 2,350 ms at least.
+    await restart({ operations: 6 });
     await service.createSession(KEY);
     server.forget();
     const deleted = serviceOn(server, { timeoutMs: 2000 }).deleteSession(KEY);

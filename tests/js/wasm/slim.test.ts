@@ -294,7 +294,8 @@ describe('The slim entry with a URL', () => {
       let milliseconds;
       AbortSignal.timeout = (given) => {
         milliseconds = given;
-        return timeout(100);
+        // Long enough for the request to reach the server on a busy machine.
+        return timeout(3000);
       };
       const first = await codeOf(() => slim.loadWasm(${JSON.stringify(address)}));
       AbortSignal.timeout = timeout;
