@@ -1,7 +1,7 @@
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
 import { makeDisposable } from '../call/disposable.js';
-import { requireService } from '../call/require_service.js';
+import { requireService } from '../call/given_service.js';
 import type {
   Abortable,
   CreateSessionRequest,

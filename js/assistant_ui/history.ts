@@ -2,8 +2,8 @@ import { requireRequest } from '../call/call.js';
 import { callQueue } from '../call/call_queue.js';
 import { givenService } from '../call/given_service.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
-import { loadPart } from '../call/load_part.js';
-import { requireCount, requireObject, requireOneOf, requireText } from '../errors/option_values.js';
+import { loadPart } from '../wasm/loader/load_part.js';
+import { requireObject, requireOneOf, requireText, requireWhole } from '../errors/option_values.js';
 import { invalidValue } from '../errors/invalid.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { requireUser } from '../model/values/ids.js';
@@ -172,7 +172,7 @@ export function sessionHistory<S extends object = StateShape>(
   if (agentName === 'user' || agentName === '') {
     throw invalidValue('agentName', "must be the name of an agent, not 'user'", agentName);
   }
-  if (window !== undefined) requireCount('window', window);
+  if (window !== undefined) requireWhole('window', window, 1, Infinity);
   const writes = callQueue();
 
   const readSession = async (sessionId: string, numRecentEvents: number | undefined) =>

@@ -1,7 +1,6 @@
-import { requireOneOf } from '../errors/option_values.js';
+import { requireOneOf, requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { requireWhole } from '../http/whole_number.js';
 import { requireId } from '../model/values/ids.js';
 import { CORE } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';

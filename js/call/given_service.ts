@@ -1,4 +1,4 @@
-import { requireService } from './require_service.js';
+import { invalidValue } from '../errors/invalid.js';
 import { isThenable } from './thenable.js';
 
 /**
@@ -18,4 +18,12 @@ export function givenService<Service>(
     requireService(service, methods);
     return service;
   };
+}
+
+/** @throws SessionError `invalid_argument` if the value lacks one of the methods, as a promise of a service does */
+export function requireService(service: unknown, methods: readonly string[]): void {
+  const given = Object(service) as Partial<Record<string, unknown>>;
+  const missing = methods.filter((method) => typeof given[method] !== 'function');
+  if (missing.length === 0) return;
+  throw invalidValue('service', `must be a session service with ${missing.join(', ')}`, service);
 }

@@ -4,6 +4,9 @@ import { invalidValue } from './invalid.js';
 /** The longest delay of a timer. A longer one would fire at once. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
+/** The longest time of a timer, and more than any number of events or bytes that fit. */
+const MAX_WHOLE = MAX_TIMEOUT_MS;
+
 /** Returns the value, which must be one of the words. */
 export function requireOneOf<const Word extends string>(
   key: string,
@@ -53,11 +56,11 @@ function isSignal(value: unknown): boolean {
   }
 }
 
-/** Requires a whole number from 1. */
-export function requireCount(key: string, value: number, most = Infinity): void {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return;
-  const rule = most === Infinity ? '' : ` to ${most}`;
-  throw invalidValue(key, `must be a whole number from 1${rule}`, value);
+/** Returns the value, which must be a whole number. */
+export function requireWhole(key: string, value: number, least = 1, most = MAX_WHOLE): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  const end = most === Infinity ? '' : ` to ${most}`;
+  throw invalidValue(key, `must be a whole number from ${least}${end}`, value);
 }
 
 /** Returns the value, which must be a number of milliseconds. */

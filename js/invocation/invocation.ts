@@ -18,7 +18,7 @@ import type { AppendEventRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireObject, requireText } from '../errors/option_values.js';
-import { requireService } from '../call/require_service.js';
+import { requireService } from '../call/given_service.js';
 import { isThenable, withoutThen } from '../call/thenable.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
 import { carryStamps, dropStamp } from '../state/write_order.js';

@@ -1,7 +1,7 @@
 import { callQueue } from '../call/call_queue.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
 import { isSessionError } from '../errors/errors.js';
-import { requireCount } from '../errors/option_values.js';
+import { requireWhole } from '../errors/option_values.js';
 import { isObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import { requireId, requireUser } from '../model/values/ids.js';
@@ -72,7 +72,7 @@ export class WatchedSession<S extends object>
     const { window = 50 } = takeOptions(options, OPTIONS);
     requireUser({ appName, userId });
     requireId('sessionId', sessionId);
-    requireCount('window', window, LARGEST_WINDOW);
+    requireWhole('window', window, 1, LARGEST_WINDOW);
     this.key = { appName, userId, sessionId };
     this.#window = window;
     this.#handle = new AppendHandle(this.key);

@@ -1,6 +1,6 @@
 import { callQueue } from '../call/call_queue.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
-import { requireCount } from '../errors/option_values.js';
+import { requireWhole } from '../errors/option_values.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
 import type { ListenOptions } from '../watch/notice.js';
@@ -41,7 +41,7 @@ export class WatchedSessions<S extends object>
     super(service);
     const { limit = 50, ...request } = takeRequest(given, MEMBERS);
     requireOwner(request);
-    requireCount('limit', limit);
+    requireWhole('limit', limit, 1, Infinity);
     this.#request = { order: 'desc', ...request };
     this.#limit = limit;
     this.#count = limit;

@@ -1,4 +1,4 @@
-import { loadPart } from '../call/load_part.js';
+import { loadPart } from '../wasm/loader/load_part.js';
 import { Feed } from '../watch/feed.js';
 import type { Watcher } from '../watch/watcher.js';
 import type { Connection } from './connection/connection.js';

@@ -1,9 +1,9 @@
+import { requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { CloseTimeout } from '../http/close_timeout.js';
 import { MAX_RETRIES } from '../http/retries.js';
-import { requireWhole } from '../http/whole_number.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import type { HostFetch } from '../model/host.js';

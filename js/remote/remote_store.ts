@@ -1,4 +1,4 @@
-import { loadPart } from '../call/load_part.js';
+import { loadPart } from '../wasm/loader/load_part.js';
 import { raceSignal, untilAborted } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';

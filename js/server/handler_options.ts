@@ -1,8 +1,7 @@
 import { describeValue } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import { requireFunction } from '../errors/option_values.js';
-import { requireWhole } from '../http/whole_number.js';
+import { requireFunction, requireWhole } from '../errors/option_values.js';
 import type { HostRequest } from '../model/host.js';
 import type { Authorize } from './routes/authorize.js';
 

@@ -1,4 +1,4 @@
-import { requireService } from '../call/require_service.js';
+import { requireService } from '../call/given_service.js';
 import { raceSignal, TimeLimit } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import type { HostRequest, HostResponse } from '../model/host.js';

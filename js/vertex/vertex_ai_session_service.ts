@@ -1,3 +1,4 @@
+import { requireWhole } from '../errors/option_values.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { partsOverBuiltIn } from '../service/over_adapter.js';
 import { ServiceCore } from '../service/service_core.js';
@@ -6,7 +7,6 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
 import { CloseTimeout } from '../http/close_timeout.js';
-import { requireWhole } from '../http/whole_number.js';
 import { EngineAddresses } from './rest/engine_address.js';
 import { VERTEX_AI } from './rest/rest_errors.js';
 import { withVertexIds } from './verbs/session_ids.js';

@@ -1,7 +1,7 @@
 import { sessionNotFound } from '../../errors/session_not_found.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_options.js';
 import { optionalBoolean } from '../../errors/option_values.js';
-import { requireService } from '../../call/require_service.js';
+import { requireService } from '../../call/given_service.js';
 import { requireId } from '../../model/values/ids.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';

@@ -1,7 +1,7 @@
 import { requireId } from '../../model/values/ids.js';
 import { type KnownOptions, takeRequest } from '../../call/known_options.js';
 import { optionalBoolean } from '../../errors/option_values.js';
-import { requireService } from '../../call/require_service.js';
+import { requireService } from '../../call/given_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { type Dialect, fileOf, type SessionDialect, takeDialect } from '../format/session_file.js';

@@ -1,6 +1,6 @@
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import { requireOneOf } from '../../errors/option_values.js';
-import { requireService } from '../../call/require_service.js';
+import { requireService } from '../../call/given_service.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { newEventId } from '../../model/event/create_event.js';

@@ -5,7 +5,7 @@ import { requireId } from '../../model/values/ids.js';
 import { isPlainObject } from '../../json/rules.js';
 import { requireNotAborted } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
-import { requireService } from '../../call/require_service.js';
+import { requireService } from '../../call/given_service.js';
 import type { Abortable } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';

@@ -1,5 +1,5 @@
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
-import { requireService } from '../../call/require_service.js';
+import { requireService } from '../../call/given_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';

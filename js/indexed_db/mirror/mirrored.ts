@@ -1,4 +1,4 @@
-import { loadPart } from '../../call/load_part.js';
+import { loadPart } from '../../wasm/loader/load_part.js';
 import { SessionError } from '../../errors/errors.js';
 import { BUCKET, bucketsOf } from './buckets.js';
 import { isChromium } from '../log_turnover.js';

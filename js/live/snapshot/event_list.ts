@@ -21,7 +21,7 @@ export class EventList {
   }
 
   get length(): number {
-    return this.#pages.flat().length;
+    return this.#pages.reduce((length, page) => length + page.length, 0);
   }
 
   get pages(): Pages {

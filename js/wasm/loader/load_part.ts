@@ -1,5 +1,5 @@
-import { isSessionError, SessionError } from '../errors/errors.js';
-import { messageOf } from '../errors/describe.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
+import { messageOf } from '../../errors/describe.js';
 
 /**
  * Loads a part of the package that most programs do not need.

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { isSessionError, SessionError } from '../../../js/index.js';
-import { loadPart } from '../../../js/call/load_part.js';
+import { loadPart } from '../../../js/wasm/loader/load_part.js';
 
 describe('A part that is loaded on demand', () => {
   it('is what its import gives', async () => {
-    const { loadPart: loaded } = await loadPart(() => import('../../../js/call/load_part.js'));
+    const { loadPart: loaded } = await loadPart(
+      () => import('../../../js/wasm/loader/load_part.js'),
+    );
     assert.equal(loaded, loadPart);
   });
 
