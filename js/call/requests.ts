@@ -8,6 +8,7 @@ import type {
   AppendEventRequest,
   AppendEventsRequest,
   AppRequest,
+  CompositeSessionKey,
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
@@ -46,13 +47,15 @@ interface Requests {
   ping: Abortable;
 }
 
-/** A session's key may also be given where an app or a user is meant, so that one key serves all calls. */
-const KEY: KnownOptions<DeleteSessionRequest> = {
+/** The members of a session's key. */
+export const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
   appName: true,
   userId: true,
   sessionId: true,
-  signal: true,
 };
+
+/** A session's key may also be given where an app or a user is meant, so that one key serves all calls. */
+const KEY: KnownOptions<DeleteSessionRequest> = { ...KEY_MEMBERS, signal: true };
 const CREATE: KnownOptions<CreateSessionRequest> = {
   ...KEY,
   state: true,

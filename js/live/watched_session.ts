@@ -1,5 +1,6 @@
 import { callQueue } from '../call/call_queue.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
+import { KEY_MEMBERS } from '../call/requests.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireWhole } from '../errors/option_values.js';
 import { isObject } from '../json/rules.js';
@@ -25,11 +26,6 @@ import { splitState } from './snapshot/scoped_state.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, type Send, UnsentEvents } from './unsent_events.js';
 
-const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
-  appName: true,
-  userId: true,
-  sessionId: true,
-};
 const OPTIONS: KnownOptions<LiveSessionOptions> = { window: true };
 
 /** The most events that one call of `loadOlder` of a service reads. */

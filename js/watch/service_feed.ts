@@ -6,13 +6,13 @@ import { type Appended, APPENDED, type SharedRevisions } from '../wasm/protocol.
 import { Feed } from './feed.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
 import { onAbort } from '../call/on_abort.js';
+import { KEY_MEMBERS } from '../call/requests.js';
 import { requireFunction } from '../errors/option_values.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import { stateNotice } from './state_notice.js';
 import { requireWatchKeys } from './watch_request.js';
 import { Watcher } from './watcher.js';
 
-const WATCH_MEMBERS: KnownOptions<WatchRequest> = { appName: true, userId: true, sessionId: true };
 const WATCH_OPTIONS: KnownOptions<ListenOptions> = { signal: true, onNotice: true };
 
 /**
@@ -40,7 +40,7 @@ export class ServiceFeed {
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | StopWatching {
-    const request = takeRequest(given, WATCH_MEMBERS);
+    const request = takeRequest(given, KEY_MEMBERS);
     requireWatchKeys(request);
     const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options, WATCH_OPTIONS);
     if (onNotice !== undefined) requireFunction('onNotice', onNotice);

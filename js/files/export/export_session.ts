@@ -1,5 +1,6 @@
 import { sessionNotFound } from '../../errors/session_not_found.js';
 import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_options.js';
+import { KEY_MEMBERS } from '../../call/requests.js';
 import { optionalBoolean } from '../../errors/option_values.js';
 import { requireService } from '../../call/given_service.js';
 import { requireId } from '../../model/values/ids.js';
@@ -24,12 +25,6 @@ import { type ExportedMembers, readingMethods, readWholeSession } from '../forma
  * ```
  */
 export interface ExportSessionOptions extends SessionDialect, ExportedMembers, Abortable {}
-
-const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
-  appName: true,
-  userId: true,
-  sessionId: true,
-};
 
 const EXPORT_OPTIONS: KnownOptions<ExportSessionOptions> = {
   casing: true,

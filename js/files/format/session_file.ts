@@ -3,6 +3,7 @@ import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event/event.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
+import { KEY_MEMBERS } from '../../call/requests.js';
 import { requireOneOf } from '../../errors/option_values.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -74,10 +75,8 @@ export interface ReadSessionOptions {
 const DIALECT_OPTIONS: KnownOptions<SessionDialect> = { casing: true, timeUnit: true };
 
 const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
+  ...KEY_MEMBERS,
   timeUnit: true,
-  appName: true,
-  userId: true,
-  sessionId: true,
 };
 
 /**

@@ -1,4 +1,5 @@
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
+import { KEY_MEMBERS } from '../../call/requests.js';
 import { requireOneOf } from '../../errors/option_values.js';
 import { requireService } from '../../call/given_service.js';
 import type { Abortable, Session } from '../../model/session.js';
@@ -34,9 +35,7 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
 }
 
 const IMPORT_OPTIONS: KnownOptions<ImportSessionOptions> = {
-  appName: true,
-  userId: true,
-  sessionId: true,
+  ...KEY_MEMBERS,
   timeUnit: true,
   sharedState: true,
   signal: true,

@@ -1,5 +1,6 @@
 import { requireNotAborted } from '../../call/call.js';
 import { type KnownOptions, takeRequest } from '../../call/known_options.js';
+import { KEY_MEMBERS } from '../../call/requests.js';
 import { invalid } from '../../errors/invalid.js';
 import { type HandleRecord, type HandleSnapshot, snapshotHandle } from '../../handle/handle.js';
 import { writeJson } from '../../json/write.js';
@@ -71,10 +72,8 @@ export type RunRequest<S extends object = StateShape> = RunOptions<S> &
   );
 
 const RUN_MEMBERS: KnownOptions<RunRequest> = {
+  ...KEY_MEMBERS,
   session: true,
-  appName: true,
-  userId: true,
-  sessionId: true,
   newMessage: true,
   streaming: true,
   stateDelta: true,
