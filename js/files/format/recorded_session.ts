@@ -89,13 +89,7 @@ function checkDescription({
 function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonObject {
   const path = ['events', at];
   const event = requireJsonObject(json, path);
-  const { id = '', timestamp, partial } = event;
-  if (typeof timestamp !== 'number') {
-    throw malformedFile(
-      [...path, 'timestamp'],
-      `must be a number; it is ${describeKind(timestamp)}`,
-    );
-  }
+  const { id = '', partial } = event;
   if (id !== '') {
     const sameIdIndex = ids.get(checkId(id, [...path, 'id']));
     if (sameIdIndex !== undefined) {

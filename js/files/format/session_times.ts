@@ -1,9 +1,9 @@
 import { MAX_TIMESTAMP } from '../../model/values/time.js';
-import { kindOf } from '../../errors/describe.js';
 import { type TimeUnit, toMilliseconds, unitOf, convertTimes } from '../../python/time.js';
+import { parseMilliseconds } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
-import { malformedFile } from './malformed_file.js';
+import { describeKind, malformedFile } from './malformed_file.js';
 import type { RecordedSession } from './recorded_session.js';
 
 /** The parts of a session that have times, in milliseconds. */
@@ -14,7 +14,7 @@ export interface SessionTimes {
 
 /**
  * Converts the times of a file to milliseconds. A missing `lastUpdateTime` becomes the latest event's time,
- * or 0.
+ * or 0. If no event has a time, each gets `lastUpdateTime`.
  *
  * @param statedUnit the unit of the file's times; `undefined`: inferred from the numbers
  * @throws SessionError `invalid_argument` with the path of an invalid time, or if the unit cannot be inferred
@@ -24,9 +24,12 @@ export function convertSessionTimes(
   statedUnit: TimeUnit | undefined,
 ): SessionTimes {
   const units = statedUnit === undefined ? inferUnits(recorded) : unitForAll(statedUnit);
+  // The REST of adk-go writes no times of events.
+  const hasTimes = recorded.events.some(({ timestamp }) => timestamp !== undefined);
   let latest = 0;
   const events = recorded.events.map((event, at) => {
-    return convertTimes(event, (value, path) => {
+    const timestamp = hasTimes ? event.timestamp : recorded.lastUpdateTime;
+    return convertTimes({ ...event, timestamp }, (value, path) => {
       if (path[0] !== 'timestamp') return convertActionTime(value, units.events);
       const time = convertRequired(value, units.events, ['events', at, ...path]);
       latest = Math.max(latest, time);
@@ -51,14 +54,20 @@ function convertTime(time: number, unit: TimeUnit): number {
 }
 
 function convertRequired(value: unknown, unit: TimeUnit, path: readonly PathSegment[]): number {
-  if (typeof value !== 'number')
-    throw malformedFile(path, `must be a number; it is ${kindOf(value)}`);
-  const time = convertTime(value, unit);
+  const time = typeof value === 'number' ? convertTime(value, unit) : dateTimeOf(value);
+  if (time === undefined)
+    throw malformedFile(path, `must be a number or an RFC 3339 time; it is ${describeKind(value)}`);
   if (time >= 0 && time <= MAX_TIMESTAMP) return time;
   throw malformedFile(
     path,
-    `must be a time from 1970 to 9999; it is ${value} ${unit}; state another timeUnit`,
+    `must be a time from 1970 to 9999; it is ${String(value)} ${unit}; state another timeUnit`,
   );
+}
+
+/** Returns the milliseconds of a text such as `2026-11-25T08:30:00.5Z`, which Go writes for a time. */
+function dateTimeOf(value: unknown): number | undefined {
+  const isDateTime = typeof value === 'string' && /T.*(Z|[+-]\d\d:\d\d)$/.test(value);
+  return isDateTime ? parseMilliseconds(value) : undefined;
 }
 
 /** The units of a file's times. They differ only in a file of adk-java. */

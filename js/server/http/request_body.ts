@@ -3,13 +3,14 @@ import { invalid, invalidValue } from '../../errors/invalid.js';
 import { unknownMember } from '../../call/known_options.js';
 import { onAbort } from '../../call/on_abort.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
+import { snakeName } from '../../python/names.js';
 import { HttpRefusal } from './http_refusal.js';
 
 /**
  * Reads the JSON object in a request's body. An empty body counts as `{}`.
  *
  * @param maxBytes bytes after which reading stops
- * @param known names of the members that the object may have
+ * @param known names of the members that the object may have, also in snake_case
  * @throws HttpRefusal 413 if the body is too large, 415 if it is not declared as JSON, 408 if `signal` fires
  * @throws SessionError `invalid_argument` if it is not a JSON object or has an unknown member
  */
@@ -24,10 +25,18 @@ export async function readJsonObject(
   requireJsonType(request);
   const value = parse(text);
   if (!isPlainObject(value)) throw invalidValue('body', 'must be an object', value);
-  for (const name of Object.keys(value)) {
-    if (known !== 'any' && !known.includes(name)) throw unknownMember(name, known);
+  return known === 'any' ? value : takeMembers(value, known);
+}
+
+/** Takes the known members, in camelCase or snake_case. Of both, Python takes the camelCase one too. */
+function takeMembers(body: JsonObject, known: readonly string[]): JsonObject {
+  const members: Record<string, unknown> = {};
+  for (const [given, value] of Object.entries(body)) {
+    const name = known.find((name) => name === given || snakeName(name) === given);
+    if (name === undefined) throw unknownMember(given, known);
+    if (name === given || !Object.hasOwn(body, name)) members[name] = value;
   }
-  return value;
+  return members;
 }
 
 /** A page of any origin may send plain text without a preflight, but not JSON. */

@@ -28,6 +28,17 @@ const REQUESTS: readonly {
     path: SESSIONS,
     body: { sessionId: 's1', state: { k: 1, 'app:a': 'A', 'user:u': 'U', 'temp:t': 'T', n: null } },
   },
+  {
+    what: 'creates a session by members in snake_case, of which a name in camelCase is preferred',
+    path: SESSIONS,
+    body: { session_id: 's8', sessionId: 's3', state: { my_key: 1 } },
+  },
+  {
+    what: 'changes state by a member in snake_case',
+    path: `${SESSIONS}/s3`,
+    method: 'PATCH',
+    body: { state_delta: { my_key: 2 } },
+  },
   { what: 'refuses an id that is taken', path: SESSIONS, body: { sessionId: 's1' } },
   { what: 'creates a session with an empty body', path: SESSIONS, method: 'POST' },
   { what: 'creates a session in the older form', path: `${SESSIONS}/s2`, body: { topic: 'tea' } },

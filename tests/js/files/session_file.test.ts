@@ -181,6 +181,27 @@ describe('The times of a file', () => {
     assert.equal(sessionFromFile(file, { timeUnit: 'milliseconds' }).lastUpdateTime, 1.7e9 + 0.25);
   });
 
+  it('are texts in the events and seconds in lastUpdateTime in an answer of adk-go for Agent Engine', () => {
+    const file = {
+      ...withTimes('2025-03-05T22:53:34.968405123-02:00'),
+      lastUpdateTime: 1741218414.968,
+    };
+    assert.deepEqual(timesOf(file), [1741222414968.405]);
+    assert.deepEqual(timesOf(file, { timeUnit: 'seconds' }), [1741222414968.405]);
+    assert.equal(sessionFromFile(file).lastUpdateTime, 1741218414968);
+  });
+
+  it('are only lastUpdateTime in a response of the REST of adk-go, so each event gets it', () => {
+    const { events, ...file } = withTimes(1, 2) as { events: SessionFile[] };
+    for (const event of events) delete event.timestamp;
+    const go = { ...file, events, lastUpdateTime: 1.7e9 };
+    assert.deepEqual(timesOf(go), [1.7e12, 1.7e12]);
+    assertRefused(() => sessionFromFile({ ...file, events }), {
+      path: 'events[0].timestamp',
+      message: /it is missing/,
+    });
+  });
+
   it('are read in the unit of the option timeUnit, whatever their values', () => {
     assert.deepEqual(timesOf(withTimes(1.7e9), { timeUnit: 'milliseconds' }), [1.7e9]);
     const options = { timeUnit: 'seconds' } as const;
@@ -231,8 +252,16 @@ describe('A malformed session file is refused with the path', () => {
     ['events', { ...withTimes(), events: {} }, /must be a list/],
     ['events', { ...withTimes(), events: null }, /must be a list/],
     ['events[0]', { ...withTimes(), events: ['e'] }, /must be an object; it is a string/],
-    ['events[1].timestamp', event({ timestamp: undefined }), /must be a number; it is missing/],
-    ['events[1].timestamp', event({ timestamp: '2025-03-05' }), /must be a number; it is a string/],
+    [
+      'events[1].timestamp',
+      event({ timestamp: undefined }),
+      /must be a number or an RFC 3339 time; it is missing/,
+    ],
+    [
+      'events[1].timestamp',
+      event({ timestamp: '2025-03-05' }),
+      /must be a number or an RFC 3339 time; it is a string/,
+    ],
     ['events[1].timestamp', event({ timestamp: -1 }), /must be a time from 1970 to 9999/],
     ['events[1].timestamp', event({ timestamp: 1e300 }), /must be a time from 1970 to 9999/],
     ['events[1].id', event({ id: 7 }), /it is a number/],
@@ -240,7 +269,11 @@ describe('A malformed session file is refused with the path', () => {
     ['events[1].partial', event({ partial: true }), /never stored/],
     ['events[1].actions', event({ actions: [] }), /must be an object/],
     ['events[1].actions.stateDelta', event({ actions: { state_delta: 1 } }), /must be an object/],
-    ['lastUpdateTime', { ...withTimes(), lastUpdateTime: 'now' }, /must be a number/],
+    [
+      'lastUpdateTime',
+      { ...withTimes(), lastUpdateTime: 'now' },
+      /must be a number or an RFC 3339 time; it is a string/,
+    ],
   ];
   for (const [path, file, message] of cases) {
     it(`${path || 'file'}: ${message.source}`, () => {

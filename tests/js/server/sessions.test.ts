@@ -29,6 +29,19 @@ describe('Sessions over HTTP', () => {
     });
   });
 
+  it('members of a body may have snake_case names, as adk api_server has it', async () => {
+    const { ask } = serve();
+    const created = await ask(SESSIONS, { body: { session_id: 's1', title: 'Tea' } });
+    assert.equal((created.body as { id: string }).id, 's1');
+    const changed = await ask(SESSION, {
+      method: 'PATCH',
+      body: { state_delta: { topic: 'tea' } },
+    });
+    assert.deepEqual((changed.body as { state: unknown }).state, { topic: 'tea' });
+    const both = await ask(SESSIONS, { body: { session_id: 's3', sessionId: 's2' } });
+    assert.equal((both.body as { id: string }).id, 's2');
+  });
+
   it('null at a creation counts as absent, as adk api_server has it', async () => {
     const { ask } = serve();
     const body = { sessionId: null, state: null, events: null, lastUpdateTime: null, title: null };
