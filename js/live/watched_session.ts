@@ -5,7 +5,7 @@ import { isSessionError } from '../errors/errors.js';
 import { requireWhole } from '../errors/option_values.js';
 import { isObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
-import { requireId, requireUser } from '../model/values/ids.js';
+import { requireKey } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../watch/notice.js';
@@ -64,12 +64,10 @@ export class WatchedSession<S extends object>
 
   constructor(service: GivenService<S>, key: CompositeSessionKey, options: LiveSessionOptions) {
     super(service);
-    const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
     const { window = 50 } = takeOptions(options, OPTIONS);
-    requireUser({ appName, userId });
-    requireId('sessionId', sessionId);
     requireWhole('window', window, 1, LARGEST_WINDOW);
-    this.key = { appName, userId, sessionId };
+    this.key = takeRequest(key, KEY_MEMBERS);
+    requireKey(this.key);
     this.#window = window;
     this.#handle = new AppendHandle(this.key);
   }

@@ -14,7 +14,7 @@ import type { Event } from '../model/event/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { requireId, requireUser } from '../model/values/ids.js';
+import { requireId, requireKey, requireUser } from '../model/values/ids.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
@@ -148,10 +148,9 @@ export class EventPages {
     request: ListChangesRequest & StorageCall,
   ): MaybePromise<ChangesSince<S>> {
     const { sessionId, since, created, signal } = request;
-    requireUser(request);
+    requireKey(request);
     optionalCount('since', since ?? NaN);
     optionalCount('created', created);
-    requireId('sessionId', sessionId);
     const read = this.#parts.call(signal, (store) => readChanges(store, request));
     return after(read, (changes) => {
       if (changes === undefined) throw sessionNotFound(sessionId);

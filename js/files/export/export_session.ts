@@ -3,7 +3,7 @@ import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_op
 import { KEY_MEMBERS } from '../../call/requests.js';
 import { optionalBoolean } from '../../errors/option_values.js';
 import { requireService } from '../../call/given_service.js';
-import { requireId } from '../../model/values/ids.js';
+import { requireKey } from '../../model/values/ids.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import {
@@ -62,11 +62,10 @@ export async function exportSession(
   const { signal, ...given } = takeOptions(options, EXPORT_OPTIONS);
   const initialState = optionalBoolean('initialState', given.initialState);
   requireService(service, readingMethods({ initialState }));
-  const { appName, userId, sessionId } = takeRequest(key, KEY_MEMBERS);
-  requireId('sessionId', sessionId);
+  const taken = takeRequest(key, KEY_MEMBERS);
+  requireKey(taken);
   const dialect = takeDialect(given);
-  const request = { appName, userId, sessionId, signal };
-  const stored = await readWholeSession(service, request, { initialState });
+  const stored = await readWholeSession(service, { ...taken, signal }, { initialState });
   if (stored !== undefined) return fileOf(stored, dialect);
-  throw sessionNotFound(sessionId);
+  throw sessionNotFound(taken.sessionId);
 }

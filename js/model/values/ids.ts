@@ -24,6 +24,12 @@ export function requireUser({ appName, userId }: { appName: unknown; userId: unk
   requireId('userId', userId);
 }
 
+/** Does the same for the key of a session. */
+export function requireKey(key: { appName: unknown; userId: unknown; sessionId: unknown }): void {
+  requireUser(key);
+  requireId('sessionId', key.sessionId);
+}
+
 /** Does the same for the owner of a shared state: a user, or without `userId` the app. */
 export function requireOwner({ appName, userId }: { appName: unknown; userId?: unknown }): void {
   requireId('appName', appName);

@@ -5,7 +5,7 @@ import { invalid } from '../../errors/invalid.js';
 import { type HandleRecord, type HandleSnapshot, snapshotHandle } from '../../handle/handle.js';
 import { writeJson } from '../../json/write.js';
 import type { Content } from '../../model/event/content.js';
-import { requireId } from '../../model/values/ids.js';
+import { requireKey } from '../../model/values/ids.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../model/session.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { StateDelta, StateShape } from '../../state/state_shape.js';
@@ -107,12 +107,11 @@ export function takeRun<S extends object>(core: ServiceCore, request: RunRequest
     throw invalid('newMessage', 'must be given, or invocationId');
   }
   const session = given && snapshotHandle(given);
-  const { appName, userId, sessionId } = session ? { ...session, sessionId: session.id } : rest;
-  const key = {
-    appName: requireId('appName', appName),
-    userId: requireId('userId', userId),
-    sessionId: requireId('sessionId', sessionId),
-  };
+  const { appName, userId, sessionId } = (
+    session ? { ...session, sessionId: session.id } : rest
+  ) as CompositeSessionKey;
+  const key = { appName, userId, sessionId };
+  requireKey(key);
   const { delta } = core.takeDelta(stateDelta);
   const body = writeJson({ ...rest, ...key, stateDelta: stateDelta && delta }, { rules: 'event' })!;
   const handle = session && { session, record: core.handles.recordOf(session) };
