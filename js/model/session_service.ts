@@ -21,6 +21,7 @@ import type {
   ListSessionsRequest,
   ListSessionsResponse,
   SessionsPage,
+  SessionsRequest,
 } from './session_list.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -143,6 +144,8 @@ export interface BaseSessionService<S extends object = StateShape> {
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   /** Lists sessions. With `withTotal: false` the result has no total. */
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
+  /** Goes through sessions, page by page. Each comes once, also if it is updated meanwhile. */
+  sessions(request: SessionsRequest<keyof S & string>): AsyncGenerator<Session<S>, void, undefined>;
   /** Deletes a session. Resolves if it does not exist. App and user state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /**

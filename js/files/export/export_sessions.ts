@@ -3,9 +3,9 @@ import { type KnownOptions, takeRequest } from '../../call/known_options.js';
 import { optionalBoolean } from '../../errors/option_values.js';
 import { requireService } from '../../call/given_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
+import type { SessionsRequest } from '../../model/session_list.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { type Dialect, fileOf, type SessionDialect, takeDialect } from '../format/session_file.js';
-import { listSessionKeys, type SessionsRequest } from '../format/session_keys.js';
 import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
 import { type ExportedMembers, readingMethods, readWholeSession } from '../format/whole_session.js';
 
@@ -35,6 +35,9 @@ const REQUEST_MEMBERS: KnownOptions<ExportSessionsRequest> = {
   signal: true,
 };
 
+/** The number of sessions that are listed at once. */
+const PAGE_SIZE = 100;
+
 /**
  * Exports all sessions of a user, of apps, or of a whole store, as JSON Lines: one JSON value per line.
  *
@@ -54,7 +57,7 @@ const REQUEST_MEMBERS: KnownOptions<ExportSessionsRequest> = {
  *
  * @returns lines, each with its `\n`, which are produced while they are iterated. `ReadableStream.from` and
  *   `Readable.from` turn them into streams
- * @throws SessionError (when iterated) any error of `listSessions` and `getSession`: `aborted`,
+ * @throws SessionError (when iterated) any error of `sessions` and `getSession`: `aborted`,
  *   `invalid_argument`, `corrupt_record`, …
  *
  * @example
@@ -78,7 +81,7 @@ export async function* exportSessions(
   // Check everything before the first line: lines that were yielded cannot be taken back.
   const members = { initialState: optionalBoolean('initialState', ownRequest.initialState) };
   const stateMethods = userId === undefined ? ['getAppState', 'getUserState'] : ['getUserState'];
-  requireService(service, ['listSessions', ...readingMethods(members), ...stateMethods]);
+  requireService(service, ['sessions', ...readingMethods(members), ...stateMethods]);
   const dialect = takeDialect(ownRequest);
   const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
   const appNames = new Set(apps.map((app) => requireId('appName', app)));
@@ -102,12 +105,14 @@ async function* appLines(
     yield await userLine(service, { appName, userId, signal });
     users.add(userId);
   }
-  for await (const key of listSessionKeys(service, { appName, userId, signal })) {
-    const stored = await readWholeSession(service, { ...key, signal }, members);
+  const order = { order: 'asc', limit: PAGE_SIZE, stateKeys: [] } as const;
+  for await (const listed of service.sessions({ appName, userId, signal, ...order })) {
+    const { id: sessionId, userId } = listed;
+    const stored = await readWholeSession(service, { appName, userId, sessionId, signal }, members);
     if (stored === undefined) continue;
-    if (!users.has(key.userId)) {
-      users.add(key.userId);
-      yield await userLine(service, { appName, userId: key.userId, signal });
+    if (!users.has(userId)) {
+      users.add(userId);
+      yield await userLine(service, { appName, userId, signal });
     }
     yield formatLine(fileOf(stored, dialect));
   }

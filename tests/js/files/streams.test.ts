@@ -232,7 +232,8 @@ describe('The lines of an export', () => {
     const service = await openSessionService({ storage });
     await fill(service, 'ada', ids(120));
     await linesOf(service, SHOP);
-    assert.deepEqual(withTotals, [false, false]);
+    // The walk ends with a pass over what has moved meanwhile.
+    assert.deepEqual(withTotals, [false, false, false]);
   });
 
   it('do not begin if the request is invalid', async () => {

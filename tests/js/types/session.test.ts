@@ -32,6 +32,7 @@ import {
   type SessionChanges,
   type SessionInfo,
   type SessionInfoRequest,
+  type SessionsRequest,
   type TokenUsage,
   type UpdateSessionRequest,
   type UpdateStateRequest,
@@ -324,6 +325,7 @@ describe('BaseSessionService', () => {
         getSession = (request: GetSessionRequest): Promise<Session | undefined> => this.#inner.getSession(request); // prettier-ignore
         getOrCreateSession = (request: CreateSessionRequest): Promise<Session> => this.#inner.getOrCreateSession(request); // prettier-ignore
         listSessions = (request: ListSessionsRequest): Promise<ListSessionsResponse> => this.#inner.listSessions(request); // prettier-ignore
+        sessions = (request: SessionsRequest) => this.#inner.sessions(request);
         deleteSession = (request: DeleteSessionRequest): Promise<void> => this.#inner.deleteSession(request); // prettier-ignore
         deleteSessions = (request: DeleteSessionsRequest, options?: DeleteSessionsOptions): Promise<number> => this.#inner.deleteSessions(request, options); // prettier-ignore
         appendEvent = <E extends NewEvent>(request: AppendEventRequest<StateShape, E>) => this.#inner.appendEvent(request); // prettier-ignore
