@@ -1,4 +1,4 @@
-import { requireRequest } from '../call/call.js';
+import { type MaybePromise, requireRequest } from '../call/call.js';
 import { callQueue } from '../call/call_queue.js';
 import { givenService } from '../call/given_service.js';
 import { type KnownOptions, takeRequest } from '../call/known_options.js';
@@ -115,7 +115,7 @@ export function serviceOf<S extends object>({
   service,
   appName,
   userId,
-}: AssistantSessions<S>): () => Promise<BaseSessionService<S>> {
+}: AssistantSessions<S>): () => MaybePromise<BaseSessionService<S>> {
   requireUser({ appName, userId });
   return givenService(service, METHODS);
 }

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../call/call.js';
 import { givenService } from '../call/given_service.js';
 import { reportUncaught } from '../call/uncaught.js';
 import type { ListenOptions, Notice } from '../watch/notice.js';
@@ -20,8 +21,7 @@ export abstract class ReadingStore<
   Snapshot extends object,
 > implements LiveStore<Snapshot> {
   readonly #subscriptions = new Set<Subscription<Snapshot>>();
-  readonly #given: GivenService<S>;
-  protected readonly service: () => Promise<LiveService<S>>;
+  protected readonly service: () => MaybePromise<LiveService<S>>;
   #snapshot: Snapshot | undefined;
   /** Whether the snapshot may be out of date. */
   #isChanged = true;
@@ -46,7 +46,6 @@ export abstract class ReadingStore<
 
   constructor(service: GivenService<S>) {
     this.service = givenService(service, METHODS);
-    this.#given = service;
   }
 
   protected abstract makeSnapshot(): Snapshot;
@@ -158,7 +157,8 @@ export abstract class ReadingStore<
   async #watch(signal: AbortSignal): Promise<void> {
     if (this.#watched === signal) return;
     // Without a promise to wait for, it watches at once.
-    const service = 'then' in this.#given ? await this.service() : this.#given;
+    const given = this.service();
+    const service = given instanceof Promise ? await given : given;
     if (signal.aborted) return;
     const onNotice: ListenOptions['onNotice'] = (notice) => {
       if (!signal.aborted && this.note(notice)) void this.refresh();
