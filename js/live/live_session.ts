@@ -3,6 +3,7 @@ import type { CompositeSessionKey } from '../model/session.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { LiveStore } from './live_store.js';
 import type { ScopedState } from './snapshot/scoped_state.js';
+import type { UnsentEvent } from './snapshot/unsent_events.js';
 
 /**
  * The options of {@link liveSession}.
@@ -17,21 +18,6 @@ import type { ScopedState } from './snapshot/scoped_state.js';
 export interface LiveSessionOptions {
   /** The number of events that are read at first, and by each `loadOlder`; 1 to 1,000, default 50. */
   window?: number | undefined;
-}
-
-/**
- * An event that is not stored (yet). With a `CachedSessionService`, also one that its remote does not have (yet).
- *
- * @example
- * ```ts
- * import type { UnsentEvent } from 'adk-session-wasm/live';
- *
- * const mark = (unsent?: UnsentEvent) => (unsent === undefined ? '' : unsent.error === undefined ? '…' : '!');
- * ```
- */
-export interface UnsentEvent {
-  /** Why the event was not stored, or why the remote refused it. Absent while it is on its way. */
-  readonly error?: unknown;
 }
 
 /**

@@ -24,7 +24,7 @@ import type {
 import { ReadingStore } from './reading_store.js';
 import { splitState } from './snapshot/scoped_state.js';
 import { ShownEvents } from './snapshot/shown_events.js';
-import { cachingOf, type Send, UnsentEvents } from './unsent_events.js';
+import { cachingOf, type Send, UnsentEvents } from './snapshot/unsent_events.js';
 
 const OPTIONS: KnownOptions<LiveSessionOptions> = { window: true };
 

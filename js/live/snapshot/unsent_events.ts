@@ -1,10 +1,24 @@
-import type { CachedSessionService, OutboxEntry } from '../cache/index.js';
-import { SessionError } from '../errors/errors.js';
-import { memberOf, ownMembers } from '../members/own.js';
-import type { Event } from '../model/event/event.js';
-import type { UnsentEvent } from './live_session.js';
-import type { EventList } from './snapshot/event_list.js';
-import { keepEqual } from './snapshot/keep_equal.js';
+import type { CachedSessionService, OutboxEntry } from '../../cache/index.js';
+import { SessionError } from '../../errors/errors.js';
+import { memberOf, ownMembers } from '../../members/own.js';
+import type { Event } from '../../model/event/event.js';
+import type { EventList } from './event_list.js';
+import { keepEqual } from './keep_equal.js';
+
+/**
+ * An event that is not stored (yet). With a `CachedSessionService`, also one that its remote does not have (yet).
+ *
+ * @example
+ * ```ts
+ * import type { UnsentEvent } from 'adk-session-wasm/live';
+ *
+ * const mark = (unsent?: UnsentEvent) => (unsent === undefined ? '' : unsent.error === undefined ? '…' : '!');
+ * ```
+ */
+export interface UnsentEvent {
+  /** Why the event was not stored, or why the remote refused it. Absent while it is on its way. */
+  readonly error?: unknown;
+}
 
 /** What a cache offers of the events that its remote does not have. */
 export type Caching = Pick<CachedSessionService, 'outbox' | 'watchStatus'>;
