@@ -116,3 +116,43 @@ async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Reads from a replica, which still has the session that is gone.
+#[derive(Default)]
+struct Lagging {
+    replica: MemoryStorage,
+    is_gone: Cell<bool>,
+}
+
+impl Storage for Lagging {
+    async fn write(&self, write: Write) -> Result<Write, Error> {
+        let empty = MemoryStorage::new();
+        let storage = if self.is_gone.get() { &empty } else { &self.replica };
+        storage.write(write).await
+    }
+
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
+        self.replica.read(target, window).await
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
+        self.replica.list(request).await
+    }
+
+    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
+        self.replica.delete(deletion).await
+    }
+}
+
+#[tokio::test]
+async fn the_changes_of_a_session_that_is_gone_for_writes_have_to_be_read_as_a_whole()
+-> Result<(), Error> {
+    let service = StoredSessionService::over(Lagging::default());
+    let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    let create = CreateRequest { app_name, user_id, ..CreateRequest::default() };
+    let session = service.create(create).await?;
+    service.storage().is_gone.set(true);
+    let listed = service.list_changes(session.key(), session.revision()).await?;
+    assert!(listed.changes.is_none());
+    Ok(())
+}

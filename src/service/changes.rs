@@ -30,8 +30,8 @@ pub struct SessionChanges {
     /// call.
     pub head: SessionHead,
     /// The events that were appended or replaced since, by `seq`, and the state now. `None` if the
-    /// session has to be read as a whole: it was created again, more than 1,000 events have changed,
-    /// or `since` is later than its revision.
+    /// session has to be read as a whole: it was deleted or created again, more than 1,000 events have
+    /// changed, or `since` is later than its revision.
     pub changes: Option<(Vec<ChangedEvent>, Map<String, Value>)>,
 }
 
@@ -64,21 +64,20 @@ impl<S: Storage> StoredSessionService<S> {
         since: Revision,
     ) -> Result<SessionChanges, Error> {
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
-        let changed = loop {
-            let stored = self.texts.get_session(key.clone(), Window::NONE).await?;
-            let stored = stored.ok_or_else(missing)?;
-            let SessionHead { created, revision, .. } = stored.head;
-            if since < created || since > revision {
-                return Ok(SessionChanges { head: stored.head, changes: None });
-            }
-            let position = HandlePosition::Revision { created, revision: since };
-            let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
-            let write = Write::append(key.clone(), position, policy, Vec::new(), now);
-            match self.texts.write(write).await?.appended() {
-                // The session was deleted between the two reads. Another one may have its id.
-                Err(Error::NotFound { .. }) => {}
-                changed => break changed?,
-            }
+        let stored =
+            self.texts.get_session(key.clone(), Window::NONE).await?.ok_or_else(missing)?;
+        let unknown = SessionChanges { head: stored.head, changes: None };
+        let SessionHead { created, revision, .. } = stored.head;
+        if since < created || since > revision {
+            return Ok(unknown);
+        }
+        let position = HandlePosition::Revision { created, revision: since };
+        let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
+        let write = Write::append(key.clone(), position, policy, Vec::new(), now);
+        let changed = match self.texts.write(write).await?.appended() {
+            // The session was deleted between the two reads. Another one may have its id.
+            Err(Error::NotFound { .. }) => return Ok(unknown),
+            changed => changed?,
         };
         let Appended { head, mut missed, state, .. } = changed;
         if missed.len() >= MOST_CHANGED {
