@@ -103,7 +103,8 @@ impl<S: Storage> StoredSessionService<S> {
     }
 
     /// Appends an event whose delta `compute` makes of the stored state, as
-    /// [`compute_state`](Self::compute_state) does. An empty delta stores nothing.
+    /// [`compute_state`](Self::compute_state) does. An empty delta stores nothing, and neither does a
+    /// partial event.
     ///
     /// # Errors
     /// Fails as [`append_event_to`](crate::SessionService::append_event_to) does, and with the error
@@ -114,6 +115,9 @@ impl<S: Storage> StoredSessionService<S> {
         mut event: Event,
         mut compute: impl FnMut(&Map<String, Value>) -> Result<HashMap<String, Value>, Error> + 'static,
     ) -> Result<(), Error> {
+        if event.partial {
+            return Ok(());
+        }
         event.actions.state_delta.clear();
         let draft = new_event(event.clone())?;
         // The text needs the same id.

@@ -250,6 +250,17 @@ async fn the_info_of_a_session_takes_odd_metadata_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_partial_event_is_not_computed() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    let event = Event { partial: true, ..Event::new("i") };
+    let compute = |_: &_| Ok([("k".to_owned(), json!(1))].into());
+    service.compute_event(session.key(), event, compute).await.unwrap();
+    let session = service.get(get_request("s")).await.unwrap();
+    assert!(session.events().is_empty() && session.state().all().is_empty());
+}
+
+#[tokio::test]
 async fn an_event_is_computed_from_the_stored_state_and_stored_once() {
     let service = InMemorySessionService::new();
     let session = new_session(&service, "user", "s").await;
