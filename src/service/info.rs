@@ -106,7 +106,8 @@ impl SessionInfo {
         for (name, count) in usage {
             let count: Option<f64> = read(Some(count)).filter(|_| name.ends_with("TokenCount"));
             if let Some(count) = count {
-                *sums.entry(name).or_default() += count as u64;
+                let sum = sums.entry(name).or_default();
+                *sum = sum.saturating_add(count as u64);
             }
         }
         Ok(())

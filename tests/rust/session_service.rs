@@ -250,6 +250,19 @@ async fn the_info_of_a_session_takes_odd_metadata_as_it_is() {
 }
 
 #[tokio::test]
+async fn the_tokens_of_a_session_stop_at_the_largest_number() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    for _ in 0..2 {
+        let mut event = Event::new("i");
+        event.other.insert("usageMetadata".into(), json!({"totalTokenCount": 1e300}));
+        service.append_event("s", event).await.unwrap();
+    }
+    let info = service.session_info(session.key()).await.unwrap();
+    assert_eq!(info.usage["unknown"]["totalTokenCount"], u64::MAX);
+}
+
+#[tokio::test]
 async fn a_partial_event_is_not_computed() {
     let service = InMemorySessionService::new();
     let session = new_session(&service, "user", "s").await;
