@@ -79,6 +79,8 @@ const SHORT_TEXT = 2 ** 16;
 const STATE_UNIT = 12;
 /** Bytes that the core needs for each UTF-16 code unit of a text that it keeps unparsed. */
 const TEXT_UNIT = 4;
+/** Bytes that the core needs for each UTF-16 code unit of a template: `{a}` is a placeholder. */
+const TEMPLATE_UNIT = 28;
 
 /**
  * Checks that texts fit into the wasm. Its memory ends at 4 GB, and a failed allocation ends the
@@ -86,13 +88,14 @@ const TEXT_UNIT = 4;
  *
  * @param state UTF-16 code units of states and deltas
  * @param text UTF-16 code units of other texts
+ * @param unit bytes for each unit of `state`
  * @throws SessionError `quota_exceeded`
  */
-export function requireRoom(state: number, text = 0): void {
+export function requireRoom(state: number, text = 0, unit = STATE_UNIT): void {
   const units = Math.max(state, text);
   if (units <= SHORT_TEXT) return;
   requireWasm();
-  if (units <= LONGEST_TEXT && has_room(state * STATE_UNIT + text * TEXT_UNIT)) return;
+  if (units <= LONGEST_TEXT && has_room(state * unit + text * TEXT_UNIT)) return;
   throw tooLongError(units);
 }
 
@@ -167,8 +170,7 @@ export function isSameJson(one: string, other: string): boolean {
 
 /** Returns six numbers for each placeholder; see `src/wasm/bindings/templates.rs`. */
 export function scanTemplate(text: string): Uint32Array {
-  // A placeholder of three characters needs six numbers.
-  requireRoom(text.length);
+  requireRoom(text.length, 0, TEMPLATE_UNIT);
   return callCore(() => scan_template(text));
 }
 

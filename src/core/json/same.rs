@@ -9,19 +9,27 @@ use std::rc::Rc;
 use crate::core::json::string::decoded;
 use crate::core::json::value::Scanner;
 use crate::core::names::Names;
-use crate::platform;
+use crate::platform::{has_room, number};
+
+/// The most bytes that a comparison needs for each value beside the trees: a pair, a member of an
+/// object and its key, in lists that double.
+const COMPARED: usize = 128;
 
 /// Whether two texts are the same JSON value. The order of keys does not count, and a repeated key
 /// has its last value. Numbers are equal if JavaScript reads them as equal (`1.0`, `1` and
 /// `10e-1`).
 ///
-/// Identical texts are the same, JSON or not. The cost is linear in their length.
+/// Identical texts are the same, JSON or not. Others are different if memory has no room to compare
+/// them. The cost is linear in their length.
 pub fn is_same_json(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
     let trees = Tree::read(one).zip(Tree::read(other));
-    trees.is_some_and(|(one, other)| one.is_same(&other))
+    trees.is_some_and(|(left, right)| {
+        let values = left.nodes.len() + right.nodes.len();
+        has_room(values * COMPARED + one.len() + other.len()) && left.is_same(&right)
+    })
 }
 
 /// The values of a JSON text, in the order of the text.
@@ -63,6 +71,7 @@ impl<'t> Tree<'t> {
                 (Value::Leaf(scanner.read_value()?), 0)
             };
             let at = tree.nodes.len();
+            tree.nodes.try_reserve(1).ok()?;
             tree.nodes.push(Node { key, value, end: at + 1 });
             let is_open = bracket != 0 && !scanner.closes(bracket);
             if is_open {
@@ -159,7 +168,7 @@ fn is_same_leaf(one: &str, other: &str) -> bool {
     one == other
         || match is_string {
             [true, true] => decoded(one) == decoded(other),
-            [false, false] => platform::number(one) == platform::number(other),
+            [false, false] => number(one) == number(other),
             _ => false,
         }
 }

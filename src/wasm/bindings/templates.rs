@@ -17,7 +17,7 @@ use crate::wasm::object::Record;
 #[wasm_bindgen]
 pub fn scan_template(text: String) -> Vec<u32> {
     let template = Template::new(text);
-    let mut numbers = Vec::new();
+    let mut numbers = Vec::with_capacity(6 * template.placeholders().len());
     for (found, range, name) in template.utf16_names() {
         let artifact = found.kind == PlaceholderKind::Artifact;
         let kind = usize::from(found.optional) | usize::from(artifact) << 1;

@@ -104,6 +104,38 @@ describe('Data that does not fit into memory', () => {
     assert.deepEqual(again, { value: 'object' });
   });
 
+  it('is refused if the placeholders of a template would not fit', async () => {
+    const [codes, id] = await inChild<[string[], string]>(`
+      ${SERVICE}
+      ${leavePages(300)}
+      const codes = [];
+      for (let size = 2 ** 16; size < 2 ** 24; size *= 2) {
+        const { code = 'found' } = await codeOf(() => new adk.Template('{a}'.repeat(size / 3)).placeholders);
+        codes.push(code);
+      }
+      return [codes, (await service.getSession(key)).id];
+    `);
+    assert.deepEqual(new Set(codes), new Set(['found', 'quota_exceeded']));
+    assert.equal(id, 'session');
+  });
+
+  it('is replaced if memory has no room to compare it', async () => {
+    const stored = await inChild<number[]>(`
+      ${SERVICE}
+      ${leavePages(800)}
+      for (let length = 1e4; length < 2e6; length *= 2) {
+        const list = Array(length).fill(0);
+        for (const number of [1, 2]) {
+          list[0] = number;
+          await service.appendEvent({ session, event: { id: 'e' + length, timestamp: 1, content: { list } } });
+        }
+      }
+      const { events } = await service.getSession(key);
+      return events.map(({ content }) => content.list[0]);
+    `);
+    assert.deepEqual(stored, Array(8).fill(2));
+  });
+
   it('is refused when many small values have filled the memory', async () => {
     const [codes, isWhole] = await inChild<[string[], boolean]>(`
       ${SERVICE}
