@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::core::event::EventText;
 use crate::core::names::Index;
 use crate::core::read::{PageEdges, Window};
+use crate::core::room::SPARE;
 use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
 use crate::memory::blocks::{Blocks, Span};
@@ -128,10 +129,11 @@ impl EventLog {
     }
 
     /// Copies the current texts into new blocks, without the removed ones, if these are many and memory
-    /// has room for the copies.
+    /// has room for the copies. Texts that leave no room for the next one in their block take up to
+    /// twice their length.
     fn compact(&mut self) {
         let is_wasteful = self.wasted > LEAST_WASTE && self.wasted * 2 > self.used;
-        if !is_wasteful || !has_room(self.used - self.wasted) {
+        if !is_wasteful || !has_room(2 * (self.used - self.wasted) + SPARE) {
             return;
         }
         let mut blocks = Blocks::default();

@@ -136,6 +136,27 @@ describe('Data that does not fit into memory', () => {
     assert.deepEqual(stored, Array(8).fill(2));
   });
 
+  it('is refused or stored while replaced texts fill the memory', async () => {
+    for (const pages of [1500, 1525, 1550]) {
+      const last = await inChild<number>(`
+        ${SERVICE}
+        ${leavePages(pages)}
+        const text = 'x'.repeat(6e5);
+        let last;
+        for (let number = 0; number < 99; number += 1) {
+          const event = { id: 'e' + (number % 33), timestamp: 1, content: { parts: [{ text }], number } };
+          const { code } = await codeOf(() => service.appendEvent({ session, event }));
+          if (code !== undefined) break;
+          last = number;
+          session.events.length = 0;
+        }
+        const { events } = await service.getSession(key);
+        return events.some(({ content }) => content.number === last) && events.length;
+      `);
+      assert.equal(last, 33, `${pages} pages`);
+    }
+  });
+
   it('is refused when many small values have filled the memory', async () => {
     const [codes, isWhole] = await inChild<[string[], boolean]>(`
       ${SERVICE}
