@@ -142,6 +142,7 @@ impl Write {
         if let Rule::Append(append) = &mut self.rule {
             append.truncation = Some(Truncation { after, delta });
             append.plan(&self.events, &mut self.plan);
+            self.plan.repetition = Repetition::CountsTwice;
         }
         self
     }

@@ -90,7 +90,8 @@ pub enum Repetition {
     Recognized,
     /// It sets the same values again. That loses what others have written since.
     SetsAgain,
-    /// It changes the state once more: its changes are computed from the stored state.
+    /// It changes more than the first time: its changes are computed from the stored state, or it
+    /// removes what others have appended since.
     CountsTwice,
 }
 

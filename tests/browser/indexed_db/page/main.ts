@@ -24,7 +24,7 @@ import * as schema from './opening/schema.js';
 import * as sequel from './pages/sequel.js';
 import * as sequence from './loss/sequence.js';
 import * as terms from './reads/terms.js';
-import { replaceAnEnd } from './writes/truncations.js';
+import { loseReplacement, replaceAnEnd } from './writes/truncations.js';
 import * as upgrade from './opening/upgrade.js';
 import * as sizes from './writes/sizes.js';
 import { countBesideAnother, workBesideAnother } from './pages/two_pages.js';
@@ -46,6 +46,7 @@ const scenarios = {
   openAuto,
   openExplicitly,
   readStored,
+  loseReplacement,
   replaceAnEnd,
   retainAfterAnother,
   retry,

@@ -11,6 +11,14 @@ export function truncations(context: Context, browserName: BrowserName): void {
     });
   }
 
+  it('a replacement whose answer was lost is not repeated, and removes nothing of others', async () => {
+    await inTab(context, async (tab) => {
+      const { failed, stored } = await tab.call('loseReplacement', newName());
+      assert.equal(failed.code, 'connection_lost');
+      assert.deepEqual(stored, ['new0', 'new1', 'theirs']);
+    });
+  });
+
   if (browserName !== 'chromium') return;
   it('replaced end of a history: the mirror has the same records', async () => {
     await inTab(context, async (tab) => {
