@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use adk_session_wasm::service::*;
-use adk_session_wasm::session::SessionKey;
+use adk_session_wasm::session::{Description, SessionKey};
 use adk_session_wasm::state::REMOVED;
 use adk_session_wasm::storage::{Deletion, Storage};
 use adk_session_wasm::{Error, Event, State, TemplateContext};
@@ -247,6 +247,23 @@ async fn the_info_of_a_session_takes_odd_metadata_as_it_is() {
     assert_eq!(info.event_count, 5);
     let counts = [("newTokenCount".to_owned(), 2), ("totalTokenCount".to_owned(), 3)];
     assert_eq!(info.usage, [("unknown".to_owned(), counts.into())].into());
+}
+
+#[tokio::test]
+async fn a_created_session_is_described_as_it_is_stored() {
+    let service = InMemorySessionService::new();
+    let (first_title, labels) = (Some("First".to_owned()), Some(String::new()));
+    let create = CreateRequest {
+        app_name: "app".into(),
+        user_id: "user".into(),
+        session_id: Some("s".into()),
+        description: Description { first_title, labels, ..Description::default() },
+        ..CreateRequest::default()
+    };
+    let created = service.create(create).await.unwrap();
+    let read = service.get(get_request("s")).await.unwrap();
+    assert_eq!(read.description().title.as_deref(), Some("First"));
+    assert_eq!(created.description(), read.description());
 }
 
 #[tokio::test]

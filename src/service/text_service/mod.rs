@@ -75,7 +75,8 @@ impl<S: Storage> TextService<S> {
         initial_state.apply(new.state.session.clone());
         new.description.initial_state = Some(initial_state.try_to_json()?);
         let events = new.events.iter().map(|event| event.text.clone()).collect();
-        let description = new.description.clone();
+        let mut description = Description::default();
+        description.apply(new.description.clone());
         let write = self.write(Write::create(key.clone(), new)?).await?;
         let (head, state, _) = write.created()?;
         Ok(StoredSession { key, head, state, events, description })
