@@ -12,12 +12,12 @@ import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
-import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
+import { after, type MaybePromise } from '../call/call.js';
 import type { CallFacts } from '../call/diagnostics.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { type Handles, type HandleSnapshot, snapshotHandle } from '../handle/handle.js';
+import { type HandleSnapshot, snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
-import type { SessionReader } from '../read/session_reader.js';
+import type { ReaderParts, SessionReader } from '../read/session_reader.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
 import { KEEP_EVENTS, STALE_POLICIES } from '../wasm/protocol.js';
@@ -28,8 +28,7 @@ import type { HandleAppend } from './waiting_calls.js';
 type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision'> & StorageCall;
 
 /** The parts that an {@link Appender} works with. */
-interface AppenderParts {
-  readonly handles: Handles;
+interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
   /** The rules of handles that have none of their own. */
   readonly rules: AppendRules;
   readonly schema: StateSchema | undefined;
@@ -37,6 +36,7 @@ interface AppenderParts {
   readonly autoTitle: boolean;
   readonly clock: () => number;
   readonly newId: () => string;
+  /** Called when the wasm is loaded. */
   readonly store: () => SessionStore;
   /** Whether the data lies in the wasm's memory. An append is then done when the call returns. */
   readonly isInMemory: boolean;
@@ -124,7 +124,7 @@ export class Appender {
     stateDelta: unknown,
     { signal, onRetry }: StorageCall,
   ): MaybePromise<void> {
-    const { rules, clock, feed, isInMemory } = this.#parts;
+    const { rules, clock, feed, call } = this.#parts;
     const events: EventSnapshot[] = [];
     const take = (delta: unknown): string => {
       // Set as given: the snapshot refuses an invalid delta.
@@ -135,30 +135,25 @@ export class Appender {
     };
     const computation = Computation.of(stateDelta, take);
     take(computation === undefined ? stateDelta : {});
-    this.flush();
-    const run = (): MaybePromise<void> => {
-      requireNotAborted(signal);
-      return this.#store({
-        request: {
-          key,
-          // −1 tells Rust that no handle can be stale here.
-          position: { created: -1, revision: 0, lastEventId: undefined },
-          policy: STALE_POLICIES.append,
-          expectedRevision: undefined,
-          events,
-          firstTitle: undefined,
-          now: clock(),
-          compute: computation?.run,
-          signal,
-          onRetry,
-        },
-        committed(appended) {
-          const publish = (): void => feed.publishAppended(key, appended, 1);
-          return computation === undefined ? publish() : computation.finish(publish);
-        },
-      });
-    };
-    return loadWasm(isInMemory)?.then(run) ?? run();
+    const appended = call(signal, (store) =>
+      store.append({
+        key,
+        // −1 tells Rust that no handle can be stale here.
+        position: { created: -1, revision: 0, lastEventId: undefined },
+        policy: STALE_POLICIES.append,
+        expectedRevision: undefined,
+        events,
+        firstTitle: undefined,
+        now: clock(),
+        compute: computation?.run,
+        signal,
+        onRetry,
+      }),
+    );
+    return after(appended, (appended) => {
+      const publish = (): void => feed.publishAppended(key, appended, 1);
+      return computation === undefined ? publish() : computation.finish(publish);
+    });
   }
 
   /** Starts all waiting appends, so that they come before the service's next call. */

@@ -82,6 +82,8 @@ export class ServiceCore {
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   #store: SessionStore | undefined;
   #closing: Promise<void> | undefined;
+  /** Whether no call may reach the storage any more. */
+  #isEnded = false;
 
   constructor(given: ServiceParts, options: SessionServiceOptions<object> = {}) {
     const parts = ownMembers(given);
@@ -115,6 +117,7 @@ export class ServiceCore {
     this.feed = new ServiceFeed(parts.feed);
     this.appender = new Appender({
       handles,
+      call: readerParts.call,
       rules: { writer: orderedWriter, policy },
       schema: this.#schema,
       autoTitle: this.#autoTitle,
@@ -291,6 +294,7 @@ export class ServiceCore {
     closing?.(timeoutMs);
     const isSettled = await deadline.until(Promise.all([settled, this.#retention?.stop()]));
     const unsettled = isSettled ? ["the storage's close"] : this.calls.pending;
+    this.#isEnded = true;
     try {
       const isClosed = await deadline.until(closeStorage?.());
       if (timeoutMs === undefined && !(isSettled && isClosed)) throw closeTimeoutError(unsettled);
@@ -307,6 +311,8 @@ export class ServiceCore {
   }
 
   #openStore(): SessionStore {
+    // A call that outlives the close would open the storage again, and nobody would close it.
+    if (this.#isEnded) this.calls.requireOpen();
     this.#store ??=
       this.#parts.openStore?.(this.#onConnectionLost) ?? new CoreStore(createMemoryCore(), true);
     return this.#store;

@@ -11,6 +11,7 @@ import {
   overStorages,
   says,
   texts,
+  USER,
 } from '../service/fixture.js';
 import { gate, MapStorage } from '../service/map_storage.js';
 
@@ -158,6 +159,26 @@ describe("The close of a storage of one's own", () => {
     await failure(service.getSession(KEY), 'closed');
     open();
     await append;
+  });
+
+  it('with `timeoutMs` ends the calls that have more to do in the storage', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    await service.createSession({ ...USER, sessionId: 'another' });
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const append = service.appendEvent({ session, event: says('one') });
+    const deletion = service.deleteSessions({ ...USER });
+    // In the next microtask the first append is under way, and this one has to wait for it.
+    await Promise.resolve();
+    const waiting = service.appendEvent({ session, event: says('two') });
+    await service.close({ timeoutMs: 0 });
+    open();
+    await append;
+    await failure(waiting, 'closed');
+    await failure(deletion, 'closed');
+    assert.equal(storage.sessions.size, 2);
   });
 
   it('without `timeoutMs` happens after 30 seconds, and the error names the pending calls', async ({

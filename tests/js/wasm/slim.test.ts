@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { inChild, type Outcome } from './child.js';
 
 const BYTES = `(await import('node:fs')).readFileSync('pkg/adk_session_wasm_bg.wasm')`;
+const HANDLE = `{ id: 's1', appName: 'app', userId: 'user', state: {}, events: [] }`;
 const CREATE = 'codeOf(() => new slim.InMemorySessionService().createSession(key))';
 
 describe('The slim entry', () => {
@@ -43,11 +44,35 @@ describe('The slim entry', () => {
         codeOf(() => service.createSession({ ...key, signal })),
         codeOf(() => service.open({ signal })),
         codeOf(() => service.ping({ signal })),
+        codeOf(() => service.updateState({ ...key, stateDelta: { a: 1 }, signal })),
+        codeOf(() => service.updateState({ appName: 'app', stateDelta: { 'app:a': 1 }, signal })),
+        codeOf(() => service.appendEvent({ session: ${HANDLE}, event: {}, signal })),
       ]);
     `);
     assert.deepEqual(
       outcomes.map(({ code }) => code),
-      ['aborted', 'aborted', 'aborted'],
+      Array.from({ length: 6 }, () => 'aborted'),
+    );
+  });
+
+  it('opens no storage for calls that wait for the wasm while the service closes', async () => {
+    const outcomes = await inChild<Outcome[]>(`
+      const slim = await import('adk-session-wasm/slim');
+      let load;
+      const loading = slim.loadWasm(new Promise((resolve) => (load = resolve)));
+      const service = new slim.InMemorySessionService();
+      const outcomes = Promise.all([
+        codeOf(() => service.createSession(key)),
+        codeOf(() => service.appendEvent({ session: ${HANDLE}, event: {} })),
+      ]);
+      await service.close({ timeoutMs: 0 });
+      load(${BYTES});
+      await loading;
+      return outcomes;
+    `);
+    assert.deepEqual(
+      outcomes.map(({ code }) => code),
+      ['closed', 'closed'],
     );
   });
 
