@@ -38,7 +38,7 @@ function* wrongObjects(): Generator<Row> {
     yield [`createSession: an invalid state (${what})`, creating(state), invalid, 'state'];
     yield [`appendEvent: an invalid delta (${what})`, appending({ ...says('x'), actions }), invalid, 'stateDelta']; // prettier-ignore
   }
-  const events = { undefined, null: null, number: 5, text: 'event', array: [], function: () => 1, revoked: revoked(), hostile }; // prettier-ignore
+  const events = { undefined, null: null, number: 5, text: 'event', array: [], function: () => 1, revoked: revoked(), hostile, promise: Promise.resolve(says('x')) }; // prettier-ignore
   for (const [what, event] of Object.entries(events)) {
     yield [`appendEvent: an invalid event (${what})`, appending(event), invalid, 'event'];
     yield [`appendEvents: an invalid event (${what})`, appendingAfter(event), invalid, 'event'];
