@@ -3,6 +3,7 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { unreadable } from '../json/unreadable.js';
 import { memberOf } from '../members/own.js';
+import { rawOf } from '../members/raw.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
@@ -55,7 +56,8 @@ export interface LaterChanges {
  *
  * - Not a field of the session: google-adk for Python refuses to read a session with an unknown
  *   field.
- * - Keyed by the state and not by the session, so that a copy by spread shares the record.
+ * - Keyed by the state and not by the session, so that a copy by spread shares the record, and so does a
+ *   reactive proxy of Vue.
  * - One map per service: revisions of one storage mean nothing in another.
  */
 export class Handles {
@@ -63,7 +65,8 @@ export class Handles {
 
   /** Returns the record of a handle. Makes one for a handle that is not known. */
   recordOf(session: Session): HandleRecord {
-    let record = this.#records.get(session.state);
+    const state = rawOf(session.state);
+    let record = this.#records.get(state);
     if (record === undefined) {
       record = {
         createdRevision: NaN,
@@ -75,20 +78,20 @@ export class Handles {
         isTitled: false,
         laterChanges: undefined,
       };
-      this.#records.set(session.state, record);
+      this.#records.set(state, record);
     }
     return record;
   }
 
   /** Returns the revision at which a handle's session was created; `otherwise` if it is not known. */
   createdRevisionOf(state: object, otherwise: number): number {
-    const { createdRevision = NaN } = this.#records.get(state) ?? {};
+    const { createdRevision = NaN } = this.#records.get(rawOf(state)) ?? {};
     return Number.isNaN(createdRevision) ? otherwise : createdRevision;
   }
 
   /** Returns the revision of a handle; `undefined` if it is not known. */
   revisionOf(state: object): number | undefined {
-    const record = this.#records.get(state);
+    const record = this.#records.get(rawOf(state));
     // A record without this number belongs to a handle that has not been read or appended through.
     return Number.isNaN(record?.createdRevision) ? undefined : record?.revision;
   }

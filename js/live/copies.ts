@@ -2,6 +2,7 @@
 import { requestError } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireObject } from '../errors/option_values.js';
+import { rawOf } from '../members/raw.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
 import { snapshotEvent } from '../model/event/snapshot.js';
@@ -12,6 +13,7 @@ import type { SentEvent } from './live_session.js';
 export function copyEvent(proxied: SentEvent): Event {
   try {
     requireObject('event', proxied);
+    // To read an event through Vue's deep proxies takes longer than to append it.
     const given = rawOf<SentEvent>(proxied);
     const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
     const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
@@ -42,14 +44,4 @@ function deepCopyOf(event: Event): Event {
  */
 export function copyState<Given extends object>(given: Given): Given {
   return JSON.parse(snapshotDelta(given).text) as Given;
-}
-
-/**
- * Returns the object that a proxy of Vue stands for, as Vue's `toRaw` does. To read an event through Vue's deep proxies
- * takes longer than to append it.
- */
-function rawOf<T extends object & { readonly __v_raw?: T }>(given: T): T {
-  // A stored event may have a member of this name.
-  const raw = Object.hasOwn(given, '__v_raw') ? undefined : given.__v_raw;
-  return raw === undefined ? given : rawOf(raw);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent, InMemorySessionService, type Session } from '../../../js/index.js';
-import { KEY, says, texts } from '../service/fixture.js';
+import { failure, KEY, says, texts } from '../service/fixture.js';
 
 /** The part of Vue's own package that is used here; typed here, so that the type check needs no Vue. */
 interface Reactivity {
@@ -80,5 +80,34 @@ describe('A reactive handle of Vue', () => {
     }
     const reads = takeReads();
     assert.ok(reads <= 50 * 10, `50 appends looked ${reads} times at one of ${LENGTH} events`);
+  });
+
+  it('has the revision of its session', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(KEY);
+    const handle = reactive(session);
+    assert.equal(service.revisionOf(handle), service.revisionOf(session));
+    await service.appendEvent({ session: handle, event: says('one') });
+    assert.equal(service.revisionOf(session), service.revisionOf(handle));
+  });
+
+  it('is not stale after an append through the object that it stands for', async () => {
+    const service = new InMemorySessionService({ stale: 'reject' });
+    const session = await service.createSession(KEY);
+    const handle = reactive(session);
+    await service.appendEvent({ session: handle, event: says('one') });
+    await service.appendEvent({ session, event: says('two') });
+    await service.appendEvent({ session: handle, event: says('three') });
+    assert.deepEqual(texts(session), ['one', 'two', 'three']);
+  });
+
+  it('appends nothing to a session that was created again with its id', async () => {
+    const service = new InMemorySessionService();
+    const handle = reactive(await service.createSession(KEY));
+    await service.deleteSession(KEY);
+    const later = await service.createSession(KEY);
+    await failure(service.appendEvent({ session: handle, event: says('one') }), 'not_found');
+    await service.appendEvent({ session: later, event: says('two') });
+    assert.deepEqual(texts(later), ['two']);
   });
 });

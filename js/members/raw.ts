@@ -1,0 +1,7 @@
+/** Returns the object that a proxy of Vue stands for, as Vue's `toRaw` does. Any other object is returned as it is. */
+export function rawOf<T extends object>(given: T): T {
+  // An object of a caller's own may have a member of this name.
+  if (Object.hasOwn(given, '__v_raw')) return given;
+  const { __v_raw: raw } = given as { readonly __v_raw?: T | null };
+  return typeof raw === 'object' && raw !== null ? rawOf(raw) : given;
+}
