@@ -47,3 +47,16 @@ export function tryDefineMember(target: object, key: string, value: unknown): bo
     return false;
   }
 }
+
+/**
+ * Removes an own member. Never throws.
+ *
+ * @returns whether the object has no such member now
+ */
+export function tryDeleteMember(target: object, key: string): boolean {
+  try {
+    return Reflect.deleteProperty(target, key);
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,7 @@
 import { requireObject, requireText } from '../errors/option_values.js';
 import { SessionError } from '../errors/errors.js';
-import { tryDefineMember } from '../members/member.js';
+import { unreadable } from '../json/unreadable.js';
+import { tryDefineMember, tryDeleteMember } from '../members/member.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
 import type {
   NamedKey,
@@ -191,7 +192,7 @@ export class State<S extends object = StateShape> {
   /** Returns whether anything was written, or changed in an object that `get` returned. */
   hasDelta(): boolean {
     this.recordChanges();
-    return Object.keys(this.#delta).length > 0;
+    return keysOf(this.#delta).length > 0;
   }
 
   /**
@@ -229,11 +230,8 @@ export class State<S extends object = StateShape> {
 
   /** Returns all keys with a value: first those of the state object, in its order. */
   keys(): string[] {
-    const keys = Object.keys(this.#value).filter((key) => this.has(key));
-    for (const key of Object.keys(this.#delta)) {
-      if (!Object.hasOwn(this.#value, key) && this.has(key)) keys.push(key);
-    }
-    return keys;
+    const keys = new Set([...keysOf(this.#value), ...keysOf(this.#delta)]);
+    return [...keys].filter((key) => this.has(key));
   }
 
   /** Iterates over keys and values, as {@link State.get} returns them. */
@@ -289,11 +287,15 @@ export class State<S extends object = StateShape> {
   }
 
   #peek(key: string): unknown {
-    if (this.#isUnapplied(key)) {
-      const deltaValue = this.#delta[key];
-      return deltaValue === REMOVED ? undefined : deltaValue;
+    try {
+      if (this.#isUnapplied(key)) {
+        const deltaValue = this.#delta[key];
+        return deltaValue === REMOVED ? undefined : deltaValue;
+      }
+      return Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
+    } catch (error) {
+      throw unreadable(`state.${key}`, error);
     }
-    return Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
   }
 
   /**
@@ -308,7 +310,7 @@ export class State<S extends object = StateShape> {
     const isRemoval = value === undefined || value === REMOVED;
     // The state object first: if it refuses the write, the delta is unchanged.
     const isDone = isRemoval
-      ? Reflect.deleteProperty(this.#value, key)
+      ? tryDeleteMember(this.#value, key)
       : tryDefineMember(this.#value, key, value);
     if (!isDone || !tryDefineMember(this.#delta, key, isRemoval ? REMOVED : value)) {
       throw new SessionError(
@@ -318,5 +320,13 @@ export class State<S extends object = StateShape> {
       );
     }
     stampWrite(this.#value, this.#delta, key);
+  }
+}
+
+function keysOf(object: object): string[] {
+  try {
+    return Object.keys(object);
+  } catch (error) {
+    throw unreadable('state', error);
   }
 }

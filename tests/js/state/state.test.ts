@@ -27,6 +27,40 @@ describe('State reads return', () => {
     assert.equal(state.has('a'), true);
   });
 
+  it('no value of a getter that throws, but fails', () => {
+    const { state } = tracked({
+      get a(): never {
+        throw new Error("the caller's");
+      },
+    });
+    for (const read of [
+      () => state.get('a'),
+      () => state.has('a'),
+      () => state.keys(),
+      () => [...state],
+      () => state.toRecord(),
+      () => JSON.stringify(state),
+    ]) {
+      assert.throws(read, { code: 'invalid_argument', key: 'state.a' });
+    }
+  });
+
+  it('nothing of a revoked proxy, but fail', () => {
+    const { proxy, revoke } = Proxy.revocable<StateShape>({ a: 1 }, {});
+    const { state } = tracked(proxy);
+    const over = new State({}, proxy);
+    revoke();
+    for (const call of [
+      () => state.get('a'),
+      () => state.keys(),
+      () => state.set('a', 2),
+      () => state.delete('a'),
+      () => over.hasDelta(),
+    ]) {
+      assert.throws(call, { code: 'invalid_argument' });
+    }
+  });
+
   it('no inherited members', () => {
     const { state } = tracked();
     for (const key of ['toString', 'constructor', '__proto__', 'hasOwnProperty']) {
