@@ -1,5 +1,3 @@
-import { ownMembers } from '../members/own.js';
-
 /**
  * The callbacks of each signal. They share one event listener, because Node warns of more than ten.
  */
@@ -19,9 +17,13 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
 function listenTo(signal: AbortSignal): Set<() => void> {
   const listeners = new Set<() => void>();
   const fire = (): void => {
-    for (const listener of listeners) listener();
+    for (const listener of listeners) {
+      // A signal that is not the host's own may fire again.
+      listeners.delete(listener);
+      listener();
+    }
   };
-  signal.addEventListener('abort', fire, ownMembers({ once: true }));
+  signal.addEventListener('abort', fire);
   listenersBySignal.set(signal, listeners);
   return listeners;
 }

@@ -86,6 +86,28 @@ describe('A signal that fires while an append is under way', () => {
     assert.deepEqual(texts(session), ['one', 'three', 'two']);
   });
 
+  it('and again ends no other append', async () => {
+    const storage = new MapStorage();
+    const service = await openOver(storage);
+    const session = await service.createSession(KEY);
+    const { opened, open } = gate();
+    storage.pause = () => opened;
+    const first = service.appendEvent({ session, event: says('one') });
+    // In the next microtask the first append is under way, and later ones have to wait for it.
+    await Promise.resolve();
+    const listeners: (() => void)[] = [];
+    const addEventListener = (_: string, listener: () => void) => void listeners.push(listener);
+    const signal = { aborted: false, reason: 'left', addEventListener };
+    const event = says('two');
+    const second = service.appendEvent({ session, event, signal: signal as never });
+    const third = service.appendEvent({ session, event: says('three') });
+    for (let times = 0; times < 2; times += 1) listeners.forEach((listener) => listener());
+    await failure(second, 'aborted');
+    open();
+    await Promise.all([first, third]);
+    assert.deepEqual(texts(session), ['one', 'three']);
+  });
+
   it('that takes no listener fails its append, which stores nothing', async () => {
     const service = await openOver(new MapStorage());
     const session = await service.createSession(KEY);
