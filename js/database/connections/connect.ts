@@ -8,6 +8,7 @@ import type { ServerPool } from '../transactions/lease.js';
 import type { MysqlPromisePool } from './mysql_types.js';
 import { mysqlPool } from './mysql_pool.js';
 import { type PgPool, type PgRowsClass, postgresPool } from './postgres_pool.js';
+import { NO_ESCAPES } from '../tables/exactness.js';
 import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
 import { openSqlite } from './sqlite_file.js';
@@ -150,8 +151,8 @@ async function connectMysql(url: string, options: ConnectOptions): Promise<Conne
     });
   const pool = createPool();
   const seconds = Math.ceil(waits.timeoutMs / 1000);
-  // MySQL lacks the second setting and reads it as a comment.
-  const settings = `set session innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
+  // MySQL lacks the last setting and reads it as a comment. See `requireEscapes` for the SQL mode.
+  const settings = `set session sql_mode = replace(@@sql_mode, '${NO_ESCAPES}', ''), innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
   const engine = ENGINES.mysql;
   const onLost = lossReporter(engine, options.onLost);

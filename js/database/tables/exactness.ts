@@ -203,6 +203,21 @@ function* foreignKeys({ database, names: { schema, prefix } }: NamedTables): Ste
   return rows.map(({ name }) => name);
 }
 
+/** The SQL mode of MySQL and MariaDB in which a backslash is no escape. */
+export const NO_ESCAPES = 'NO_BACKSLASH_ESCAPES';
+
+/**
+ * Requires that a backslash escapes a quote on MySQL and MariaDB. `mysql2` writes values into the SQL of statements
+ * that are not prepared, and escapes their quotes so. Without that an id could hold SQL.
+ */
+export function* requireEscapes({ database, engine }: NamedTables): Steps<void> {
+  if (engine.kind !== 'mysql') return;
+  const [row] = yield* runOnce(database, sql<{ mode: string }>`select @@sql_mode as mode`);
+  if (row?.mode.includes(NO_ESCAPES) !== true) return;
+  const how = 'in which an id could hold SQL; set another sql_mode on its connections';
+  throw refused(engine, `has the SQL mode ${NO_ESCAPES}, ${how}`);
+}
+
 /** Returns the collation that compares ids exactly: MySQL and MariaDB have different ones. Empty on other engines. */
 export function* readCollation({ database, engine }: NamedTables): Steps<string> {
   if (engine.kind !== 'mysql') return '';
