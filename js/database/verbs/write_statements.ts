@@ -1,5 +1,5 @@
 /** The statements that insert, update and delete rows. */
-import { sql } from 'kysely';
+import { type InsertQueryBuilder, type InsertResult, sql } from 'kysely';
 import { cached } from './statement_sizes.js';
 import type { SharedScope } from '../../state/scope.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
@@ -14,7 +14,7 @@ import {
   isUser,
 } from './session_statements.js';
 import { DETAILS, SIDE_TABLE, TERMS } from '../tables/table_names.js';
-import type { Database } from '../tables/tables.js';
+import type { Database, Tables } from '../tables/tables.js';
 
 /** The columns of a new event. */
 export type EventValues = Key & { id: string; invocation: string; time: StoredTime; data: string };
@@ -76,6 +76,13 @@ export function writeStatements(database: Database, engine: Engine) {
       ),
     };
   };
+  /**
+   * Lets an insert replace the row of an earlier session with the id. A program that enforces no foreign keys, as
+   * SQLite allows, may have left it.
+   */
+  const replacing = <Table extends keyof Tables>(
+    insert: InsertQueryBuilder<Tables, Table, InsertResult>,
+  ) => (isFile ? insert.orReplace() : insert);
   return {
     deleteOne: deletions(true),
     deleteAll: deletions(false),
@@ -112,14 +119,16 @@ export function writeStatements(database: Database, engine: Engine) {
       many: readsJsonRows ? many(true) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
     insertSideTableRow: new Prepared<SideTableValues, never>((value) =>
-      database.insertInto('adk_session_wasm_sessions').values({
-        app_name: value('app'),
-        user_id: value('user'),
-        session_id: value('session'),
-        update_time: value('updated'),
-        last_update_time: value('time'),
-        replaced_at: value('replaced'),
-      }),
+      replacing(
+        database.insertInto('adk_session_wasm_sessions').values({
+          app_name: value('app'),
+          user_id: value('user'),
+          session_id: value('session'),
+          update_time: value('updated'),
+          last_update_time: value('time'),
+          replaced_at: value('replaced'),
+        }),
+      ),
     ),
     updateSideTableRow: new Prepared<SideTableValues, never>((value) =>
       database
@@ -131,22 +140,19 @@ export function writeStatements(database: Database, engine: Engine) {
         })
         .where(isOfSession(value)),
     ),
-    /**
-     * Inserts the details of a new session. A program that enforces no foreign keys, as SQLite allows, may have
-     * left those of an earlier session with its id.
-     */
-    insertNewDetails: new Prepared<NewDetailsValues, never>((value) => {
-      const query = database.insertInto('adk_session_wasm_details').values({
-        app_name: value('app'),
-        user_id: value('user'),
-        session_id: value('session'),
-        create_time: value('created'),
-        title: value('title'),
-        labels: value('labels'),
-        initial_state: value('initial'),
-      });
-      return isFile ? query.orReplace() : query;
-    }),
+    insertNewDetails: new Prepared<NewDetailsValues, never>((value) =>
+      replacing(
+        database.insertInto('adk_session_wasm_details').values({
+          app_name: value('app'),
+          user_id: value('user'),
+          session_id: value('session'),
+          create_time: value('created'),
+          title: value('title'),
+          labels: value('labels'),
+          initial_state: value('initial'),
+        }),
+      ),
+    ),
     updateDetails: new Prepared<DetailsValues, never>((value) =>
       database
         .updateTable('adk_session_wasm_details')

@@ -181,7 +181,7 @@ update "sessions"
   where "app_name" = :app and "user_id" = :user and "id" = :session;
 
 -- write.insertSideTableRow
-insert into "adk_session_wasm_sessions" ("app_name", "user_id", "session_id", "update_time", "last_update_time", "replaced_at")
+insert or replace into "adk_session_wasm_sessions" ("app_name", "user_id", "session_id", "update_time", "last_update_time", "replaced_at")
   values (:app, :user, :session, :updated, :time, :replaced);
 
 -- write.updateSideTableRow

@@ -7,6 +7,7 @@ import { it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { eventOf } from '../cases/concurrency.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 's' };
 
@@ -27,6 +28,35 @@ it('a session on SQLite inherits no details from one that was deleted without fo
     other.close();
     const { title, labels: stored, initialState } = await service.sessionInfo(KEY);
     assert.deepEqual([title, stored, initialState], [undefined, undefined, { fresh: true }]);
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('a session on SQLite can be created although the side table has a row of a deleted one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'side-'));
+  const file = join(folder, 'sessions.db');
+  let now = 1_700_000_000_000;
+  const service = new DatabaseSessionService(`sqlite:///${file}`, { clock: () => now });
+  try {
+    const session = await service.createSession(KEY);
+    // Two events of one time: the session gets a row in the side table.
+    for (const id of ['a', 'b']) {
+      await service.appendEvent({ session, event: { ...eventOf(id), timestamp: now } });
+    }
+    const other = new Sqlite(file);
+    other.pragma('foreign_keys = off');
+    other.exec('delete from events; delete from sessions');
+    const count = other.prepare('select count(*) as rows from adk_session_wasm_sessions');
+    assert.deepEqual(count.get(), { rows: 1 });
+    other.close();
+    // The clock is behind the last deletion, so the new session needs such a row too.
+    await service.createSession({ ...KEY, sessionId: 'other' });
+    await service.deleteSession({ ...KEY, sessionId: 'other' });
+    now -= 1000;
+    await service.createSession(KEY);
+    assert.equal((await service.getSession(KEY))?.lastUpdateTime, now);
   } finally {
     await service.close();
     await rm(folder, { recursive: true });
