@@ -4,7 +4,6 @@ import type { Deleted } from '../../storage/rows.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
-import { revisionOf } from '../tables/rows.js';
 import { describeStatements } from './describe.js';
 import {
   type Key,
@@ -127,7 +126,7 @@ export function* removeUnchanged(
     statements(describeStatements).details.of(session),
   ]);
   const isUnchanged =
-    rows.some((row) => revisionOf(row.update_time, 'a session') === revision) &&
+    rows.some((row) => parseTime(row.update_time) === revision) &&
     (details?.labels ?? undefined) === labels;
   if (!isUnchanged) return false;
   yield* deleteRows(statements(writeStatements).deleteOne, session);
@@ -135,7 +134,7 @@ export function* removeUnchanged(
 }
 
 function nextRevision({ clock }: VerbContext, updateTime: StoredTime): number {
-  return Math.max(revisionOf(updateTime, 'a state') + 1, millisecondsToMicros(clock()));
+  return Math.max(timeOf(updateTime) + 1, millisecondsToMicros(clock()));
 }
 
 /** Deletes a session. Returns the times that may have been its revision; none if there is no such session. */
@@ -171,7 +170,7 @@ function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
     if (rows.length > 0) yield* deleteRows(statements(writeStatements).deleteAll, key);
     if (row === undefined) return revisionsOf(rows);
     yield* deleteUser.run(key);
-    return [...revisionsOf(rows), revisionOf(row.update_time, 'a state')];
+    return [...revisionsOf(rows), timeOf(row.update_time)];
   }
 }
 
@@ -186,9 +185,12 @@ function* deleteRows(
 }
 
 function revisionsOf(rows: readonly TimeColumns[]): number[] {
-  return rows.flatMap(({ update_time: updated, side_time: sideTime, newest }) => {
-    return [revisionOf(updated, 'a session'), parseTime(sideTime) ?? 0, parseTime(newest) ?? 0];
-  });
+  return rows.flatMap((row) => [row.update_time, row.side_time, row.newest].map(timeOf));
+}
+
+/** Returns 0 if a time is absent or damaged. A damaged row must not keep itself from being deleted. */
+function timeOf(time: StoredTime | null): number {
+  return parseTime(time) ?? 0;
 }
 
 /** Raises the floor to the highest of these revisions. Returns the floor; 0 if its row is missing. */
