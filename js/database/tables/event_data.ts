@@ -21,6 +21,7 @@ import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
 import { parseEventText } from '../../read/stored_events.js';
+import { isRevision } from '../../storage/checked_rows.js';
 import { pythonJsonToJson, parseExactly, writeExactly } from '../../python/numbers.js';
 import { selectForPython } from '../../python/python_event.js';
 
@@ -105,7 +106,7 @@ export function fromEventData(row: EventRowColumns): StoredEvent {
   }
   const own = data[OWN];
   if (!isPlainObject(own)) return storedFrom(data, row);
-  const revision = typeof own.revision === 'number' ? { revision: own.revision } : {};
+  const revision = isRevision(own.revision) ? { revision: own.revision } : {};
   if (typeof own.event !== 'string') return { ...storedFrom(data, row), ...revision };
   const event = parsed(own.event);
   const timestamp = isPlainObject(event) ? event.timestamp : undefined;

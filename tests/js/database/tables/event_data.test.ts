@@ -209,7 +209,14 @@ describe('event_data of Python, when it is read,', () => {
   });
 
   it("has no member that only resembles the package's own", () => {
-    for (const own of ['null', '"a"', '[]', '{"event": 5, "revision": "a"}']) {
+    for (const own of [
+      'null',
+      '"a"',
+      '[]',
+      '{"event": 5, "revision": "a"}',
+      '{"revision": -5}',
+      '{"revision": 1e300}',
+    ]) {
       const { text, ...more } = fromEventData({
         ...row,
         eventData: `{"adk_session_wasm": ${own}}`,
