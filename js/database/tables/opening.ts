@@ -209,8 +209,9 @@ function* requireSchema({ database, engine, names: { schema } }: NamedTables): S
     database,
     sql`select 1 from information_schema.schemata where schema_name = ${schema}`,
   );
-  if (rows.length === 0)
-    throw refused(engine, `has no schema ${schema}; run: CREATE SCHEMA ${schema}`);
+  if (rows.length > 0) return;
+  const { sql: statement } = sql`create schema ${sql.id(schema)}`.compile(database);
+  throw refused(engine, `has no schema ${schema}; run: ${statement}`);
 }
 
 /** Refuses tables of an unknown layout. */
