@@ -32,7 +32,7 @@ export class ReadOnlyDatabase {
     }
     const engine = ENGINES[address.kind];
     const waits = new Waits();
-    const driverOptions = engine.isFile ? { readonly: true } : {};
+    const driverOptions = engine.kind === 'sqlite' ? { readonly: true } : {};
     this.#database = new LazyDatabase(
       {
         engine,

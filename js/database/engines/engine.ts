@@ -78,8 +78,8 @@ export interface Begin {
 }
 
 /**
- * The differences between the engines that several files need, or that are one value. A difference of a single
- * file stands there in a record by `EngineKind`, or in a `switch` over it. All other SQL is the same.
+ * The differences between the engines that several files need, or that are one value. Any other
+ * difference stands where it matters, by `kind`. All other SQL is the same.
  */
 export interface Engine {
   readonly kind: EngineKind;
@@ -89,39 +89,14 @@ export interface Engine {
   readonly driver: string;
   /** Kysely's parts for this dialect of SQL. */
   readonly dialect: Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>;
-  /** Whether the database is a file. Advice in errors then speaks of a disk, not of a server. */
-  readonly isFile: boolean;
   /** The types of the columns. On MySQL and MariaDB the ids get `collation`, which compares them exactly. */
   readonly columnTypes: (collation: string) => ColumnTypes;
-  /** Whether the columns limit the length of an id and refuse NUL. */
-  readonly limitsIds: boolean;
-  /** The reason why a JSON column cannot hold U+0000; `undefined` if it can. */
-  readonly refusesNul: string | undefined;
   /** The statements that begin a transaction. */
   readonly begin: Begin;
-  /**
-   * The statements that keep others from creating the tables too. `undefined` if creating a table is part of a
-   * transaction, which then does that.
-   */
-  readonly creationLock:
-    | { readonly acquire: RawBuilder<{ locked: unknown }>; readonly release: RawBuilder<unknown> }
-    | undefined;
   /** Whether `FOR UPDATE` locks rows. If not, the begin locks the whole database: there is one writer. */
   readonly locksRows: boolean;
-  /**
-   * Whether PostgreSQL's `json_to_recordset` makes rows of a JSON text, so that one statement serves any number
-   * of keys.
-   */
-  readonly readsJsonRows: boolean;
   /** The columns that order events: append order if the engine knows it, else Python's order. */
   readonly eventOrder: readonly ColumnExpression[];
-  /** Whether {@link Engine.eventOrder} is SQLite's `rowid`: append order, in which each index ends. */
-  readonly ordersByRowid: boolean;
-  /**
-   * Writes a column so that no index serves a condition on it. PostgreSQL's planner may take a long session for
-   * a short one. To find an event by its id, it would then search all events of the session.
-   */
-  readonly withoutIndex: (column: ColumnExpression) => ColumnExpression;
   /** Converts a JSON column to text. */
   readonly json: (column: ColumnExpression) => RawBuilder<string>;
   /** Converts a time column to text, or to the number that it holds. */

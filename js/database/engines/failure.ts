@@ -154,10 +154,10 @@ export function databaseError(engine: Engine, error: unknown): SessionError {
   if (isSessionError(error)) return error;
   const failure = failureKind(engine, error);
   const [code, ofServer, ofFile = ofServer] = CODES[failure];
-  const whatToDo = engine.isFile ? ofFile : ofServer;
+  const whatToDo = engine.kind === 'sqlite' ? ofFile : ofServer;
   const message = `The ${engine.name} database failed: ${reasonOf(error)}. ${whatToDo}`;
   const made = new SessionError(code, message, { storage: engine.kind, cause: error });
-  if (failure === 'lost' && !engine.isFile) markUnwritten(made);
+  if (failure === 'lost' && engine.kind !== 'sqlite') markUnwritten(made);
   return made;
 }
 

@@ -14,7 +14,6 @@ export const MYSQL: Engine = {
     createIntrospector: (database) => new MysqlIntrospector(database),
     createQueryCompiler: () => new MysqlQueryCompiler(),
   },
-  isFile: false,
   columnTypes(collation) {
     const exact = sql.raw(`character set utf8mb4 collate ${collation}`);
     return {
@@ -26,8 +25,6 @@ export const MYSQL: Engine = {
       term: sql`varchar(256) ${exact}`,
     };
   },
-  limitsIds: true,
-  refusesNul: undefined,
   begin: {
     write: ['set transaction isolation level read committed', 'start transaction'],
     read: [
@@ -35,16 +32,8 @@ export const MYSQL: Engine = {
       'start transaction with consistent snapshot, read only',
     ],
   },
-  // A statement that creates a table is part of no transaction.
-  creationLock: {
-    acquire: sql<{ locked: unknown }>`select get_lock('adk_session_wasm', 1) as locked`,
-    release: sql`select release_lock('adk_session_wasm')`,
-  },
   locksRows: true,
-  readsJsonRows: false,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
-  ordersByRowid: false,
-  withoutIndex: (column) => column,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,
   mayBeSince: (json, seconds) =>

@@ -11,7 +11,6 @@ export const POSTGRESQL: Engine = {
     createIntrospector: (database) => new PostgresIntrospector(database),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   },
-  isFile: false,
   columnTypes: () => ({
     id: 'varchar(128)',
     invocationId: 'varchar(256)',
@@ -20,18 +19,12 @@ export const POSTGRESQL: Engine = {
     word: 'varchar(256)',
     term: sql`varchar(256) collate "C"`,
   }),
-  limitsIds: true,
-  refusesNul: "which PostgreSQL's JSONB cannot hold",
   begin: {
     write: ['begin isolation level read committed'],
     read: ['begin isolation level repeatable read, read only'],
   },
-  creationLock: undefined,
   locksRows: true,
-  readsJsonRows: true,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
-  ordersByRowid: false,
-  withoutIndex: (column) => sql`${column} || ''`,
   json: (column) => sql<string>`cast(${column} as text)`,
   // As text, since the driver would read the column as local time in milliseconds.
   time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,

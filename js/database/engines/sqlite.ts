@@ -11,7 +11,6 @@ export const SQLITE: Engine = {
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   },
-  isFile: true,
   columnTypes: () => ({
     id: 'varchar(128)',
     invocationId: 'varchar(256)',
@@ -20,15 +19,9 @@ export const SQLITE: Engine = {
     word: 'varchar(256)',
     term: 'varchar(256)',
   }),
-  limitsIds: false,
-  refusesNul: undefined,
   begin: { write: ['begin immediate'], read: ['begin'] },
-  creationLock: undefined,
   locksRows: false,
-  readsJsonRows: false,
   eventOrder: [sql`rowid`],
-  ordersByRowid: true,
-  withoutIndex: (column) => column,
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<StoredTime>`${column}`,
   mayBeSince: (json, seconds) =>

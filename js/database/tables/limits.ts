@@ -12,9 +12,9 @@ import type { Engine } from '../engines/engine.js';
 const MAX_ID = 128;
 const MAX_INVOCATION_ID = 256;
 
-/** Whether a row with this key can exist. */
-export function fitsKey({ limitsIds }: Engine, key: StorageKey): boolean {
-  if (!limitsIds) return true;
+/** Whether a row with this key can exist. SQLite limits no text. */
+export function fitsKey({ kind }: Engine, key: StorageKey): boolean {
+  if (kind === 'sqlite') return true;
   const ids = [key.appName, key.userId ?? '', key.sessionId ?? ''];
   return ids.every((id) => fits(id, MAX_ID));
 }
@@ -29,7 +29,7 @@ export function checkIds(
   engine: Engine,
   { key, eventIds }: Pick<StorageWriteRequest, 'key' | 'eventIds'>,
 ): void {
-  if (!engine.limitsIds) return;
+  if (engine.kind === 'sqlite') return;
   for (const [name, id] of Object.entries(key) as [string, string][])
     requireFitting(engine, name, id, MAX_ID);
   for (const id of eventIds) requireFitting(engine, 'event.id', id, MAX_ID);
@@ -37,20 +37,20 @@ export function checkIds(
 
 /**
  * @throws SessionError `invalid_argument` if the invocationId is too long or contains NUL; `unserializable`
- *   if the text contains U+0000, which the engine's JSON cannot hold
+ *   if the text contains U+0000 and PostgreSQL would have to hold it
  */
 export function checkEvent(engine: Engine, invocationId: string, text: string): void {
-  if (engine.limitsIds)
-    requireFitting(engine, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
-  if (engine.refusesNul !== undefined) requireNoNul(text, engine.refusesNul);
+  if (engine.kind === 'sqlite') return;
+  requireFitting(engine, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
+  if (engine.kind === 'postgresql') requireNoNul(text);
 }
 
-/** @throws SessionError `unserializable` if a state contains U+0000, which the engine's JSON cannot hold */
-export function checkStates({ refusesNul }: Engine, changes: Changes): void {
-  if (refusesNul === undefined) return;
+/** @throws SessionError `unserializable` if a state contains U+0000 and PostgreSQL would have to hold it */
+export function checkStates({ kind }: Engine, changes: Changes): void {
+  if (kind !== 'postgresql') return;
   for (const [scope, prefix] of STORED_PREFIXES) {
     const { state } = changes[scope] ?? {};
-    if (state !== undefined) requireNoNul(state, refusesNul, prefix);
+    if (state !== undefined) requireNoNul(state, prefix);
   }
 }
 
@@ -86,13 +86,13 @@ function requireFitting({ name: engine }: Engine, name: string, id: string, most
 }
 
 /** @param prefix the prefix of the state's keys */
-function requireNoNul(text: string, why: string, prefix = ''): void {
+function requireNoNul(text: string, prefix = ''): void {
   if (!text.includes('\\u0000')) return;
   const path = pathToNul(JSON.parse(text));
   if (path === undefined) return;
   const [first = '', ...rest] = path;
   const whole = prefix === '' ? path : [`${prefix}${first}`, ...rest];
-  throw holdsNul(whole, why);
+  throw holdsNul(whole, "which PostgreSQL's JSONB cannot hold");
 }
 
 function holdsNul(path: readonly PathSegment[], why: string): SessionError {

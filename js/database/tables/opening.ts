@@ -92,13 +92,16 @@ export async function openTables(
 /** The codes of failures that may pass, so that another attempt may succeed. */
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
-/** Creates the missing tables. Takes a lock if the engine needs one against others who create them. */
+/**
+ * Creates the missing tables. On MySQL it takes a lock against others who create them, since a statement that creates
+ * a table is part of no transaction there.
+ */
 function* createMissing(named: NamedTables): Steps<TableCheck> {
   const { database, engine } = named;
-  const { creationLock } = engine;
-  if (creationLock !== undefined) {
-    const { acquire, release } = creationLock;
-    const [row] = yield* runOnce(database, acquire, { undo: release });
+  if (engine.kind === 'mysql') {
+    const acquire = sql<{ locked: unknown }>`select get_lock('adk_session_wasm', 1) as locked`;
+    const undo = sql`select release_lock('adk_session_wasm')`;
+    const [row] = yield* runOnce(database, acquire, { undo });
     if (Number(row?.locked) !== 1) throw new OwnFailure('others are opening it', 'conflict');
   }
   // Checks again, since others may have been opening the database too.

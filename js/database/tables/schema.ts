@@ -169,7 +169,7 @@ export interface Index {
 /**
  * Returns the indices of the tables. The first is Python's. Its `SqliteSessionService` lacks it, and we need
  * it for the time of the newest event. The others are ours, for lists by time and by term. One more serves the
- * events of a session on an engine that knows append order: SQLite's indices end in the `rowid`.
+ * events of a session on SQLite, whose indices end in the `rowid`, the append order.
  */
 export function indices({ engine, names }: NamedTables): Index[] {
   const index = (name: string, table: keyof Tables, ...columns: string[]): Index => {
@@ -187,7 +187,9 @@ export function indices({ engine, names }: NamedTables): Index[] {
     index('adk_session_wasm_by_user_last', SIDE_TABLE, 'app_name', 'user_id', 'last_update_time'),
     index('adk_session_wasm_by_term', TERMS, 'app_name', 'term'),
     index('adk_session_wasm_by_user_term', TERMS, 'app_name', 'user_id', 'term'),
-    ...(engine.ordersByRowid ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)] : []),
+    ...(engine.kind === 'sqlite'
+      ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)]
+      : []),
   ];
 }
 

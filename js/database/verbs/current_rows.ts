@@ -223,16 +223,16 @@ function currentRows(
 }
 
 /**
- * Gives the event at the session's `update_time` the session's revision as its `seq`, if events are read in
- * append order. There a handle's last event may have a time that Python set back.
+ * Gives the event at the session's `update_time` the session's revision as its `seq` on SQLite, where events are
+ * read in append order. There a handle's last event may have a time that Python set back.
  */
 function inRevision(
-  { ordersByRowid }: Engine,
+  { kind }: Engine,
   { revision: updated }: SessionRow,
   { revision }: SessionRow,
   events: EventRow[],
 ): EventRow[] {
-  if (!ordersByRowid || updated === revision) return events;
+  if (kind !== 'sqlite' || updated === revision) return events;
   return events.map((row) => (row.seq === updated ? { ...row, seq: revision } : row));
 }
 

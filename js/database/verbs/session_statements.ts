@@ -56,13 +56,20 @@ export function isOfSession(value: KeyValue): RawBuilder<boolean> {
   return sql`${isUser(value)} and ${sql.ref('session_id')} = ${value('session')}`;
 }
 
-/** The condition that an event belongs to the session, where another condition finds the event by its id. */
+/**
+ * The condition that an event belongs to the session, where another condition finds the event by its id. On
+ * PostgreSQL no index serves it. The planner may take a long session for a short one, and would then search all events
+ * of the session.
+ */
 export function isAlsoOfSession(
-  { withoutIndex }: Engine,
+  { kind }: Engine,
   value: (name: keyof Key) => unknown,
   alias: 'event' | 'events' = 'events',
 ): RawBuilder<boolean> {
-  const column = (name: string) => withoutIndex(sql.ref(`${alias}.${name}`));
+  const column = (name: string) => {
+    const plain = sql.ref(`${alias}.${name}`);
+    return kind === 'postgresql' ? sql`${plain} || ''` : plain;
+  };
   return sql`${column('app_name')} = ${value('app')} and ${column('user_id')} = ${value('user')}
     and ${column('session_id')} = ${value('session')}`;
 }

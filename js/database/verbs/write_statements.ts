@@ -40,7 +40,7 @@ export type SessionValues = Key & { state: string; updated: StoredTime };
 
 /** Makes the statements that insert, update and delete rows. */
 export function writeStatements(database: Database, engine: Engine) {
-  const { readsJsonRows, isFile } = engine;
+  const { kind } = engine;
   /**
    * Changes several sessions on PostgreSQL. The last condition is always true. It makes the planner expect few
    * rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
@@ -82,7 +82,7 @@ export function writeStatements(database: Database, engine: Engine) {
    */
   const replacing = <Table extends keyof Tables>(
     insert: InsertQueryBuilder<Tables, Table, InsertResult>,
-  ) => (isFile ? insert.orReplace() : insert);
+  ) => (kind === 'sqlite' ? insert.orReplace() : insert);
   return {
     deleteOne: deletions(true),
     deleteAll: deletions(false),
@@ -107,7 +107,7 @@ export function writeStatements(database: Database, engine: Engine) {
           .set({ update_time: value('updated') })
           .where(isSession(value)),
       ),
-      many: readsJsonRows ? many(false) : undefined,
+      many: kind === 'postgresql' ? many(false) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
     updateSession: {
       one: new Prepared<SessionValues, never>((value) =>
@@ -116,7 +116,7 @@ export function writeStatements(database: Database, engine: Engine) {
           .set({ state: value('state'), update_time: value('updated') })
           .where(isSession(value)),
       ),
-      many: readsJsonRows ? many(true) : undefined,
+      many: kind === 'postgresql' ? many(true) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
     insertSideTableRow: new Prepared<SideTableValues, never>((value) =>
       replacing(
