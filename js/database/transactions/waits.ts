@@ -1,4 +1,5 @@
 /** Limits everything that a call waits for. */
+import { MAX_TIMEOUT_MS } from '../../errors/option_values.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { ownMembers } from '../../members/own.js';
 import { abortedError } from '../../call/call.js';
@@ -76,7 +77,8 @@ export class Waits {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let lastReceived = received();
       const start = (): void => {
-        const limit = this.#isClosing ? this.#limit : this.#limit * factor;
+        // A longer timer would fire at once.
+        const limit = Math.min(this.#limit * (this.#isClosing ? 1 : factor), MAX_TIMEOUT_MS);
         clearTimeout(timer);
         timer = setTimeout(() => {
           const before = lastReceived;
