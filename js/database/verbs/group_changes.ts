@@ -15,6 +15,9 @@ import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
 const MAX_ROWS = 128;
 
+/** The most characters of several events in one statement. MySQL and MariaDB limit the bytes of a statement. */
+const MAX_TEXT = 2 ** 20;
+
 /** The new state of a user or an app. */
 interface SharedChange {
   readonly key: Key;
@@ -93,7 +96,7 @@ export class GroupChanges {
    */
   queries(): Query[] {
     const { touchSession, updateSession, insertEvents } = this.#statements;
-    const events = exactChunks(this.#events, MAX_ROWS);
+    const events = exactChunks(this.#events, MAX_ROWS, areShort);
     return [
       ...this.#stateQueries('app'),
       ...this.#stateQueries('user'),
@@ -215,6 +218,10 @@ export class GroupChanges {
     }
     return replacedAt;
   }
+}
+
+function areShort(events: readonly EventValues[]): boolean {
+  return events.reduce((sum, { data }) => sum + data.length, 0) <= MAX_TEXT;
 }
 
 /** Returns what the tables have for an optional text. */

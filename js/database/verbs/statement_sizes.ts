@@ -33,13 +33,20 @@ export function* filledChunks<Item>(items: readonly Item[], most: number): Gener
 /**
  * Returns chunks of at most `most` items, in order, each with a power of two of them. `most` must be a power
  * of two.
+ *
+ * @param fits whether several items are not too long for one statement
  */
-export function exactChunks<Item>(items: readonly Item[], most: number): Item[][] {
+export function exactChunks<Item>(
+  items: readonly Item[],
+  most: number,
+  fits: (chunk: readonly Item[]) => boolean = () => true,
+): Item[][] {
   const chunks: Item[][] = [];
-  let size = most;
-  for (let start = 0; start < items.length; start += size) {
+  for (let start = 0; start < items.length;) {
+    let size = most;
     while (size > items.length - start) size /= 2;
-    chunks.push(items.slice(start, start + size));
+    while (size > 1 && !fits(items.slice(start, start + size))) size /= 2;
+    chunks.push(items.slice(start, (start += size)));
   }
   return chunks;
 }

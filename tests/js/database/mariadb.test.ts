@@ -106,6 +106,18 @@ it('MariaDB keeps U+0000 in states and events, and the order of keys', async () 
   await service.close();
 });
 
+it('MariaDB stores many events at once that together are longer than its max_allowed_packet', async () => {
+  await using service = open(await newUrl());
+  const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+  const session = await service.createSession(key);
+  const text = 'x'.repeat(200_000);
+  const events = Array.from({ length: 128 }, (_, number) => {
+    return { ...eventOf(`e${number}`), content: { parts: [{ text }] } };
+  });
+  await service.appendEvents({ session, events });
+  assert.equal((await service.getSession(key))?.events.length, 128);
+});
+
 it('open() refuses MariaDB tables that would lose data, with the statements that correct them', async () => {
   const url = await newUrl();
   // Python creates these tables for a mariadb:// URL.
