@@ -91,8 +91,10 @@ export class Unsent {
       deletions.some((deletion) => deletion !== entry && belongsTo(entry.key, deletion.key)) ||
       (deletions.includes(entry) && keysInFlight.some((key) => belongsTo(key, entry.key)));
     const sharing = ready.filter(([, { keys }]) => keys.size > 0);
+    // The values of an owner with a deletion are sent after it, so they do not hold it up.
     const isBehind = (entry: Entry): boolean =>
       entry.keys.size > 0 &&
+      entry.clears.length === 0 &&
       sharing.some(([name, other]) => {
         const isFirst = inFlight.has(name) || other.lastWrite < entry.lastWrite;
         return other !== entry && isFirst && shareKeys(entry, other);

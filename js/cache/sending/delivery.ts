@@ -235,7 +235,8 @@ export class Delivery {
     const all = await records.read(owner);
     if (all[STATE_REFUSED] !== undefined) return false;
     const { appName, userId } = owner;
-    for (const what of clearsOf(all)) {
+    const clears = clearsOf(all);
+    for (const what of clears) {
       const key = what === 'appState' ? { appName } : { appName, userId };
       const request = { what, key } as StorageDeleteRequest;
       await this.#ask((store, call) => store.delete(request, call));
@@ -248,6 +249,8 @@ export class Delivery {
       Operation<unknown>,
     ][];
     if (sets.length === 0) return true;
+    // What sessions wrote before these values is sent next.
+    if (clears.length > 0) return false;
     const values = sets.map(([name, { value }]) => [name.slice(SET.length), value]);
     const delta = JSON.stringify(Object.fromEntries(values));
     await this.#ask((store, call) => store.update(appName, userId, delta, call));

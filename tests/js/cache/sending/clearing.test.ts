@@ -202,3 +202,19 @@ it('a deletion of a user keeps what its unsent sessions have written to the stat
   assert.deepEqual(await server.service.getUserState(USER), {});
   await cache.close();
 });
+
+it('a deletion of a state is sent although a later value waits for the event of a session', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  server.isOffline = true;
+  await cache.deleteUserState(USER);
+  await cache.appendEvent({ session, event: event('e1', { 'user:name': 'first' }) });
+  await cache.updateState({ ...USER, stateDelta: { 'user:name': 'last' } });
+  await until(() => !cache.status.isSending);
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual(await server.service.getUserState(USER), { name: 'last' });
+  await cache.close();
+});
