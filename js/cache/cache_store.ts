@@ -29,9 +29,11 @@ import {
   type Creation,
   type EarlierWrites,
   newOperation,
+  type OwnerRecords,
   SESSION,
   type SessionRecord,
   SET,
+  type UnsentValue,
 } from './records/session_record.js';
 import { CopyReads, type ReadParts } from './reads.js';
 import type { Sender } from './sending/sender.js';
@@ -264,10 +266,9 @@ export class CacheStore extends CopyReads implements SessionStore {
       local.at(owner, (store, { appName, userId }) => store.update(appName, userId, run, call)),
     );
     if (values.length === 0) return revisions;
-    const sets = Object.fromEntries(values.map(([key, value]) => [SET + key, newOperation(value)]));
+    const sets = this.#valuesOf(values);
     await bounds.write(() => records.change(owner, () => sets));
-    const keys = values.map(([key]) => key);
-    await this.#written(owner, call, [], keys);
+    await this.#written(owner, call, [], new Set(values.map(([key]) => key)));
     return revisions;
   }
 
@@ -290,14 +291,18 @@ export class CacheStore extends CopyReads implements SessionStore {
     // What the sessions have written to the state of the app stays.
     for (const key of deleted) if (isSession(key)) await this.#keepShared(key);
     const floor = await erase();
+    const prefix = what === 'appState' ? 'app:' : 'user:';
+    // Unsent events of sessions that stay would write their values again, so these are removed after them.
+    const keys = what === 'user' ? [] : unsent.keysOf(owner, prefix);
+    const removals = this.#valuesOf(keys.map((key) => [key, REMOVED]));
     await records.change(owner, (all) => {
       const changes: Record<string, unknown> = { [CLEAR + what]: newOperation(true) };
-      const prefixes = [what === 'appState' ? `${SET}app:` : `${SET}user:`];
+      const prefixes = [SET + prefix];
       if (what === 'user') prefixes.push(SESSION);
       for (const name of Object.keys(all)) {
         if (prefixes.some((prefix) => name.startsWith(prefix))) changes[name] = undefined;
       }
-      return changes;
+      return { ...changes, ...removals };
     });
     // The deleted sessions have nothing to send, and the deletion is sent before everything else of the owner.
     await Promise.all([owner, ...deleted].map((key) => unsent.refresh(key)));
@@ -345,11 +350,23 @@ export class CacheStore extends CopyReads implements SessionStore {
     const keys = sharedKeysOf(stateWrites(copy.events, create?.value));
     if (keys.size === 0) return;
     const { appName, userId } = key;
-    const sets = Object.fromEntries(
-      [...keys].map((name) => [SET + name, newOperation(copy.state[name] ?? REMOVED)]),
+    const sets = this.#valuesOf(
+      [...keys].map((name) => {
+        return [name, Object.hasOwn(copy.state, name) ? copy.state[name] : REMOVED];
+      }),
     );
     await records.change(key, () => sets);
     unsent.add({ appName, userId }, [], keys);
+  }
+
+  /** Returns the records of unsent values of shared keys. */
+  #valuesOf(values: readonly (readonly [key: string, value: unknown])[]): OwnerRecords {
+    const at = this.#parts.unsent.nextWrite();
+    return Object.fromEntries(
+      values.map(([key, value]): [string, UnsentValue] => {
+        return [SET + key, { ...newOperation(value), at }];
+      }),
+    );
   }
 
   free(): void {
@@ -361,9 +378,13 @@ export class CacheStore extends CopyReads implements SessionStore {
     key: CacheKey,
     { signal }: StorageCall,
     events: AppendRequest['events'] = [],
-    keys: Iterable<string> = [],
+    keys: ReadonlySet<string> = new Set(),
   ): Promise<void> {
-    const { unsent, sender, tell, isThrough } = this.#parts;
+    const { records, bounds, unsent, sender, tell, isThrough } = this.#parts;
+    if (isSession(key) && unsent.hasOther({ key, keys })) {
+      const order = newOperation(unsent.nextWrite());
+      await bounds.write(() => records.changeSession(key, () => ({ order })));
+    }
     unsent.add(key, events, keys);
     tell(key);
     sender.wake();

@@ -16,6 +16,7 @@ import {
   SESSION,
   SET,
   STATE_REFUSED,
+  type UnsentValue,
   withoutPrefix,
 } from '../records/session_record.js';
 import type { StatusBoard } from '../records/status.js';
@@ -36,6 +37,7 @@ export interface UnsentParts {
 interface StoredChanges extends Required<Omit<LocalChanges, 'key'>> {
   /** The writes of unsent events, in order. */
   readonly events: readonly EventSnapshot[];
+  readonly lastWrite: number;
   /** Why a copy cannot be read. It is treated as set aside. */
   readonly damage?: SessionError | undefined;
 }
@@ -48,7 +50,7 @@ interface Entry extends Required<LocalChanges> {
   readonly events: number;
   /** A new number for each change. It tells whether the entry has changed since a read. */
   readonly version: number;
-  /** The version of the last write. A refresh changes the version only. */
+  /** When it last wrote a shared key. 0: before everything else that writes one of its keys. */
   readonly lastWrite: number;
 }
 
@@ -61,6 +63,8 @@ export class Unsent {
   readonly #entries = new Map<string, Entry>();
   readonly pins = new Pins(this.#entries);
   #versions = 0;
+  /** When the newest known write was. */
+  #newestWrite = 0;
   /** Called after each change that the status or a waiting call sees. */
   onChange: (() => void) | undefined;
   /** Runs one refresh of a key after the other. Otherwise an earlier one could overwrite what a later one has read. */
@@ -129,7 +133,7 @@ export class Unsent {
   }
 
   /** Adds changes that were just written. */
-  add(key: CacheKey, events: readonly { id: string }[], keys: Iterable<string> = []): void {
+  add(key: CacheKey, events: readonly { id: string }[], keys: ReadonlySet<string>): void {
     const last = this.#entries.get(nameOf(key));
     // The same set goes on: a copy for each event would make many appends slow.
     const ids = last?.ids ?? new Set();
@@ -140,25 +144,45 @@ export class Unsent {
       keys: new Set([...(last?.keys ?? []), ...keys]),
       clears: last?.clears ?? [],
       refusal: last?.refusal,
+      lastWrite: keys.size === 0 ? 0 : this.nextWrite(),
     });
   }
 
-  /**
-   * Sets an entry. The status is new only if what it shows has changed.
-   *
-   * @param lastWrite absent: this is a write
-   */
-  #put(changes: Omit<Entry, 'events' | 'version' | 'lastWrite'>, lastWrite?: number): void {
+  /** Returns the time of a write that comes now: later than all others, also if the clock was set back. */
+  nextWrite(): number {
+    return Math.max(Date.now(), this.#newestWrite + 1);
+  }
+
+  /** Whether something else that is unsent writes one of these shared keys. */
+  hasOther(changes: LocalChanges): boolean {
+    const name = nameOf(changes.key);
+    return [...this.#entries].some(([other, entry]) => {
+      return other !== name && shareKeys(changes, entry);
+    });
+  }
+
+  /** Returns the shared keys with this prefix that something else of an owner writes. */
+  keysOf(owner: StateOwner, prefix: string): string[] {
+    const own = nameOf(owner);
+    const entries = [...this.#entries].filter(
+      ([name, { key }]) => name !== own && belongsTo(key, owner),
+    );
+    return entries.flatMap(([, { keys }]) => [...keys].filter((key) => key.startsWith(prefix)));
+  }
+
+  /** Sets an entry. The status is new only if what it shows has changed. */
+  #put(changes: Omit<Entry, 'events' | 'version'>): void {
     this.#versions += 1;
     const name = nameOf(changes.key);
     const last = this.#entries.get(name);
-    const version = this.#versions;
+    const lastWrite = Math.max(changes.lastWrite, last?.lastWrite ?? 0);
+    this.#newestWrite = Math.max(this.#newestWrite, lastWrite);
     const entry = {
       ...changes,
       key: keyOfName(name),
       events: changes.ids.size,
-      version,
-      lastWrite: lastWrite ?? version,
+      version: this.#versions,
+      lastWrite,
     };
     this.#entries.set(name, entry);
     this.pins.add(entry);
@@ -237,9 +261,9 @@ export class Unsent {
       if (stored === undefined) return void this.remove(name, version);
       // A change that came after the read would be lost.
       if (this.versionOf(name) !== version) continue;
-      const { events, keys, clears, refusal } = stored;
+      const { events, keys, clears, refusal, lastWrite } = stored;
       const ids = new Set(events.map(({ id }) => id));
-      return this.#put({ key, ids, keys, clears, refusal }, this.#entries.get(name)?.lastWrite);
+      return this.#put({ key, ids, keys, clears, refusal, lastWrite });
     }
   }
 
@@ -249,16 +273,18 @@ export class Unsent {
     if (isSession(key)) {
       const { copy, record, damage } = await local.unsent(key);
       const { events = [] } = copy ?? {};
-      const { refused: refusal, create } = record;
+      const { refused: refusal, create, order } = record;
       if (events.length === 0 && !hasOperations(record) && refusal === undefined) return undefined;
       const keys = sharedKeysOf(stateWrites(events, create?.value));
-      return { events, keys, clears: [], refusal, damage };
+      return { events, keys, clears: [], refusal, lastWrite: order?.value ?? 0, damage };
     }
     const all = await records.read(key);
     if (!Object.keys(all).some(isUnsentState)) return undefined;
-    const keys = new Set(Object.keys(withoutPrefix(all, SET)));
+    const values = withoutPrefix(all, SET) as Record<string, UnsentValue>;
+    const keys = new Set(Object.keys(values));
+    const lastWrite = Math.max(0, ...Object.values(values).map(({ at = 0 }) => at));
     const refusal = all[STATE_REFUSED] as Refusal | undefined;
-    return { events: [], keys, clears: clearsOf(all), refusal };
+    return { events: [], keys, clears: clearsOf(all), refusal, lastWrite };
   }
 
   /**

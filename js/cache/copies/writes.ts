@@ -85,11 +85,12 @@ function targetState(
   unsent: readonly EventSnapshot[],
 ): StateShape {
   const state = copyOf(remoteState);
-  for (const key of pinned) {
-    put(state, key, Object.hasOwn(localState, key) ? localState[key] : REMOVED);
-  }
   for (const { delta } of unsent) {
     for (const [key, value] of Object.entries(delta)) put(state, key, value);
+  }
+  // Last: what has written them elsewhere may be newer than these events.
+  for (const key of pinned) {
+    put(state, key, Object.hasOwn(localState, key) ? localState[key] : REMOVED);
   }
   return state;
 }

@@ -38,6 +38,12 @@ export interface Operation<Value> {
   readonly value: Value;
 }
 
+/** An unsent value of a key of a shared state. */
+export interface UnsentValue extends Operation<unknown> {
+  /** When it was written; absent if an older package has recorded it. See {@link SessionRecord.order}. */
+  readonly at?: number;
+}
+
 /** What the remote has to create. */
 export interface Creation extends Pick<
   CreateRequest,
@@ -80,6 +86,11 @@ export interface SessionRecord {
   readonly labels?: Operation<string> | undefined;
   readonly earlier?: Operation<readonly EarlierWrites[]> | undefined;
   readonly delete?: Operation<true> | undefined;
+  /**
+   * When it last wrote a `user:` or `app:` key that something else unsent writes too. After a reload, such writes are
+   * sent in this order. Absent: before the others.
+   */
+  readonly order?: Operation<number> | undefined;
   readonly refused?: Refusal | undefined;
   readonly size?: CopySize | undefined;
 }
@@ -113,6 +124,7 @@ export const UNSENT_NOTHING: SessionRecord = {
   labels: undefined,
   earlier: undefined,
   delete: undefined,
+  order: undefined,
 };
 
 /** @param eventCount the number of events in the new copy */

@@ -81,7 +81,7 @@ export class Delivery {
     const { records, local, unsent } = this.#parts;
     for (;;) {
       const { copy, record } = await local.unsent(key);
-      const { base, create, earlier, delete: deletion, refused } = record;
+      const { base, create, earlier, order, delete: deletion, refused } = record;
       if (refused !== undefined || (await unsent.isBlocked(key))) return false;
       if (deletion !== undefined) {
         if (!(await this.#sendDeletion(key, deletion))) return false;
@@ -92,7 +92,7 @@ export class Delivery {
       } else if (base === undefined) {
         if (!(await this.#createOrAdopt(key, copy, create))) return false;
       } else if (await this.#sendEvents(key, base, copy)) {
-        if (earlier !== undefined) await records.removeSent(key, { earlier });
+        if (earlier ?? order) await records.removeSent(key, { earlier, order });
         await this.#sendDescription(key, record);
         return true;
       }
@@ -249,7 +249,7 @@ export class Delivery {
       Operation<unknown>,
     ][];
     if (sets.length === 0) return true;
-    // What sessions wrote before these values is sent next.
+    // What sessions wrote before the deletion is sent next, and then the values that have replaced it.
     if (clears.length > 0) return false;
     const values = sets.map(([name, { value }]) => [name.slice(SET.length), value]);
     const delta = JSON.stringify(Object.fromEntries(values));

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import type { BaseSessionService } from '../../../../js/index.js';
 import type { CachedSessionService } from '../../../../js/cache/index.js';
 import { event, idsOf, KEY, openCache, Server, until, USER } from '../fixture.js';
 
@@ -200,6 +201,42 @@ it('a deletion of a user keeps what its unsent sessions have written to the stat
   await cache.sync();
   assert.deepEqual(await server.service.getAppState(USER), { motd: 'hi' });
   assert.deepEqual(await server.service.getUserState(USER), {});
+  await cache.close();
+});
+
+for (const scope of ['user', 'app'] as const) {
+  const key = `${scope}:name`;
+  const read = (service: BaseSessionService) =>
+    scope === 'user' ? service.getUserState(USER) : service.getAppState(USER);
+
+  it(`a deletion of the state of the ${scope} also deletes what unsent events have written before`, async () => {
+    const server = new Server();
+    const { cache, local } = openCache(server);
+    const session = await cache.createSession(KEY);
+    await cache.sync();
+    server.isOffline = true;
+    await cache.appendEvent({ session, event: event('e1', { [key]: 'Ada' }) });
+    if (scope === 'user') await cache.deleteUserState(USER);
+    else await cache.deleteAppState(USER);
+    await cache.close();
+    server.isOffline = false;
+    const next = openCache(server, { local }).cache;
+    await next.sync();
+    assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
+    for (const service of [server.service, next]) assert.deepEqual(await read(service), {});
+    await next.close();
+  });
+}
+
+it('a deletion of a session keeps a shared value that is null', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.isOffline = true;
+  await cache.createSession({ ...KEY, state: { 'user:name': null } });
+  await cache.deleteSession(KEY);
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual(await server.service.getUserState(USER), { name: null });
   await cache.close();
 });
 
