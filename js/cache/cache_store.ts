@@ -272,7 +272,11 @@ export class CacheStore extends CopyReads implements SessionStore {
     return revisions;
   }
 
-  async delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
+  delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
+    return this.#parts.unsent.pins.write(request.key, () => this.#delete(request, call));
+  }
+
+  async #delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
     const { local, records, unsent } = this.#parts;
     const { what, key } = request;
     const erase = () =>
@@ -310,7 +314,13 @@ export class CacheStore extends CopyReads implements SessionStore {
     return floor;
   }
 
-  async deleteUnchanged(
+  deleteUnchanged(
+    request: StorageDeleteUnchangedRequest,
+  ): Promise<{ readonly floor: Floor } | undefined> {
+    return this.#parts.unsent.pins.write(request.key, () => this.#deleteUnchanged(request));
+  }
+
+  async #deleteUnchanged(
     request: StorageDeleteUnchangedRequest,
   ): Promise<{ readonly floor: Floor } | undefined> {
     const { local, records } = this.#parts;

@@ -1,6 +1,7 @@
 import type { HostAbortSignal } from '../../model/host.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { type CacheKey, nameOf } from './cache_key.js';
+import { erasedError } from './failures.js';
 import type { Cleared, Refusal } from './session_record.js';
 
 /** Changes of one session or shared state that the remote does not have. */
@@ -55,11 +56,13 @@ export class Pins {
    * Runs a local write. Until it settles, the shared keys that it writes count as unsent.
    *
    * @param write passes the keys to the function that it gets, before it writes them
+   * @throws SessionError `aborted` if the local data was erased meanwhile
    */
   async write<T>(
     key: CacheKey,
     write: (pin: (keys: Iterable<string>) => void) => Promise<T>,
   ): Promise<T> {
+    const { erasure } = this;
     const keys = new Set<string>();
     const changes = { key, keys };
     const done = write((written) => {
@@ -68,7 +71,9 @@ export class Pins {
     });
     this.#writes.set(changes, done);
     try {
-      return await done;
+      const result = await done;
+      if (erasure.aborted) throw erasedError();
+      return result;
     } finally {
       this.#writes.delete(changes);
     }

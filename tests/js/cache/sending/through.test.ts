@@ -108,6 +108,26 @@ for (const [name, call] of Object.entries(CALLS)) {
   });
 }
 
+for (const [name, call] of Object.entries(CALLS)) {
+  it(`${name} with write 'through' rejects if the local data is erased before the remote has answered`, async () => {
+    const server = new Server();
+    const { cache } = openCache(server, { write: 'through' });
+    await cache.createSession(KEY);
+    let answer: (() => void) | undefined;
+    server.intercept = ({ method }) => {
+      if (method === 'GET' && name !== 'deleteSession') return Promise.resolve(undefined);
+      return new Promise((resolve) => (answer = () => resolve(undefined)));
+    };
+    const { signal } = new AbortController();
+    const waiting = assert.rejects(call(cache, signal), hasCode('aborted'));
+    await until(() => answer !== undefined);
+    await cache.forget();
+    await waiting;
+    answer!();
+    await cache.close();
+  });
+}
+
 /** Answers like `adk api_server`, and creates sessions late. @returns the paths of the requests that write */
 function serveAgents(server: Server, createStatus: number): string[] {
   const writes: string[] = [];
