@@ -57,7 +57,7 @@ export function openParts(options: TakenOptions) {
     board,
     unsent,
     closing: closing.signal,
-    onForget: () => void forget.run().catch(report),
+    onForget: () => void run(() => forget.run()).catch(report),
   });
   const feed = () => core.feed;
   const context = { ...options, local, remote, records, unsent, board, feed, clock, report, tell };

@@ -172,3 +172,15 @@ it('a tab that has missed messages keeps what waits', async () => {
   assert.equal((await server.service.getSession(KEY))?.id, 's1');
   await cache.close();
 });
+
+it('close waits until what the remote has ordered to forget is erased', async () => {
+  const server = new Server();
+  const { local, cache } = await openHeld(server);
+  local.before = async ({ verb }) => {
+    if (verb === 'delete') await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  server.intercept = () => Promise.resolve(Response.json({ code: 'forget' }, { status: 410 }));
+  await assert.rejects(cache.sync());
+  await cache.close();
+  await requireEmpty(local);
+});
