@@ -1,8 +1,11 @@
 import { SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
+import { requireObject } from '../errors/option_values.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
+import { requireId } from '../model/values/ids.js';
 import type { ListParts, Lists } from './copies/lists.js';
 import {
   difference,
@@ -11,7 +14,13 @@ import {
   stateAfterEdit,
   stateWrites,
 } from './copies/writes.js';
-import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
+import {
+  type CacheKey,
+  isSession,
+  nameOf,
+  takeCacheKey,
+  takeSessionKey,
+} from './records/cache_key.js';
 import {
   type Creation,
   isUnsentState,
@@ -97,7 +106,7 @@ export class Outbox implements CacheOutbox {
   list(given?: CacheKey): Promise<OutboxEntry[]> {
     const { unsent, run } = this.#parts;
     return run(async () => {
-      const name = given && nameOf(takeCacheKey(given));
+      const name = given === undefined ? undefined : nameOf(takeCacheKey(given));
       if (name === undefined) await unsent.scan();
       const keys = unsent.keys().filter((key) => name === undefined || nameOf(key) === name);
       const entries = await Promise.all(keys.map((key) => this.#entry(key)));
@@ -146,8 +155,12 @@ export class Outbox implements CacheOutbox {
   change(given: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void> {
     const { local, fetch, run } = this.#parts;
     return run(async () => {
-      const key = takeCacheKey(given) as CompositeSessionKey;
-      const snapshot = local.snapshot({ ...event } as Event);
+      const key = takeSessionKey(given);
+      requireObject('event', event);
+      const changed = { ...event } as Event;
+      requireId('event.id', changed.id);
+      if (changed.partial) throw invalid('event', 'must not be partial: it is not stored');
+      const snapshot = local.snapshot(changed);
       await fetch.turns.run(nameOf(key), () => this.#edit(key, snapshot.id, [snapshot]));
       await this.#release(key);
     });

@@ -1,6 +1,6 @@
 /** Keys of sessions and shared states, and their names: strings that serve as keys of a `Map`. */
-import { invalid } from '../../errors/invalid.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import { requireId, requireOwner, requireUser } from '../../model/values/ids.js';
 
 /**
  * A session, or without `sessionId` the state of a user, or without `userId` too that of an app.
@@ -46,11 +46,15 @@ export function belongsTo(key: CacheKey, { appName, userId }: CacheKey): boolean
 /** @throws SessionError `invalid_argument` if it names no session, user or app */
 export function takeCacheKey(given: CacheKey): CacheKey {
   const { appName, userId, sessionId } = Object(given) as CacheKey;
-  const names = [appName, userId, sessionId];
-  const isKey =
-    typeof appName === 'string' &&
-    names.every((name) => name === undefined || typeof name === 'string') &&
-    (sessionId === undefined || userId !== undefined);
-  if (!isKey) throw invalid('key', 'must name a session, a user or an app');
-  return keyOfName(nameOf({ appName, userId, sessionId }));
+  if (sessionId !== undefined) return takeSessionKey({ appName, userId, sessionId });
+  requireOwner({ appName, userId });
+  return { appName, userId };
+}
+
+/** @throws SessionError `invalid_argument` if it names no session */
+export function takeSessionKey(given: CacheKey): CompositeSessionKey {
+  const { appName, userId, sessionId } = Object(given) as CompositeSessionKey;
+  requireUser({ appName, userId });
+  requireId('sessionId', sessionId);
+  return { appName, userId, sessionId };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type { CachedSessionService } from '../../../js/cache/index.js';
+import type { CachedSessionService, CacheKey, CacheOutbox } from '../../../js/cache/index.js';
 import { StateSchemaError } from '../../../js/index.js';
 import {
   createOffline,
@@ -356,4 +356,47 @@ it('the status can be iterated, from its present value on', async () => {
   await cache.close();
   while (!(await next).done) break;
   await until(() => true);
+});
+
+const WRONG_KEYS = [
+  { appName: 'shop', userId: '' },
+  { appName: '', userId: 'ada' },
+  { appName: 'shop', userId: '\ud800' },
+  { appName: 'shop', userId: 'u'.repeat(513), sessionId: 's1' },
+  { appName: 'shop', sessionId: 's1' },
+  null,
+];
+
+it('a key with an id that is not valid is refused, and later calls work', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.createSession(KEY);
+  for (const key of WRONG_KEYS as CacheKey[]) {
+    for (const verb of ['list', 'retry', 'drop'] as const) {
+      await assert.rejects(cache.outbox[verb](key), hasCode('invalid_argument'));
+    }
+    await assert.rejects(cache.sync(key), hasCode('invalid_argument'));
+  }
+  await cache.sync();
+  assert.equal(cache.status.lastError, undefined);
+  await cache.close();
+});
+
+it('change refuses what is no event of a session', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.isOffline = true;
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1') });
+  const calls = [
+    [USER, event('e1')],
+    [KEY, null],
+    [KEY, { ...event('e1'), id: undefined }],
+    [KEY, { ...event('e1'), partial: true }],
+  ] as unknown as readonly Parameters<CacheOutbox['change']>[];
+  for (const call of calls) {
+    await assert.rejects(cache.outbox.change(...call), hasCode('invalid_argument'));
+  }
+  assert.deepEqual((await cache.outbox.list())[0]?.events, [event('e1')]);
+  await cache.close();
 });
