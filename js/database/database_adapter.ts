@@ -73,6 +73,7 @@ import { list } from './verbs/list.js';
 import { type DatabaseParts, LazyDatabase } from './lazy_database.js';
 import { read, readPage, readParsed } from './verbs/read.js';
 import type { Waits } from './transactions/waits.js';
+import type { VerbContext } from './verbs/verb_context.js';
 import { write } from './verbs/write.js';
 
 /** The storage adapter of a database. Connects and opens the tables at its first verb. */
@@ -95,14 +96,14 @@ export class DatabaseAdapter implements BuiltInAdapter {
   }
 
   create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
-    const work = () => write(this.#database.opened, [{ request, decide }], true);
-    return this.#database.run('write', work, request);
+    const verb = (context: VerbContext) => write(context, [{ request, decide }], true);
+    return this.#database.run('write', verb, request);
   }
 
   append(request: BuiltInWriteRequest, decide: Decide): void | Promise<void> {
     const mode = request.changedLimit === undefined ? 'write' : 'read';
-    const work = () => write(this.#database.opened, [{ request, decide }], false);
-    return this.#database.run(mode, work, request);
+    const verb = (context: VerbContext) => write(context, [{ request, decide }], false);
+    return this.#database.run(mode, verb, request);
   }
 
   /** Absent once the server has refused the statements of a group. Each append then runs alone. */
@@ -110,8 +111,8 @@ export class DatabaseAdapter implements BuiltInAdapter {
     const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
     const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
     const decided = new Set<StorageWrite>();
-    const work = () => write(this.#database.opened, writes, false, decided);
-    const written = this.#database.run('write', work, isCounted ? { onRetry } : {});
+    const verb = (context: VerbContext) => write(context, writes, false, decided);
+    const written = this.#database.run('write', verb, isCounted ? { onRetry } : {});
     if (!(written instanceof Promise)) return written;
     return written.catch((error: unknown) => {
       const { cause } = Object(error) as { cause?: unknown };
@@ -122,45 +123,45 @@ export class DatabaseAdapter implements BuiltInAdapter {
 
   read(request: StorageReadRequest): Rows | Promise<Rows> {
     if (!fitsKey(this.#engine, request.key)) return NO_ROWS;
-    return this.#database.run('read', () => read(this.#database.opened, request), request);
+    return this.#database.run('read', (context) => read(context, request), request);
   }
 
   async readParsed(request: StorageReadRequest): Promise<BuiltInRows> {
     if (!fitsKey(this.#engine, request.key)) return NO_ROWS;
-    const work = () => readParsed(this.#database.opened, request);
-    return (await this.#database.run('read', work, request)) ?? this.read(request);
+    const verb = (context: VerbContext) => readParsed(context, request);
+    return (await this.#database.run('read', verb, request)) ?? this.read(request);
   }
 
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows> {
     const { key, eventId } = request;
     if (!fitsKey(this.#engine, key)) return {};
     if (eventId !== undefined) checkIds(this.#engine, { key, eventIds: [eventId] });
-    return this.#database.run('read', () => readPage(this.#database.opened, request), request);
+    return this.#database.run('read', (context) => readPage(context, request), request);
   }
 
   list(request: BuiltInListRequest): Listing | Promise<Listing> {
     if (!fitsKey(this.#engine, request)) {
       return { sessions: [], users: [], app: undefined, total: 0 };
     }
-    return this.#database.run('read', () => list(this.#database.opened, request), request);
+    return this.#database.run('read', (context) => list(context, request), request);
   }
 
   describe(request: StorageDescribeRequest): boolean | Promise<boolean> {
     if (!fitsKey(this.#engine, request.key)) return false;
-    return this.#database.run('write', () => describe(this.#database.opened, request), request);
+    return this.#database.run('write', (context) => describe(context, request), request);
   }
 
   delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {
     if (!fitsKey(this.#engine, request.key)) return;
-    return this.#database.run('write', () => remove(this.#database.opened, request), request);
+    return this.#database.run('write', (context) => remove(context, request), request);
   }
 
   deleteUnchanged(
     request: StorageDeleteUnchangedRequest,
   ): boolean | Deleted | Promise<boolean | Deleted> {
     if (!fitsKey(this.#engine, request.key)) return false;
-    const work = () => removeUnchanged(this.#database.opened, request);
-    return this.#database.run('write', work, request);
+    const verb = (context: VerbContext) => removeUnchanged(context, request);
+    return this.#database.run('write', verb, request);
   }
 
   /** Deletes a session and creates another in its place, in one transaction. */
@@ -168,12 +169,11 @@ export class DatabaseAdapter implements BuiltInAdapter {
     request: StorageWriteRequest & { readonly key: Required<StorageKey> },
     decide: Decide,
   ): void | Promise<void> {
-    const database = this.#database;
-    const work = function* () {
-      yield* remove(database.opened, { what: 'session', key: request.key });
-      yield* write(database.opened, [{ request, decide }], true);
+    const verb = function* (context: VerbContext) {
+      yield* remove(context, { what: 'session', key: request.key });
+      yield* write(context, [{ request, decide }], true);
     };
-    return database.run('write', work, request);
+    return this.#database.run('write', verb, request);
   }
 
   /** Adds to a `stale_session` the markers by which Python tells whether a session was changed. */

@@ -10,10 +10,10 @@ import { termStatements } from './verbs/terms.js';
 import { databaseError, OwnFailure } from './engines/failure.js';
 import { type OpenedTables, openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
-import { plainQuery, together } from './transactions/prepared.js';
+import { plainQuery, type Steps, together } from './transactions/prepared.js';
 import type { Waits } from './transactions/waits.js';
 import type { Key } from './verbs/session_statements.js';
-import type { Runner } from './transactions/transaction.js';
+import type { Mode, Runner } from './transactions/transaction.js';
 import { statementsOver, type VerbContext } from './verbs/verb_context.js';
 
 /** The parts that a database is opened with. */
@@ -51,13 +51,13 @@ export class LazyDatabase {
     this.#onLost = onLost;
   }
 
-  /** Runs verbs. Opens the database first. Once it is open, this is the connection's own runner. */
-  run: Runner = (mode, work, call) =>
-    this.#untilOpened(call.signal).then(() => this.run(mode, work, call));
+  /** Opens the database first. Once it is open, this is the connection's own runner. */
+  #run: Runner = (mode, work, call) =>
+    this.#untilOpened(call.signal).then(() => this.#run(mode, work, call));
 
-  /** What the verbs work with. Only for the work of {@link LazyDatabase.run}. */
-  get opened(): VerbContext {
-    return this.#opened!;
+  /** Runs a verb in one transaction. Opens the database first. */
+  run<T>(mode: Mode, verb: (context: VerbContext) => Steps<T>, call: StorageCall): T | Promise<T> {
+    return this.#run(mode, () => verb(this.#opened!), call);
   }
 
   /** Opens the database now. If it is open already, asks whether it answers. */
@@ -130,13 +130,13 @@ export class LazyDatabase {
     const { revisions } = this;
     this.#opened = { engine, clock, layout, database, revisions, statements, hasTerms };
     this.#refusal = refusal;
-    this.run =
+    this.#run =
       refusal === undefined
         ? run
         : (mode, work, call) =>
             mode === 'read'
               ? run(mode, work, call)
-              : this.#openToWrite(call.signal).then(() => this.run(mode, work, call));
+              : this.#openToWrite(call.signal).then(() => this.#run(mode, work, call));
     // Only `close` waits for this, since it may take minutes.
     if (refusal === undefined) this.#building ??= this.#complete(this.#opened, run, buildIndices);
   }

@@ -54,7 +54,7 @@ export class ReadOnlyDatabase {
 
   /** Reads a session with all its events and its states, or a user's or an app's state. */
   async read(key: StorageKey): Promise<Rows> {
-    return this.#database.run('read', () => read(this.#database.opened, { key, window: {} }), {});
+    return this.#database.run('read', (context) => read(context, { key, window: {} }), {});
   }
 
   close(): Promise<void> {
@@ -122,11 +122,7 @@ export class ReadOnlyDatabase {
   }
 
   async #query<Row>(build: (database: Database) => Compilable<Row>): Promise<readonly Row[]> {
-    const work = () => {
-      const { database } = this.#database.opened;
-      return runOnce(database, build(database));
-    };
-    return this.#database.run('read', work, {});
+    return this.#database.run('read', ({ database }) => runOnce(database, build(database)), {});
   }
 }
 
