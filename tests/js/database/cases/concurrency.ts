@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 
 import type { DatabaseSessionService } from '../../../../js/database/index.js';
 import { createEvent, type Event, isSessionError, type StateShape } from '../../../../js/index.js';
-import { LOADER } from '../../loader.js';
+import { killCreations, killDeletions, linesOf, startProgram } from './programs.js';
 
 /** Makes a service over the database of a URL. */
 export type Open = (url: string) => DatabaseSessionService;
@@ -132,9 +129,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       const service = open(url);
       services.push(service);
       await service.open();
-      const programs = numbers(2).map(() =>
-        spawn(process.execPath, [...LOADER, counts, url, '500'], { stdio: 'inherit' }),
-      );
+      const programs = numbers(2).map(() => startProgram('counts', url, '500'));
       const ended = await Promise.all(programs.map((program) => once(program, 'exit')));
       assert.deepEqual(ended.map(([status]: unknown[]) => status), [0, 0]); // prettier-ignore
       assert.deepEqual(await service.getAppState({ appName: 'app' }), { total: 1000 });
@@ -188,7 +183,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       services.push(service);
       await service.createSession(KEY);
       const acknowledged = await Promise.all(
-        ['one', 'other'].map((name) => linesOf(startBurst(url, name, 25))),
+        ['one', 'other'].map((name) => linesOf(startProgram('burst', url, name, '25'))),
       );
       const session = await service.getSession(KEY);
       const ids = session?.events.map((event) => event.id) ?? [];
@@ -235,12 +230,10 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       const service = open(url);
       services.push(service);
       await service.createSession(KEY);
-      const program = startBurst(url, 'e');
-      const acknowledged: string[] = [];
-      for await (const id of createInterface({ input: program.stdout })) {
-        acknowledged.push(id);
-        if (acknowledged.length === 40) program.kill('SIGKILL');
-      }
+      const program = startProgram('burst', url, 'e', 'Infinity');
+      const acknowledged = await linesOf(program, (_, { length }) => {
+        if (length === 40) program.kill('SIGKILL');
+      });
       const session = await service.getSession(KEY);
       const ids = session?.events.map((event) => event.id) ?? [];
       assert.ok(acknowledged.length >= 40);
@@ -314,58 +307,6 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
   });
 }
 
-const burst = fileURLToPath(import.meta.resolve('../programs/burst.js'));
-const counts = fileURLToPath(import.meta.resolve('../programs/counts.js'));
-const creations = fileURLToPath(import.meta.resolve('../programs/creations.js'));
-const deletions = fileURLToPath(import.meta.resolve('../programs/deletions.js'));
-
-/**
- * Starts creations.ts, and kills it in the middle of a creation.
- *
- * @returns the ids of the sessions that it acknowledged
- */
-async function killCreations(url: string, name: string, count: number, delay: number) {
-  const program = spawn(process.execPath, [...LOADER, creations, url, name, `${count}`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const acknowledged: string[] = [];
-  for await (const line of createInterface({ input: program.stdout })) {
-    if (line !== 'begins') acknowledged.push(line);
-    else if (acknowledged.length === 2) setTimeout(() => program.kill('SIGKILL'), delay);
-  }
-  return acknowledged;
-}
-
-/**
- * Starts deletions.ts, and kills it after its first deletions.
- *
- * @returns the ids of the sessions that it deleted
- */
-async function killDeletions(url: string, how: string, delay: number): Promise<string[]> {
-  const program = spawn(process.execPath, [...LOADER, deletions, url, how], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const deleted: string[] = [];
-  for await (const id of createInterface({ input: program.stdout })) {
-    deleted.push(id);
-    if (deleted.length === 2) setTimeout(() => program.kill('SIGKILL'), delay);
-  }
-  return deleted;
-}
-
-/** See burst.ts. */
-function startBurst(url: string, name: string, count = Infinity) {
-  return spawn(process.execPath, [...LOADER, burst, url, name, `${count}`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-}
-
-async function linesOf({ stdout }: ReturnType<typeof startBurst>): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: stdout })) lines.push(line);
-  return lines;
-}
-
 /** Tests a program that appends while its server is killed and restarted. */
 export function survivesRestarts(
   title: string,
@@ -414,7 +355,7 @@ export function survivesRestarts(
 /** Tests that a program ends by itself after the close of its service. */
 export function letsProgramsEnd(title: string, newUrl: () => string | Promise<string>) {
   it(`close() on ${title} lets the program end`, async () => {
-    const program = startBurst(await newUrl(), 'e', 1);
+    const program = startProgram('burst', await newUrl(), 'e', '1');
     program.stdout.resume();
     const [code] = (await once(program, 'exit')) as [number | null];
     assert.equal(code, 0);
