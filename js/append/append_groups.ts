@@ -2,6 +2,7 @@ import { loadWasm } from '../wasm/loading.js';
 import { mayBeWritten } from '../errors/unwritten.js';
 import type { AppendRequest, SessionStore } from '../storage/session_store.js';
 import type { Appended } from '../wasm/protocol.js';
+import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import {
@@ -176,7 +177,7 @@ export class AppendGroups {
 
   /** Counts a group as under way until its first attempt has settled, or is slow. */
   #count(attempts: readonly MaybePromise<void>[]): void {
-    const pending = attempts.filter((attempt) => attempt instanceof Promise);
+    const pending = attempts.filter(isPromise);
     if (pending.length === 0) return;
     this.#groups += 1;
     let isCounted = true;

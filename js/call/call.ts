@@ -6,6 +6,7 @@ import { messageOf } from '../errors/describe.js';
 import { requireObject } from '../errors/option_values.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
+import { isPromise } from '../members/is_promise.js';
 import { ownMembers } from '../members/own.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';
 
@@ -16,7 +17,7 @@ export function after<T, U>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<U>,
 ): MaybePromise<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return isPromise(value) ? value.then(next) : next(value);
 }
 
 /**

@@ -2,6 +2,7 @@ import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import type { ServiceMethod, StorageCall } from '../model/diagnostic.js';
 import type { Abortable } from '../model/session.js';
+import { isPromise } from '../members/is_promise.js';
 import { type MaybePromise, requestError, requireNotAborted } from './call.js';
 import type { CallFacts, Diagnostics } from './diagnostics.js';
 import { takeRequest } from './known_options.js';
@@ -51,7 +52,7 @@ export class Calls {
       report?.take(ownRequest);
       this.onRequest?.(ownRequest);
       const result = work(ownRequest, facts);
-      if (result instanceof Promise) {
+      if (isPromise(result)) {
         if (report !== undefined) result.then(report.succeed, report.fail);
         const forget = (): void => this.#forget(result);
         this.#pending.set(result, method);

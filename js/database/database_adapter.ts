@@ -56,6 +56,7 @@ import type {
 } from '../storage/adapter.js';
 import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
 import { SessionError } from '../errors/errors.js';
+import { isPromise } from '../members/is_promise.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import {
   NO_ROWS,
@@ -113,7 +114,7 @@ export class DatabaseAdapter implements BuiltInAdapter {
     const decided = new Set<StorageWrite>();
     const verb = (context: VerbContext) => write(context, writes, false, decided);
     const written = this.#database.run('write', verb, isCounted ? { onRetry } : {});
-    if (!(written instanceof Promise)) return written;
+    if (!isPromise(written)) return written;
     return written.catch((error: unknown) => {
       const { cause } = Object(error) as { cause?: unknown };
       if (failureKind(this.#engine, cause) === 'unsupported') this.appendMany = undefined;

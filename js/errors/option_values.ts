@@ -1,4 +1,5 @@
 /** Checks the values of options. Each check fails with `invalid_argument` that names the option. */
+import { isPromise } from '../members/is_promise.js';
 import { invalidValue } from './invalid.js';
 
 /** The longest delay of a timer. A longer one would fire at once. */
@@ -28,9 +29,9 @@ export function requireText(key: string, value: unknown): asserts value is strin
   if (typeof value !== 'string') throw invalidValue(key, 'must be a string', value);
 }
 
-/** Requires an object that is not an array. */
+/** Requires an object that is neither an array nor a promise: one without `await` has no members. */
 export function requireObject(key: string, value: unknown): asserts value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isPromise(value)) {
     throw invalidValue(key, 'must be an object', value);
   }
 }

@@ -2,6 +2,7 @@ import { kindOf } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { unreadable } from '../json/unreadable.js';
+import { isPromise } from '../members/is_promise.js';
 import { memberOf } from '../members/own.js';
 import { rawOf } from '../members/raw.js';
 import type { Event } from '../model/event/event.js';
@@ -147,7 +148,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
   const noSession = (): SessionError => invalidValue('session', 'must be a session', session);
   if (typeof session !== 'object' || session === null) throw noSession();
   try {
-    if (Array.isArray(session) || session instanceof Promise) throw noSession(); // a promise without `await`
+    if (Array.isArray(session) || isPromise(session)) throw noSession(); // a promise without `await`
     const given = session as Session;
     const { id, appName, userId, state, events } = given;
     requireSessionKey(id, appName, userId);

@@ -1,6 +1,7 @@
 import { invalidValue } from '../errors/invalid.js';
 import type { Event } from '../model/event/event.js';
 import type { Session } from '../model/session.js';
+import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { missingCalls, windowStart } from './history_window.js';
@@ -102,7 +103,7 @@ export class History {
     };
     try {
       const result = this.#readMissingCalls(session, answers, readLast);
-      return result instanceof Promise ? result.catch(retryLater) : result;
+      return isPromise(result) ? result.catch(retryLater) : result;
     } catch {
       retryLater();
     }

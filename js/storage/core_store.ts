@@ -1,4 +1,5 @@
 import { callSessionCore, coreError, requireRoom, type SessionCore } from '../wasm/core.js';
+import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { HostAbortSignal } from '../model/host.js';
@@ -309,7 +310,7 @@ function orAborted<T>(
   signal: HostAbortSignal | undefined,
   result: MaybePromise<T>,
 ): MaybePromise<T> {
-  const isAwaited = signal !== undefined && result instanceof Promise;
+  const isAwaited = signal !== undefined && isPromise(result);
   return isAwaited ? untilAborted(signal, result) : result;
 }
 

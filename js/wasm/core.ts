@@ -20,6 +20,7 @@ import {
   type SessionErrorCode,
 } from '../errors/errors.js';
 import { tooLongError } from '../json/too_long.js';
+import { isPromise } from '../members/is_promise.js';
 import type { MaybePromise } from '../call/call.js';
 import type { SharedScope } from '../state/scope.js';
 import { loadWasm, requireWasm } from './loading.js';
@@ -53,7 +54,7 @@ export function callSessionCore<T>(holdsData: boolean, call: () => unknown): May
   if (holdsData) requireLive();
   try {
     const result = call() as MaybePromise<T>;
-    return result instanceof Promise ? result.catch(fail) : result;
+    return isPromise(result) ? result.catch(fail) : result;
   } catch (thrown) {
     suspicion = { thrown };
     return fail(thrown);

@@ -196,8 +196,6 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  */
 function checkWritable(given: unknown): void {
   requireObject('event', given);
-  // A promise without `await` would be stored as an empty event.
-  if (given instanceof Promise) throw invalidValue('event', 'must be an event', given);
   const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
   if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
     requireSettable(given, 'id', 'event');
