@@ -151,9 +151,7 @@ export class State<S extends object = StateShape> {
    */
   set<K extends StateKey<S>>(key: K, value: StateValue<S, K>): void {
     requireText('key', key);
-    this.assertWritable(key);
-    requireJson(key, value);
-    if (this.#schema !== undefined) validateEntry(this.#schema, key, value);
+    this.#check(key, value);
     this.#write(key, value);
   }
 
@@ -165,11 +163,7 @@ export class State<S extends object = StateShape> {
   update(changes: StateChanges<S>): void {
     // Each value is read once: a getter may return another one the next time.
     const entries = plainObjectEntries(changes, 'The changes');
-    for (const [key, value] of entries) {
-      this.assertWritable(key);
-      requireJson(key, value);
-      if (this.#schema !== undefined) validateEntry(this.#schema, key, value);
-    }
+    for (const [key, value] of entries) this.#check(key, value);
     for (const [key, value] of entries) this.#write(key, value);
   }
 
@@ -182,8 +176,7 @@ export class State<S extends object = StateShape> {
    */
   delete(key: StateKey<S>): boolean {
     requireText('key', key);
-    this.assertWritable(key);
-    if (this.#schema !== undefined) validateEntry(this.#schema, key, REMOVED);
+    this.#check(key, REMOVED);
     const hadValue = this.has(key);
     this.#write(key, REMOVED);
     return hadValue;
@@ -284,6 +277,13 @@ export class State<S extends object = StateShape> {
       this.#watched.set(key, { object, json: jsonText(object) });
     }
     return object;
+  }
+
+  /** Checks a write before anything changes. */
+  #check(key: string, value: unknown): void {
+    this.assertWritable(key);
+    requireJson(key, value);
+    if (this.#schema !== undefined) validateEntry(this.#schema, key, value);
   }
 
   #peek(key: string): unknown {

@@ -192,32 +192,26 @@ export function validateEntry(schema: StateSchema, key: string, value: unknown):
   if (value === undefined || value === REMOVED) return;
   const issues = findIssues(schema[key], key, value);
   if (issues === undefined) return;
-  const issueTexts = issues
-    .map(({ message, path }) => `${formatIssuePath(path)}${message}`)
-    .join('; ');
   throw new StateSchemaError(
-    `the value of state key ${JSON.stringify(key)} violates the state schema: ${issueTexts || 'no reason given'}`,
+    `the value of state key ${JSON.stringify(key)} violates the state schema: ${issues || 'no reason given'}`,
     { key },
   );
 }
 
-function findIssues(
-  declared: unknown,
-  key: string,
-  value: unknown,
-): readonly SchemaIssue[] | undefined {
+/** Returns the issues of a value as text; `undefined` if it is valid. */
+function findIssues(declared: unknown, key: string, value: unknown): string | undefined {
   const standard = requireStandard(key, declared);
   let result: ReturnType<typeof standard.validate>;
   try {
     result = standard.validate(value);
+    // `null` counts as no issues.
+    if (isSchemaResult(result)) return result.issues?.map(issueText).join('; ');
   } catch (cause) {
     throw new StateSchemaError(
       `the validator of state key ${JSON.stringify(key)} threw: ${messageOf(cause)}`,
       { key, cause },
     );
   }
-  // `null` counts as no issues.
-  if (isSchemaResult(result)) return result.issues ?? undefined;
   // A promise's outcome no longer matters, and must not be reported as an unhandled rejection.
   Promise.resolve(result).catch(() => undefined);
   throw new SessionError(
@@ -245,10 +239,10 @@ function isSchemaResult(result: unknown): result is SchemaResult<unknown> {
   );
 }
 
-function formatIssuePath(path: SchemaIssue['path']): string {
-  if (path === undefined || path.length === 0) return '';
+function issueText({ message, path = [] }: SchemaIssue): string {
+  if (path.length === 0) return message;
   const keys = path.map((step) => (typeof step === 'object' ? step.key : step));
-  return `${formatPath(keys.map((key) => (typeof key === 'symbol' ? String(key) : key)))}: `;
+  return `${formatPath(keys.map((key) => (typeof key === 'symbol' ? String(key) : key)))}: ${message}`;
 }
 
 function undeclaredMessage(schema: StateSchema, key: string): string {

@@ -432,5 +432,6 @@ describe('A value that JSON cannot represent', () => {
   it('can be a key with half of a surrogate pair', () => {
     const state = new State<StateShape>();
     assert.throws(() => state.set('\ud800', 1), { code: 'unserializable' });
+    assert.throws(() => state.delete('\ud800'), { code: 'unserializable' });
   });
 });

@@ -135,6 +135,13 @@ describe('A state schema', () => {
     );
   });
 
+  it('refuses a value if its validator returns issues that cannot be read', () => {
+    for (const issues of [[null], [{ message: 'wrong', path: [null] }]]) {
+      const broken = { topic: handMade(() => ({ issues })) };
+      assert.throws(() => validateDelta(broken, { topic: 1 }), refused('"topic"', 'threw'));
+    }
+  });
+
   it('must be synchronous', async () => {
     const invalid = (error: unknown): boolean =>
       error instanceof SessionError && error.code === 'invalid_argument' && error.key === 'n';
