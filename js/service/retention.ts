@@ -3,6 +3,7 @@ import { requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { isSessionError } from '../errors/errors.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
+import { requireObject } from '../errors/option_values.js';
 import type { RetentionOptions } from '../model/deletion.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import { putLast } from '../members/bounded_map.js';
@@ -224,9 +225,7 @@ export class Retention {
 }
 
 function takeLimits(options: RetentionOptions): RetentionOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw invalidValue('retention', 'must be an object', options);
-  }
+  requireObject('retention', options);
   const limits = takeOptions(options, OPTIONS, 'retention.');
   const given = Object.entries(LEAST).filter(
     ([name]) => limits[name as keyof RetentionOptions] !== undefined,

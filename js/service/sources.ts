@@ -13,42 +13,31 @@ import { invalid } from '../errors/invalid.js';
  * valid time.
  */
 export function checkedClock(clock: () => number): () => number {
-  requireFunction('clock', clock);
-  return () => {
-    let time: unknown;
-    // Like `ask`, but without its call, because every append reads the clock.
-    try {
-      time = clock();
-    } catch (cause) {
-      throw invalid('clock', 'threw', cause);
-    }
-    if (isTime(time)) return time;
-    throw invalid(
-      'clock',
-      `must give milliseconds from 0 to ${MAX_TIMESTAMP}; it gave ${describeValue(time)}`,
-    );
-  };
+  return checked('clock', clock, isTime, `milliseconds from 0 to ${MAX_TIMESTAMP}`);
 }
 
 /**
  * Returns an id generator that fails with `invalid_argument` if the given one returns no valid id.
  */
 export function checkedIds(newId: () => string): () => string {
-  requireFunction('newId', newId);
-  return () => {
-    const id: unknown = ask('newId', newId);
-    if (isId(id)) return id;
-    throw invalid(
-      'newId',
-      `must give well-formed text of 1 to 512 bytes; it gave ${describeValue(id)}`,
-    );
-  };
+  return checked('newId', newId, isId, 'well-formed text of 1 to 512 bytes');
 }
 
-function ask<T>(option: string, source: () => T): T {
-  try {
-    return source();
-  } catch (cause) {
-    throw invalid(option, 'threw', cause);
-  }
+function checked<T>(
+  option: string,
+  source: () => unknown,
+  isValid: (value: unknown) => value is T,
+  rule: string,
+): () => T {
+  requireFunction(option, source);
+  return () => {
+    let value: unknown;
+    try {
+      value = source();
+    } catch (cause) {
+      throw invalid(option, 'threw', cause);
+    }
+    if (isValid(value)) return value;
+    throw invalid(option, `must give ${rule}; it gave ${describeValue(value)}`);
+  };
 }

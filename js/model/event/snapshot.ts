@@ -10,7 +10,7 @@ import { invalid, invalidValue } from '../../errors/invalid.js';
 import { requireObject } from '../../errors/option_values.js';
 import { createEventActions } from './create_event.js';
 import type { Event, EventActions } from './event.js';
-import { ID_RULE, isId } from '../values/ids.js';
+import { requireId } from '../values/ids.js';
 import { isTime, TIME_RULE } from '../values/time.js';
 import { unreadable } from '../../json/unreadable.js';
 import { checkEvent } from '../../json/check.js';
@@ -82,7 +82,7 @@ export function snapshotEvent(
 
 function makeEventSnapshot(event: Event, clock: () => number, newId: () => string): EventSnapshot {
   const { id: givenId, timestamp: givenTime } = event as { id?: unknown; timestamp?: unknown };
-  const id = requireEventId(givenId === undefined || givenId === '' ? newId() : givenId);
+  const id = requireId('event.id', givenId === undefined || givenId === '' ? newId() : givenId);
   const timestamp = requireTimestamp(givenTime === undefined ? Math.floor(clock()) : givenTime);
 
   const givenActions = event.actions as EventActions | undefined;
@@ -226,15 +226,8 @@ function requireSettable(target: object, key: string, owner: string): void {
   );
 }
 
-function requireEventId(id: unknown): string {
-  if (isId(id)) return id;
-  throw invalidValue('event.id', ID_RULE, id);
-}
-
 function requireTimestamp(timestamp: unknown): number {
-  if (!isTime(timestamp)) {
-    throw invalidValue('event.timestamp', TIME_RULE, timestamp);
-  }
+  if (!isTime(timestamp)) throw invalidValue('event.timestamp', TIME_RULE, timestamp);
   // Adding 0 turns −0 into 0, as in JSON.
   return timestamp + 0;
 }
