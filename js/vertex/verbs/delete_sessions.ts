@@ -1,3 +1,4 @@
+import { isSameJson } from '../../wasm/core.js';
 import type { JsonObject } from '../../json/rules.js';
 import { parseTime } from '../../python/micros.js';
 import { hasStatus } from '../../http/http_errors.js';
@@ -28,7 +29,8 @@ export async function deleteUnchangedSession(
   const resource = await sessions.find(address);
   if (resource === undefined || !isOwnedBy(resource, address.userId)) return false;
   const row = listedRow(address.appName, resource);
-  if (row.labels !== labels) return false;
+  // The server keeps no order of labels.
+  if (!isSameJson(row.labels ?? '{}', labels ?? '{}')) return false;
   // A read has another revision than a list: that of the last event.
   if (row.revision !== revision && (await revisionOf(sessions, address)) !== revision) return false;
   await sendDelete(sessions, address, resource);

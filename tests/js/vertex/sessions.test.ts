@@ -47,6 +47,24 @@ describe('Sessions at Vertex AI', () => {
     assert.equal((await service.getSession(KEY))?.title, 'Tea');
   });
 
+  it('are deleted although the server shows their labels in another order each time', async (t) => {
+    await service.createSession({ ...KEY, labels: { color: 'green', taste: 'mild' } });
+    const send = globalThis.fetch;
+    let responses = 0;
+    t.mock.method(globalThis, 'fetch', async (...request: Parameters<typeof fetch>) => {
+      const response = await send(...request);
+      const labels = ['{"color":"green","taste":"mild"}', '{"taste":"mild","color":"green"}'];
+      responses += 1;
+      const text = (await response.text()).replace(
+        /"labels":\s*\{[^}]*\}/g,
+        `"labels":${labels[responses % 2]}`,
+      );
+      return new Response(text, response);
+    });
+    const labels = { color: 'green' };
+    assert.equal(await service.deleteSessions({ appName, userId, labels }), 1);
+  });
+
   it('show the wanted keys of all scopes in a list', async () => {
     await service.createSession({ ...KEY, state: { own: 1, 'user:u': 2, 'app:a': 3, other: 4 } });
     const stateKeys = ['own', 'user:u', 'app:a'];
