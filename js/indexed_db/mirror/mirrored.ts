@@ -28,7 +28,7 @@ export async function mirrorDatabase(
     const { openMirror } = await loadPart(() => import('./mirror.js'));
     await openMirror(name, database, options);
   } catch (cause) {
-    throw openingFailure(`The mirror of the database "${name}"`, cause);
+    throw openingFailure(mirrorOf(name), cause);
   }
 }
 
@@ -38,9 +38,17 @@ export async function deleteMirrored(
   timeout: number,
   remove: () => Promise<void>,
 ): Promise<void> {
-  if (!(await hasBucket())) return remove();
-  const { deleteWithMirror } = await loadPart(() => import('./mirror.js'));
-  await deleteWithMirror(name, timeout, remove);
+  try {
+    if (!(await hasBucket())) return await remove();
+    const { deleteWithMirror } = await loadPart(() => import('./mirror.js'));
+    await deleteWithMirror(name, timeout, remove);
+  } catch (cause) {
+    throw openingFailure(mirrorOf(name), cause);
+  }
+}
+
+function mirrorOf(name: string): string {
+  return `The mirror of the database "${name}"`;
 }
 
 /** Returns whether any database of this origin may have a mirror. */

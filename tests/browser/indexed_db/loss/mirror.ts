@@ -207,6 +207,14 @@ export function mirror(context: Context, browserName: BrowserName): void {
     });
   });
 
+  it('a deletion fails with connection_lost if the mirror cannot be opened, and deletes nothing', async () => {
+    await inTab(context, async (tab) => {
+      const name = newName();
+      assert.equal((await tab.call('deleteInVain', name)).code, 'connection_lost');
+      await assertMirrored(tab, name);
+    });
+  });
+
   it('a connection to the mirror that opens after its timeout is closed', async () => {
     await inTab(context, async (tab) => {
       const { failed, late, open } = await tab.call('openMirrorLate', newName());

@@ -178,6 +178,18 @@ export async function attachInVain(name: string): Promise<Failure> {
   return failed;
 }
 
+/** Deletes a database whose mirror the browser does not open. */
+export async function deleteInVain(name: string): Promise<Failure> {
+  await writeMuch({ name, mirror: true }, 'one');
+  const { storageBuckets } = navigator as unknown as { storageBuckets: Buckets };
+  const end = around(Object.getPrototypeOf(storageBuckets) as Buckets, 'open', () =>
+    Promise.reject(new DOMException('The bucket is damaged.', 'UnknownError')),
+  );
+  const failed = await failure(() => IndexedDbSessionService.deleteDatabase(name));
+  end();
+  return failed;
+}
+
 export interface LateMirror {
   failed: Failure;
   /** The number of connections that were opened later, and of those that the package then left open. */
