@@ -14,20 +14,14 @@ import type {
   Floor,
   SessionStore,
 } from '../storage/session_store.js';
-import { isSameJson } from '../wasm/core.js';
-import {
-  type Appended,
-  type Compute,
-  KEEP_EVENTS,
-  type SharedRevisions,
-} from '../wasm/protocol.js';
-import { lastWrittenBy, sharedKeysOf, stateWrites } from './copies/writes.js';
+import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
+import { appendOrReplace } from './copies/rewrites.js';
+import { sharedKeysOf, stateWrites } from './copies/writes.js';
 import { type CacheKey, belongsTo, isSession } from './records/cache_key.js';
 import { erasedError } from './records/failures.js';
 import {
   CLEAR,
   type Creation,
-  type EarlierWrites,
   newOperation,
   type OwnerRecords,
   SESSION,
@@ -149,7 +143,8 @@ export class CacheStore extends CopyReads implements SessionStore {
     const { key, events, position, compute } = request;
     pin(sharedKeysOf(events));
     const pinned = { ...request, ...(compute && { compute: pinning(compute, pin) }) };
-    const append = (): Promise<Appended> => bounds.write(() => this.#appendOrReplace(pinned));
+    const append = (): Promise<Appended> =>
+      bounds.write(() => appendOrReplace(this.#parts, pinned));
     await this.#refuseIfReadOnly(key, events.length);
     const appended = await append().catch(async (error: unknown) => {
       const isKnown = position.created >= 0;
@@ -160,72 +155,6 @@ export class CacheStore extends CopyReads implements SessionStore {
     bounds.markUsed(key);
     if (events.length > 0) await this.#written(key, request, events, sharedKeysOf(events));
     return appended;
-  }
-
-  /**
-   * Appends to a copy. Before an event is replaced, what its earlier versions wrote is recorded for a revision of the copy.
-   * The event is replaced only at that revision, so no tab can write another version in between.
-   */
-  async #appendOrReplace(request: AppendRequest): Promise<Appended> {
-    const { key, events } = request;
-    let { expectedRevision } = request;
-    const isCallers = expectedRevision !== undefined;
-    if (isCallers) await this.#recordEarlier(key, events);
-    for (;;) {
-      const expected = expectedRevision ?? KEEP_EVENTS;
-      try {
-        return await this.#parts.local.at(key, (store, key) =>
-          store.append({ ...request, key, expectedRevision: expected }),
-        );
-      } catch (error) {
-        if (isCallers || !isSessionError(error, 'stale_session')) throw error;
-        // With another revision, the error is about the handle: it is stale, and the service refuses that.
-        if (error.expectedRevision !== expected) throw error;
-        expectedRevision = await this.#recordEarlier(key, events);
-      }
-    }
-  }
-
-  /**
-   * Records what unsent events have written before they are written again: the copy keeps their last versions only.
-   *
-   * @returns the revision of the copy for which that is recorded
-   */
-  async #recordEarlier(
-    key: CompositeSessionKey,
-    events: AppendRequest['events'],
-  ): Promise<number | undefined> {
-    const { local, records } = this.#parts;
-    const { copy, record, damage } = await local.unsent(key);
-    if (damage !== undefined) throw damage;
-    if (copy === undefined) return undefined;
-    const { revision } = copy;
-    // The remote would refuse a refused version again, so the version counts no longer. But its values are still in the
-    // copy's state, so the cache must compute that state again.
-    const refusedId = record.refused?.eventId;
-    if (events.some(({ id }) => id === refusedId)) await records.markStale(key);
-    const unsent = copy.events.filter(
-      ({ id, isEarlier }) => isEarlier === true || id !== refusedId,
-    );
-    const ids = new Set(unsent.map(({ id }) => id));
-    const notes = events.flatMap(({ id, text }, index): EarlierWrites[] => {
-      const isAgain = ids.has(id);
-      ids.add(id);
-      if (!isAgain) return [];
-      const delta = lastWrittenBy(id, [...unsent, ...events.slice(0, index)]);
-      return Object.keys(delta).length === 0 ? [] : [{ id, text, revision, delta }];
-    });
-    if (notes.length === 0) return revision;
-    const texts = new Map(copy.events.map(({ id, text }) => [id, text]));
-    await records.changeSession(key, ({ earlier }) => {
-      // A note counts while the copy has its version. A note of this revision or a later one stays: its version may follow.
-      const validNotes = earlier?.value.filter(({ id, text, revision: at }) => {
-        const present = texts.get(id);
-        return at >= revision || (present !== undefined && isSameJson(text, present));
-      });
-      return { earlier: newOperation([...(validNotes ?? []), ...notes]) };
-    });
-    return revision;
   }
 
   /** Refuses events that the remote has no route for. Stored locally, they would wait for ever. */
