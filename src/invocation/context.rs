@@ -129,23 +129,15 @@ impl ReadonlyContext {
     fn read<R>(&self, reader: impl FnOnce(&LiveState) -> R) -> R {
         reader(&self.shared.state.lock())
     }
-
-    fn value(&self, key: &str) -> Option<Value> {
-        self.read(|state| state.values().get(key).cloned())
-    }
-
-    fn values(&self) -> HashMap<String, Value> {
-        self.read(|state| state.values().clone()).into_iter().collect()
-    }
 }
 
 impl ReadonlyState for ReadonlyContext {
     fn get(&self, key: &str) -> Option<Value> {
-        self.value(key)
+        self.read(|state| state.values().get(key).cloned())
     }
 
     fn all(&self) -> HashMap<String, Value> {
-        self.values()
+        self.read(|state| state.values().clone()).into_iter().collect()
     }
 }
 
@@ -291,7 +283,7 @@ impl Deref for Context {
 
 impl State for Context {
     fn get(&self, key: &str) -> Option<Value> {
-        self.base.value(key)
+        self.base.get(key)
     }
 
     /// Sets a key; [`REMOVED`] removes it. After the end of the invocation this does nothing, and
@@ -304,7 +296,7 @@ impl State for Context {
     }
 
     fn all(&self) -> HashMap<String, Value> {
-        self.base.values()
+        self.base.all()
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::read::{ListOrder, ListPlace, Page, Window, check_event_limit};
-use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id};
+use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
 use crate::memory::MemoryStorage;
@@ -193,7 +193,7 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
 
     async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error> {
         let ListRequest { app_name, user_id, limit, offset, after } = request;
-        check_owner(&app_name, &user_id)?;
+        check_owner(&app_name, Some(&user_id))?;
         self.list_page(app_name, Some(user_id), after, limit, offset).await
     }
 
@@ -260,11 +260,6 @@ fn key_of(
     user_id: String,
     session_id: &str,
 ) -> Result<Option<SessionKey>, Error> {
-    check_owner(&app_name, &user_id)?;
+    check_owner(&app_name, Some(&user_id))?;
     Ok(SessionKey::new(app_name, user_id, session_id).ok())
-}
-
-fn check_owner(app_name: &str, user_id: &str) -> Result<(), Error> {
-    check_id("app_name", app_name)?;
-    check_id("user_id", user_id)
 }

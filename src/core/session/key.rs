@@ -38,11 +38,16 @@ impl SessionKey {
             user_id: user_id.into(),
             session_id: session_id.into(),
         };
-        check_id("app_name", &key.app_name)?;
-        check_id("user_id", &key.user_id)?;
+        check_owner(&key.app_name, Some(&key.user_id))?;
         check_id("session_id", &key.session_id)?;
         Ok(key)
     }
+}
+
+/// Checks the ids of an app and of a user of it.
+pub(crate) fn check_owner(app_name: &str, user_id: Option<&str>) -> Result<(), Error> {
+    check_id("app_name", app_name)?;
+    user_id.map_or(Ok(()), |user_id| check_id("user_id", user_id))
 }
 
 /// Checks that `id` is not empty and not longer than [`MAX_ID_BYTES`].

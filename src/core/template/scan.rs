@@ -106,19 +106,19 @@ impl Template {
 }
 
 /// Converts increasing byte offsets to UTF-16 code units, and reads each byte once.
-pub(super) struct Utf16Cursor<'t> {
+struct Utf16Cursor<'t> {
     text: &'t [u8],
     byte: usize,
     units: usize,
 }
 
 impl<'t> Utf16Cursor<'t> {
-    pub(super) const fn new(text: &'t str) -> Self {
+    const fn new(text: &'t str) -> Self {
         Self { text: text.as_bytes(), byte: 0, units: 0 }
     }
 
     /// Converts a byte offset, which must not be smaller than the one before.
-    pub(super) fn advance_to(&mut self, byte: usize) -> usize {
+    fn advance_to(&mut self, byte: usize) -> usize {
         for byte in self.text.get(self.byte..byte).unwrap_or_default() {
             // The first byte of a character counts one unit, or two if it needs a surrogate pair.
             self.units += usize::from(byte & 0xC0 != 0x80) + usize::from(*byte >= 0xF0);

@@ -32,7 +32,8 @@ pub use outcome::{Appended, Created};
 use outcome::{Decision, Outcome};
 pub use plan::{MOST_CHANGED, Plan, Repetition, ScopeSet, Target};
 use resolved_position::ResolvedPosition;
-pub use rows::{EventRow, Found, SessionRow, SharedRow, StoredEvent};
+use rows::StoredEvent;
+pub use rows::{EventRow, Found, SessionRow, SharedRow};
 use update::Update;
 
 use std::rc::Rc;

@@ -65,13 +65,11 @@ pub struct Found {
 
 /// A stored event with the same id as an event of the write.
 #[derive(Debug, Clone, Copy)]
-pub struct StoredEvent {
+pub(super) struct StoredEvent {
     /// The index of the event among the events of the write.
-    pub index: usize,
-    /// See [`EventRow::seq`].
-    pub seq: Revision,
-    /// See [`EventRow::revision`].
-    pub revision: Revision,
+    pub(super) index: usize,
+    pub(super) seq: Revision,
+    pub(super) revision: Revision,
     /// Whether both are equal as JSON values.
-    pub is_same: bool,
+    pub(super) is_same: bool,
 }

@@ -1,7 +1,7 @@
 //! Changing a user's or an app's state without a session.
 
 use crate::core::error::Error;
-use crate::core::session::check_id;
+use crate::core::session::check_owner;
 use crate::core::state::Delta;
 use crate::core::write::changes::{Changes, SharedChange, SharedRevisions};
 use crate::core::write::outcome::{Decision, Outcome};
@@ -16,10 +16,7 @@ pub(super) struct Update {
 
 impl Update {
     pub(super) fn new(app_name: &str, user_id: Option<&str>, delta: Delta) -> Result<Self, Error> {
-        check_id("app_name", app_name)?;
-        if let Some(user_id) = user_id {
-            check_id("user_id", user_id)?;
-        }
+        check_owner(app_name, user_id)?;
         // An app needs no other id than the one that is always given.
         let Delta { session, user, app: _ } = &delta;
         if let Some((name, _)) = session.first() {

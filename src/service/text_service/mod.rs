@@ -11,7 +11,7 @@ use crate::core::error::{Error, StorageProblem};
 use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPlace, ListRequest, Page, Rows, Window};
-use crate::core::session::{Description, SessionHead, SessionKey, check_id};
+use crate::core::session::{Description, SessionHead, SessionKey, check_owner};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Storage, carry_out};
 use crate::core::write::{NewSession, SessionRow, SharedRow, Target, Write, merged};
@@ -131,7 +131,7 @@ impl<S: Storage> TextService<S> {
         after: Option<ListPlace>,
         page: Page,
     ) -> Result<(Vec<StoredSession>, usize), Error> {
-        check_id("app_name", &app_name)?;
+        check_owner(&app_name, None)?;
         let request = ListRequest { app_name, user_id, order, after, page, with_total: true };
         let listing = self.storage.list(request).await?;
         let mut users = Names::default();
@@ -160,10 +160,7 @@ impl<S: Storage> TextService<S> {
         app_name: String,
         user_id: Option<String>,
     ) -> Result<String, Error> {
-        check_id("app_name", &app_name)?;
-        if let Some(user_id) = &user_id {
-            check_id("user_id", user_id)?;
-        }
+        check_owner(&app_name, user_id.as_deref())?;
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };
         let rows = self.storage.read(target, Window::NONE).await?;

@@ -153,9 +153,7 @@ impl Failure {
     pub(crate) fn is_page_left_in_commit(&self) -> bool {
         matches!(self.0.kind, Kind::PageLeftInCommit)
     }
-}
 
-impl Failure {
     /// Returns the error, or the JavaScript exception.
     fn into_error(self) -> Result<Error, JsValue> {
         let Content { kind, reason } = *self.0;

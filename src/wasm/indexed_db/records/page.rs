@@ -45,6 +45,12 @@ impl Page {
         Self { number, rows: Vec::new(), length: 0 }
     }
 
+    fn of(number: f64, row: EventRow) -> Self {
+        let mut page = Self::empty(number);
+        page.push(row);
+        page
+    }
+
     /// Adds an event that follows all others.
     fn push(&mut self, row: EventRow) {
         self.length += length_of(&row);
@@ -271,11 +277,7 @@ pub(crate) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     for row in rows {
         match pages.last_mut().filter(|page| page.has_room(length_of(&row))) {
             Some(page) => page.push(row),
-            None => {
-                let mut page = Page::empty(number);
-                page.push(row);
-                pages.push(page);
-            }
+            None => pages.push(Page::of(number, row)),
         }
     }
     pages
@@ -286,10 +288,7 @@ pub(crate) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
 pub(crate) fn new_pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
     let mut pages = pages_of(number, rows);
     let few = pages.pop_if(|last| last.rows.len() < SMALL_PAGE);
-    for row in few.map(|last| last.rows).unwrap_or_default() {
-        let mut single = Page::empty(number);
-        single.push(row);
-        pages.push(single);
-    }
+    let singles = few.map(|last| last.rows).unwrap_or_default();
+    pages.extend(singles.into_iter().map(|row| Page::of(number, row)));
     pages
 }

@@ -77,7 +77,7 @@ impl Removal {
         let owner = keys::owner(app_name, user_id.map(String::as_str));
         let has_sessions = match deletion {
             Deletion::Session(key) => {
-                transaction.get(SESSIONS, &keys::session(key));
+                transaction.get_all(SESSIONS, &keys::session(key), None);
                 true
             }
             Deletion::User { .. } => {
@@ -105,14 +105,11 @@ impl Removal {
         // The rows of the app, if it is not the owner, and of the owner.
         let mut rows = Vec::new();
         if self.has_sessions {
-            // One record, or an array of them.
-            let found = results.next().unwrap_or_default();
+            let records: Array = results.next().unwrap_or_default().unchecked_into();
             if let Some(Expected { revision, labels }) = expected {
-                let record = Record::next(&mut Array::of1(&found).into_iter());
+                let record = Record::next(&mut records.clone().into_iter());
                 record.filter(|record| record.is_at(*revision, labels.as_deref()))?;
             }
-            let records =
-                if Array::is_array(&found) { found.unchecked_into() } else { Array::of1(&found) };
             for record in records.iter().filter_map(Record::found) {
                 sequence.raise_floor(&record);
                 transaction.delete(SESSIONS, &keys::session(&record.session_key()));
