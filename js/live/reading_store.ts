@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../call/call.js';
 import { givenService } from '../call/given_service.js';
 import { reportUncaught } from '../call/uncaught.js';
+import { isPromise } from '../members/is_promise.js';
 import type { ListenOptions, Notice } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
 import type { GivenService, LiveService } from './live_service.js';
@@ -158,7 +159,7 @@ export abstract class ReadingStore<
     if (this.#watched === signal) return;
     // Without a promise to wait for, it watches at once.
     const given = this.service();
-    const service = given instanceof Promise ? await given : given;
+    const service = isPromise(given) ? await given : given;
     if (signal.aborted) return;
     const onNotice: ListenOptions['onNotice'] = (notice) => {
       if (!signal.aborted && this.note(notice)) void this.refresh();
