@@ -326,7 +326,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     }
     unsent.add(key, events, keys);
     tell(key);
-    sender.wake();
+    sender.wakeForWrite();
     if (isThrough) await sender.confirm(key, signal);
   }
 }

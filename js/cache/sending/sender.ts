@@ -12,6 +12,8 @@ const MOST_AT_ONCE = 50;
 /** The first and the longest pause after a failure, in milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
+/** The pause that a write leaves. Each attempt reads all unsent events of a session, so not every write makes one. */
+const WRITE_PAUSE = 100;
 /** The longest pause after the end of another tab's lease, so that it is taken within 5 seconds. */
 const TAKEOVER_PAUSE = 250;
 /** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
@@ -30,6 +32,8 @@ export class Sender {
   readonly #inFlight = new Map<string, Promise<void>>();
   #running: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether a write has shortened the pause. */
+  #isShortened = false;
   /** The number of runs that have begun. */
   #runs = 0;
   /** The number of runs that failed, one after the other. */
@@ -59,6 +63,15 @@ export class Sender {
       const isIdle = this.#timer === undefined && this.#failure === undefined;
       if (isIdle && this.#parts.unsent.ready().length > 0) this.wake();
     });
+  }
+
+  /** Starts to send what was just written: at once, or soon if the last run failed. */
+  wakeForWrite(): void {
+    if (this.#failures === 0) return this.wake();
+    if (this.#isShortened) return;
+    this.#clearTimer();
+    this.wakeLater(WRITE_PAUSE);
+    this.#isShortened = true;
   }
 
   /** Starts to send later: the other tab that sends may end. */
@@ -111,6 +124,7 @@ export class Sender {
   #clearTimer(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#isShortened = false;
   }
 
   async #run(): Promise<void> {
