@@ -294,7 +294,7 @@ export class State<S extends object = StateShape> {
       }
       return Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
     } catch (error) {
-      throw unreadable(`state.${key}`, error);
+      throw unreadable(key, error);
     }
   }
 

@@ -41,7 +41,7 @@ describe('State reads return', () => {
       () => state.toRecord(),
       () => JSON.stringify(state),
     ]) {
-      assert.throws(read, { code: 'invalid_argument', key: 'state.a' });
+      assert.throws(read, { code: 'invalid_argument', key: 'a' });
     }
   });
 
