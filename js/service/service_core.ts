@@ -8,7 +8,7 @@ import { createEvent, newEventId } from '../model/event/create_event.js';
 import { ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
-import { isId, requireId, requireOwner, requireUser } from '../model/values/ids.js';
+import { isId, requireId, requireKey, requireOwner, requireUser } from '../model/values/ids.js';
 import type {
   CreateSessionRequest,
   DeleteSessionRequest,
@@ -260,9 +260,8 @@ export class ServiceCore {
 
   /** Changes the title, the labels and the expiry of a session. */
   describe(key: UpdateSessionRequest & StorageCall, changes: SessionChanges): MaybePromise<void> {
-    const { appName, userId, signal, onRetry } = key;
-    requireUser(key);
-    const sessionId = requireId('sessionId', key.sessionId);
+    const { appName, userId, sessionId, signal, onRetry } = key;
+    requireKey(key);
     const taken = takeOptions(changes, SESSION_CHANGES);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry };

@@ -1,6 +1,6 @@
 /** Keys of sessions and shared states, and their names: strings that serve as keys of a `Map`. */
 import type { CompositeSessionKey } from '../../model/session.js';
-import { requireId, requireOwner, requireUser } from '../../model/values/ids.js';
+import { requireKey, requireOwner } from '../../model/values/ids.js';
 
 /**
  * A session, or without `sessionId` the state of a user, or without `userId` too that of an app.
@@ -54,7 +54,7 @@ export function takeCacheKey(given: CacheKey): CacheKey {
 /** @throws SessionError `invalid_argument` if it names no session */
 export function takeSessionKey(given: CacheKey): CompositeSessionKey {
   const { appName, userId, sessionId } = Object(given) as CompositeSessionKey;
-  requireUser({ appName, userId });
-  requireId('sessionId', sessionId);
-  return { appName, userId, sessionId };
+  const key = { appName, userId, sessionId };
+  requireKey(key);
+  return key;
 }
