@@ -320,7 +320,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     keys: ReadonlySet<string> = new Set(),
   ): Promise<void> {
     const { records, bounds, unsent, sender, tell, isThrough } = this.#parts;
-    if (isSession(key) && unsent.hasOther({ key, keys })) {
+    if (isSession(key) && keys.size > 0 && unsent.hasOther({ key, keys })) {
       const order = newOperation(unsent.nextWrite());
       await bounds.write(() => records.changeSession(key, () => ({ order })));
     }
