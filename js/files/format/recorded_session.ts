@@ -89,7 +89,7 @@ function checkDescription({
 function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonObject {
   const path = ['events', at];
   const event = requireJsonObject(json, path);
-  const { id = '', partial } = event;
+  const { id = '', timestamp, partial } = event;
   if (id !== '') {
     const sameIdIndex = ids.get(checkId(id, [...path, 'id']));
     if (sameIdIndex !== undefined) {
@@ -106,7 +106,9 @@ function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonO
       'is true: the event is a part of a streamed response, which is never stored; remove the event',
     );
   }
-  return { ...event, actions: checkActions(event.actions, [...path, 'actions']) };
+  const actions = checkActions(event.actions, [...path, 'actions']);
+  // The conversion of times refuses a missing one.
+  return { ...event, timestamp, actions };
 }
 
 function checkActions(json: unknown, path: readonly PathSegment[]): JsonObject {

@@ -153,8 +153,9 @@ export function fileOf(
  *
  * Names are read as Python reads them: if an object has a field in both casings, the camelCase one is used.
  * Known fields that are `null` count as absent. An event without `actions` gets empty ones. A missing `state`
- * is computed from the events. A missing `lastUpdateTime` is the latest event's time, or 0. Without any time of an event,
- * as in a response of adk-go, each event gets `lastUpdateTime`. The ids of session and events may be missing: they are assigned when the session is stored.
+ * is computed from the events. A missing `lastUpdateTime` is the latest event's time, or 0. If no event has a time,
+ * as in a response of adk-go, each gets `lastUpdateTime`. The ids of session and events may be missing: they are
+ * assigned when the session is stored.
  *
  * @param file JSON text or its parsed value, which is not changed; the result shares its data
  * @throws SessionError `invalid_argument` with the `path` of the mistake (`events[3].timestamp`), or if the

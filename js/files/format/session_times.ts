@@ -28,10 +28,10 @@ export function convertSessionTimes(
   const hasTimes = recorded.events.some(({ timestamp }) => timestamp !== undefined);
   let latest = 0;
   const events = recorded.events.map((event, at) => {
-    const timestamp = hasTimes ? event.timestamp : recorded.lastUpdateTime;
-    return convertTimes({ ...event, timestamp }, (value, path) => {
+    return convertTimes(event, (value, path) => {
       if (path[0] !== 'timestamp') return convertActionTime(value, units.events);
-      const time = convertRequired(value, units.events, ['events', at, ...path]);
+      const given = hasTimes ? value : recorded.lastUpdateTime;
+      const time = convertRequired(given, units.events, ['events', at, ...path]);
       latest = Math.max(latest, time);
       return time;
     });
