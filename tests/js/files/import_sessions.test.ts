@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { describe, it } from 'node:test';
+
+import { InMemorySessionService as FrameworkService } from '@google/adk';
+
+import { exportSessions, importSessions, type LinesSource } from '../../../js/files/index.js';
+import { InMemorySessionService } from '../../../js/index.js';
+import { failure } from '../service/fixture.js';
+import { fill, ids, imported, linesOf, SHOP, whole } from './streams.js';
+
+describe('A stream that is imported', () => {
+  it('can arrive in any chunks, as text or bytes, from any kind of source', async () => {
+    const service = new InMemorySessionService();
+    const userId = 'ünïcödé 😀';
+    await fill(service, userId, ids(2));
+    const text = (await linesOf(service, SHOP)).join('');
+    const bytes = new TextEncoder().encode(text);
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) =>
+      bytes.slice(at * 7, at * 7 + 7),
+    );
+    const sources: Record<string, LinesSource> = {
+      text,
+      'with \\r\\n and blank lines': text.replaceAll('\n', '\r\n\r\n'),
+      'without the last end of line': text.trimEnd(),
+      'an array of text': [text.slice(0, 100), text.slice(100)],
+      'bytes cut within characters': pieces,
+      'a stream of Node': Readable.from(pieces),
+      'a web stream': new Blob([bytes]).stream(),
+      'a web stream that cannot be iterated': notIterable(new Blob([bytes]).stream()),
+    };
+    for (const [name, source] of Object.entries(sources)) {
+      const copy = new InMemorySessionService();
+      await imported(copy, source);
+      assert.deepEqual(await whole(copy), await whole(service), name);
+    }
+  });
+
+  it('reports the outcome of each line, and continues after a line that fails', async () => {
+    const service = new InMemorySessionService();
+    await fill(service, 'ada', ['s0']);
+    const session = (id: string, more: object = {}): string =>
+      JSON.stringify({ id, ...SHOP, userId: 'ada', events: [], ...more });
+    const lines = [
+      session('new'),
+      '{"id":',
+      session('s0'),
+      '[]',
+      session('bad', { events: [{ id: 'e' }] }),
+      JSON.stringify({ ...SHOP, userId: 'ada', userState: 7 }),
+      session('last'),
+    ];
+    const outcomes = await imported(service, lines.join('\n'));
+    assert.deepEqual(
+      outcomes.map(({ line, kind, sessionId, error }) => [line, kind, sessionId, error?.code]),
+      [
+        [1, 'session', 'new', undefined],
+        [2, 'session', undefined, 'invalid_argument'],
+        [3, 'session', 's0', 'already_exists'],
+        [4, 'session', undefined, 'invalid_argument'],
+        [5, 'session', 'bad', 'invalid_argument'],
+        [6, 'userState', undefined, 'invalid_argument'],
+        [7, 'session', 'last', undefined],
+      ],
+    );
+    assert.equal(outcomes[4]?.error?.path, 'events[0].timestamp');
+    assert.equal(outcomes[5]?.error?.path, 'userState');
+    const { sessions } = await service.listSessions({ ...SHOP, userId: 'ada' });
+    assert.deepEqual(new Set(sessions.map(({ id }) => id)), new Set(['s0', 'new', 'last']));
+  });
+
+  it('reports what a service of the framework cannot import, and imports the rest', async () => {
+    const service = new FrameworkService();
+    const session = { ...SHOP, userId: 'ada', state: {}, events: [] };
+    const lines = [
+      { ...SHOP, appState: { motd: 'hi' } },
+      { ...SHOP, userId: 'ada', userState: { name: 'Ada' } },
+      { ...session, id: 'shared', state: { 'user:name': 'Ada' } },
+      { ...session, id: 'own', state: { at: 1 } },
+    ].map((line) => JSON.stringify(line));
+    const outcomes = await imported(service as never, lines.join('\n'));
+    assert.deepEqual(
+      outcomes.map(({ error }) => error?.message.replace(/;.*/, '')),
+      [
+        'service must be a session service with getAppState, updateState',
+        'service must be a session service with getUserState, updateState',
+        'service must be a session service with getAppState, getUserState',
+        undefined,
+      ],
+    );
+    const { sessions } = await service.listSessions({ ...SHOP, userId: 'ada' });
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      ['own'],
+    );
+  });
+
+  it('can hold plain sessions, one per line, each in its own dialect', async () => {
+    const service = new InMemorySessionService();
+    const python = {
+      id: 'p',
+      app_name: 'shop',
+      user_id: 'ada',
+      events: [{ id: 'e', timestamp: 1.7e9 }],
+    };
+    const typeScript = {
+      id: 't',
+      ...SHOP,
+      userId: 'ada',
+      events: [{ id: 'e', timestamp: 1.7e12 }],
+    };
+    await imported(service, `${JSON.stringify(python)}\n${JSON.stringify(typeScript)}`);
+    for (const sessionId of ['p', 't']) {
+      const session = await service.getSession({ ...SHOP, userId: 'ada', sessionId });
+      assert.equal(session?.events[0]?.timestamp, 1.7e12);
+    }
+  });
+
+  it('states the unit of ambiguous times in its header', async () => {
+    const service = new InMemorySessionService();
+    await fill(service, 'ada', ids(2));
+    for (const timeUnit of ['milliseconds', 'seconds'] as const) {
+      const copy = new InMemorySessionService();
+      const outcomes = await imported(copy, exportSessions(service, { ...SHOP, timeUnit }));
+      assert.deepEqual(
+        outcomes.filter(({ error }) => error),
+        [],
+      );
+      assert.deepEqual(await whole(copy), await whole(service));
+    }
+  });
+
+  it('sets the states of users and app by sharedState, wherever the sessions are', async () => {
+    const source = new InMemorySessionService();
+    await fill(source, 'ada', ids(2));
+    const text = (await linesOf(source, SHOP)).join('');
+    const expected = { fill: 'mine', keep: 'mine', overwrite: 'ada' } as const;
+    for (const sharedState of ['fill', 'keep', 'overwrite'] as const) {
+      const service = new InMemorySessionService();
+      const user = { ...SHOP, userId: 'ada' };
+      await service.updateState({ ...user, stateDelta: { 'user:of': 'mine' } });
+      const outcomes = await imported(service, text, { sharedState });
+      assert.deepEqual(
+        outcomes.filter(({ error }) => error),
+        [],
+      );
+      assert.deepEqual(await service.getUserState(user), { of: expected[sharedState] });
+      const app = sharedState === 'keep' ? {} : { motd: 'hi\nthere\u2028' };
+      assert.deepEqual(await service.getAppState(SHOP), app);
+    }
+  });
+
+  it('can be imported into another app, and be appended to another stream', async () => {
+    const service = new InMemorySessionService();
+    await fill(service, 'ada', ['a']);
+    await fill(service, 'bob', ['b']);
+    const ofOne = async (userId: string): Promise<string> =>
+      (await linesOf(service, { ...SHOP, userId })).join('');
+    const text = (await ofOne('ada')) + (await ofOne('bob'));
+    await imported(service, text, { appName: 'copy' });
+    const { sessions } = await service.listSessions({ appName: 'copy' });
+    assert.deepEqual(sessions.map(({ id }) => id).sort(), ['a', 'b']);
+    assert.deepEqual(await service.getUserState({ appName: 'copy', userId: 'bob' }), { of: 'bob' });
+  });
+
+  it('is refused if a newer version has written it', async () => {
+    const service = new InMemorySessionService();
+    const header = '{"format":"adk-sessions","version":2}';
+    for (const options of [{}, { timeUnit: 'seconds' }] as const) {
+      const error = await failure(imported(service, header, options), 'unsupported');
+      assert.match(error.message, /Update the package/);
+    }
+  });
+
+  it('ends with an error that is not caused by a line', async () => {
+    const service = new InMemorySessionService();
+    await fill(service, 'ada', ids(1));
+    const text = (await linesOf(service, SHOP)).join('');
+    await failure(imported(service, text, { signal: AbortSignal.abort() }), 'aborted');
+    await failure(imported(service, [new Uint8Array([0xff])]), 'invalid_argument');
+    await failure(imported(service, [7 as never]), 'invalid_argument');
+    await failure(imported(service, 7 as never), 'invalid_argument');
+    await service.close();
+    await failure(imported(service, text), 'closed');
+  });
+
+  it('is released by the signal, also if it gives no more chunks', async () => {
+    const service = new InMemorySessionService();
+    const never = new Promise<never>(() => undefined);
+    let cancelled = 0;
+    const stalled = () =>
+      new ReadableStream<string>({ pull: () => never, cancel: () => void (cancelled += 1) });
+    const iterator = {
+      next: () => never,
+      return: () => {
+        cancelled += 1;
+        return never;
+      },
+    };
+    const sources: LinesSource[] = [
+      stalled(),
+      notIterable(stalled()),
+      { [Symbol.asyncIterator]: () => iterator },
+    ];
+    for (const source of sources) {
+      const reason = new Error('the page is left');
+      const stop = new AbortController();
+      const importing = imported(service, source, { signal: stop.signal });
+      setTimeout(() => stop.abort(reason), 10);
+      assert.equal((await failure(importing, 'aborted')).cause, reason);
+    }
+    assert.equal(cancelled, sources.length);
+  });
+
+  it('is released when the caller stops early', async () => {
+    const service = new InMemorySessionService();
+    for (const options of [{}, { signal: new AbortController().signal }]) {
+      let isCancelled = false;
+      const stream = new ReadableStream<string>({
+        pull: (controller) => controller.enqueue('{"appName":"shop","appState":{}}\n'),
+        cancel: () => void (isCancelled = true),
+      });
+      for await (const { line } of importSessions(service, notIterable(stream), options))
+        if (line === 3) break;
+      assert.ok(isCancelled);
+    }
+  });
+});
+
+/** A stream without an async iterator, as in Safari. */
+function notIterable<T>(stream: ReadableStream<T>): ReadableStream<T> {
+  return { getReader: () => stream.getReader() } as ReadableStream<T>;
+}
