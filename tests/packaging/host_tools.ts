@@ -3,7 +3,12 @@ import { dirname, join } from 'node:path';
 import { installPackages } from '../toolchain/npm_packages.mjs';
 import { run, runBeside } from './installed.js';
 
-const tools = { '@arethetypeswrong/core': '0.18.5', deno: '2.9.6', workerd: '1.20261117.1' };
+const tools = {
+  '@arethetypeswrong/core': '0.18.5',
+  bun: '1.4.5',
+  deno: '2.9.6',
+  workerd: '1.20261117.1',
+};
 
 /** Tools from npm: installs what is not there yet, and resolves from there. */
 export function requireHostTools(): NodeJS.Require {
@@ -48,4 +53,14 @@ function argumentsOf(file: string, permissions: readonly string[]): string[] {
   const deno = join(dirname(requireHostTools().resolve('deno/package.json')), 'bin.cjs');
   const allowed = permissions.map((what) => `--allow-${what}`);
   return [deno, 'run', '--quiet', '--no-remote', '--node-modules-dir=manual', ...allowed, file];
+}
+
+/** The path of Bun's binary. */
+export function bunBinary(): string {
+  return join(dirname(requireHostTools().resolve('bun/package.json')), 'bin/bun.exe');
+}
+
+/** Runs a program in Bun with the packages of node_modules, and returns its output. */
+export function runInBun(folder: string, file: string): string {
+  return run(bunBinary(), ['run', '--no-install', file], folder);
 }

@@ -29,7 +29,7 @@ interface NodeStatement {
 }
 
 /**
- * Opens a SQLite file with `better-sqlite3`, or with Node's built-in `node:sqlite` if that is not installed.
+ * Opens a SQLite file with `better-sqlite3`, or with the built-in `node:sqlite` if that is not installed or in Bun.
  *
  * Neither driver waits for a lock. That would block the thread; see `Attempts`.
  *
@@ -37,7 +37,9 @@ interface NodeStatement {
  * @throws SessionError `storage_unavailable` if neither driver is there
  */
 export async function openSqlite(path: string, options: object): Promise<SqliteDatabase> {
-  const better = await loadOptional<BetterSqlite>('better-sqlite3');
+  // Bun imports better-sqlite3, but refuses to open a database with it.
+  const better =
+    'Bun' in globalThis ? undefined : await loadOptional<BetterSqlite>('better-sqlite3');
   const readonly = 'readonly' in options && options.readonly === true;
   if (better !== undefined) {
     return new better.default(path, { ...options, timeout: 0, readonly });

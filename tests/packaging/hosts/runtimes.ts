@@ -1,10 +1,10 @@
-// Hosts that are neither a browser nor Node: Cloudflare's workerd, Deno, and Node as React Native resolves.
+// Hosts that are neither a browser nor Node: Cloudflare's workerd, Deno, Bun, and Node as React Native resolves.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assertOutcome, consumer, type Outcome, program } from '../consumer.js';
-import { runInDeno } from '../host_tools.js';
+import { runInBun, runInDeno } from '../host_tools.js';
 import { install, run, write } from '../installed.js';
 import type { Host } from './host.js';
 import { inWorkerd } from './workerd.js';
@@ -32,6 +32,13 @@ function deno(): undefined {
   return undefined;
 }
 
+function bun(): undefined {
+  const print = '\nconsole.log(JSON.stringify(await globalThis.report));';
+  const folder = write('bun', { 'main.mjs': consumer() + print });
+  assertOutcome(JSON.parse(runInBun(folder, 'main.mjs')) as Outcome);
+  return undefined;
+}
+
 /** Resolves as Metro does, without the WebAssembly that Hermes lacks. */
 function reactNative(): string {
   const main = `
@@ -50,5 +57,6 @@ function reactNative(): string {
 export const RUNTIMES: readonly Host[] = [
   { name: 'workerd', check: workerd },
   { name: 'Deno', check: async () => deno() },
+  { name: 'Bun', check: async () => bun() },
   { name: 'React Native', check: async () => reactNative() },
 ];

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { requireHostTools } from '../../host_tools.js';
+import { bunBinary, requireHostTools } from '../../host_tools.js';
 import { install, write } from '../../installed.js';
 import { assertServes, HANDLER } from './handler.js';
 import { type Host, projectWith } from '../host.js';
@@ -79,6 +79,18 @@ Deno.serve({ port: 0, hostname: '127.0.0.1' }, handler);`;
   },
 };
 
+const BUN: Host = {
+  name: 'session handler in Bun',
+  async check() {
+    const main = `${HANDLER}
+const { url } = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: handler });
+console.log(url.href);`;
+    const folder = write('bun-handler', { 'main.mjs': main });
+    await withServer(folder, ['run', '--no-install', 'main.mjs'], {}, assertServes, bunBinary());
+    return undefined;
+  },
+};
+
 const WORKERD: Host = {
   name: 'session handler in workerd',
   async check() {
@@ -91,4 +103,4 @@ const WORKERD: Host = {
   },
 };
 
-export const SESSION_HANDLERS: readonly Host[] = [NODE, EXPRESS, HONO, DENO, WORKERD];
+export const SESSION_HANDLERS: readonly Host[] = [NODE, EXPRESS, HONO, DENO, BUN, WORKERD];

@@ -1,0 +1,169 @@
+// Databases in Deno and Bun: SQLite by the `node:sqlite` that they have built in, servers by the drivers of npm.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { emptied, startMariadb, startPostgres } from '../../js/database/servers.js';
+import { newSqliteServiceFile } from '../../js/database/tables/sqlite_service_tables.js';
+import { runInBun, runInDeno } from '../host_tools.js';
+import { install, NAME, root, write } from '../installed.js';
+
+const packages = ['kysely', 'pg', 'mysql2'];
+
+before(() => {
+  packages.forEach(link);
+  // Deno requires node_modules to match the manifest, and may not download packages.
+  const dependencies = Object.fromEntries([NAME, ...packages].map((name) => [name, '*']));
+  const manifest = { name: 'consumer', type: 'module', dependencies };
+  writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
+});
+
+/** Puts a package into the project by a link, so that it finds its own dependencies. */
+function link(name: string): void {
+  symlinkSync(join(root, 'node_modules', name), join(install().project, 'node_modules', name));
+}
+
+interface Runtime {
+  readonly name: string;
+  readonly run: (folder: string) => string;
+  /** Called before the tests. */
+  readonly prepare?: () => void;
+}
+
+const RUNTIMES: readonly Runtime[] = [
+  {
+    name: 'Deno',
+    run: (folder) => runInDeno(folder, 'main.mjs', ['read', 'write', 'env', 'net', 'sys']),
+  },
+  // Bun cannot use better-sqlite3, which many projects have.
+  {
+    name: 'Bun',
+    run: (folder) => runInBun(folder, 'main.mjs'),
+    prepare: () => link('better-sqlite3'),
+  },
+];
+
+/** A program that stores a session at a URL, closes the service, and reads the session with a new one. */
+const program = (url: string) => `
+  import { createEvent } from 'adk-session-wasm';
+  import { DatabaseSessionService } from 'adk-session-wasm/database';
+
+  const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+  const first = new DatabaseSessionService('${url}');
+  const state = { 'user:name': 'Ada', 'app:rule': 'smile' };
+  const session = await first.createSession({ ...key, state });
+  const event = createEvent({ author: 'user', content: { parts: [{ text: 'grüß 👋' }] } });
+  event.actions.stateDelta = { topic: 'tea' };
+  await first.appendEvent({ session, event });
+  await first.close();
+
+  const second = new DatabaseSessionService('${url}');
+  const read = await second.getSession(key);
+  const texts = read.events.map(({ content }) => content.parts[0].text);
+  const same = read.lastUpdateTime === session.lastUpdateTime;
+  await second.deleteSession(key);
+  const { sessions } = await second.listSessions(key);
+  await second.close();
+  console.log(JSON.stringify({ texts, state: read.state, same, left: sessions.length }));`;
+
+const kept = {
+  texts: ['grüß 👋'],
+  state: { 'user:name': 'Ada', 'app:rule': 'smile', topic: 'tea' },
+  same: true,
+  left: 0,
+};
+
+for (const { name, run, prepare } of RUNTIMES) {
+  describe(name, () => {
+    before(() => prepare?.());
+
+    /** Runs a program, and parses its output as JSON. */
+    const printed = (folder: string, main: string): unknown =>
+      JSON.parse(run(write(`${name.toLowerCase()}_${folder}`, { 'main.mjs': main })));
+
+    it('passes the conformance suite over node:sqlite, except for NUL in an id', () => {
+      const failed = printed(
+        'sqlite',
+        `
+        import { DatabaseSessionService } from 'adk-session-wasm/database';
+        import { conformance } from 'adk-session-wasm/testing';
+
+        const failed = [];
+        const cases = conformance((options) => new DatabaseSessionService('sqlite::memory:', options));
+        for (const { name, run } of cases) {
+          await run().catch(({ message }) => failed.push([name, message]));
+        }
+        if (cases.length < 100) failed.push(['the suite', 'has only ' + cases.length + ' cases']);
+        console.log(JSON.stringify(failed));`,
+      );
+      const refused = 'createSession ended with invalid_argument';
+      const others = (failed as [string, string][]).filter(
+        ([, message]) => !message.includes(refused),
+      );
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        (failed as [string, string][]).map(([name]) => name),
+        [
+          'sessions with equal times are ordered by id as JavaScript compares strings',
+          "no separator in an id can reach another's data",
+          'ids of any characters work from create to delete',
+        ],
+      );
+    });
+
+    it('stores sessions in a SQLite file', () => {
+      assert.deepEqual(printed('file', program('sqlite:sessions.db')), kept);
+    });
+
+    it('appends to the current data after another connection has written', () => {
+      const main = `
+        import { createEvent } from 'adk-session-wasm';
+        import { DatabaseSessionService } from 'adk-session-wasm/database';
+
+        let now = Date.now();
+        const open = () => new DatabaseSessionService('sqlite:two.db', { clock: () => now });
+        const [one, other] = [open(), open()];
+        const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+        const first = await one.createSession(key);
+        const append = (service, session, stateDelta) => {
+          const event = createEvent({ author: 'user', timestamp: (now += 1) });
+          event.actions.stateDelta = stateDelta;
+          return service.appendEvent({ session, event });
+        };
+        await append(one, first, { a: 1, 'app:a': 1 });
+        await append(other, await other.getSession(key), { b: 2, 'app:b': 2 });
+        await append(one, first, { c: 3, 'app:c': 3 });
+        const { state, events } = await one.getSession(key);
+        await Promise.all([one.close(), other.close()]);
+        console.log(JSON.stringify({ state, events: events.length, told: first.events.length }));`;
+      const state = { a: 1, b: 2, c: 3, 'app:a': 1, 'app:b': 2, 'app:c': 3 };
+      assert.deepEqual(printed('two', main), { state, events: 3, told: 3 });
+    });
+
+    it("stores sessions in a file of google-adk's SqliteSessionService", () => {
+      const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-deno-'));
+      try {
+        const url = newSqliteServiceFile(join(folder, 'sessions.db'));
+        assert.deepEqual(printed('service_file', program(url)), kept);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    for (const [kind, start] of [
+      ['postgresql', startPostgres],
+      ['mariadb', startMariadb],
+    ] as const) {
+      it(`stores sessions on ${kind}`, async () => {
+        const server = await start();
+        try {
+          assert.deepEqual(printed(kind, program(await emptied(kind, server))), kept);
+        } finally {
+          await server.remove();
+        }
+      });
+    }
+  });
+}
