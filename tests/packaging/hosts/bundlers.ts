@@ -7,7 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { html } from '../../browser/server.js';
 import { bundleWithEsbuild, bundleWithVite, filesBelow, wasmCopies } from '../bundles.js';
 import { assertOutcome, consumer, type Outcome, page } from '../consumer.js';
-import { write as writeInstalled } from '../installed.js';
+import { bunBinary } from '../host_tools.js';
+import { run, write as writeInstalled } from '../installed.js';
 import { type Host, type Pages, type Project, projectWith, slow } from './host.js';
 
 /** Builds a folder's `index.html` or `main.js`, and returns the folder with the output. */
@@ -116,7 +117,12 @@ async function parcel(project: Project, folder: string): Promise<string> {
   return join(folder, 'out');
 }
 
-/** Tools that the repository has itself. */
+async function bundleWithBun(folder: string): Promise<string> {
+  run(bunBinary(), ['build', 'main.js', '--outdir', 'out', '--target', 'browser'], folder);
+  return join(folder, 'out');
+}
+
+/** Tools that the repository has itself, or that other hosts need too. */
 function ownBundler(name: string, bundle: Bundle): Host {
   const write: Write = (consumer, files) => writeInstalled(`${name}-${consumer}`, files);
   return { name, check: (pages) => checkBundler(write, bundle, pages) };
@@ -143,6 +149,7 @@ function bundler(
 export const BUNDLERS: readonly Host[] = [
   ownBundler('esbuild', bundleWithEsbuild),
   ownBundler('vite', bundleWithVite),
+  ownBundler('bun build', bundleWithBun),
   slow(
     bundler('webpack', { webpack: '5.112.2' }, ({ require }, folder) =>
       pack(require('webpack') as Pack, folder),
