@@ -299,6 +299,11 @@ describe('State as a record', () => {
     assert.deepEqual(state.toDict(), { cart: ['tea'] });
   });
 
+  it('has the `temp:` values themselves', () => {
+    const cache = { hits: 0 };
+    assert.equal(new State({ 'temp:cache': cache }).toRecord()['temp:cache'], cache);
+  });
+
   it('equals what JSON prints', () => {
     assert.equal(JSON.stringify(new State({ a: [1], 'temp:b': 2 })), '{"a":[1]}');
   });
