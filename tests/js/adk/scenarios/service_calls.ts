@@ -1,6 +1,6 @@
 /** Calls of a program to the service between turns, with intended differences from the framework's own service. */
 
-import type { BaseSessionService, Event, Session } from '@google/adk';
+import type { BaseSessionService, Event, GetSessionConfig, Session } from '@google/adk';
 
 import { REMOVED } from '../../../../js/state/scope.js';
 import { whatItSaw } from './differences.js';
@@ -114,6 +114,29 @@ const sessions: readonly Call[] = [
     ours: ['b: {"k":"b"}', '10: {"k":"10"}', '9: {"k":"9"}'],
     theirs: ['9: {}', '10: {}', 'b: {}'],
     why: 'ours are ordered by time also when no order is asked for, and tell the state',
+  },
+  {
+    name: 'the order of the keys of a state that is read',
+    run: async (stage, service) => {
+      const session = await stage.create({ first: 1 });
+      const delta = { 'app:a': 1, 'user:u': 1, last: 1 };
+      await service.appendEvent({ session, event: event(stage, delta) });
+      return Object.keys((await stage.stored()).state).join(' ');
+    },
+    ours: 'first last user:u app:a',
+    theirs: 'first app:a user:u last',
+    why: 'ours are stored by scope, and merged when they are read',
+  },
+  {
+    name: 'a member of a request that does not exist',
+    run: async (stage, service) => {
+      await stage.create();
+      const config = { numRecentEvent: 1 } as GetSessionConfig;
+      return outcome(service.getSession({ ...key, config }).then(ids));
+    },
+    ours: { code: 'invalid_argument' },
+    theirs: '',
+    why: 'there a misspelt option is ignored',
   },
   {
     name: 'a page of sessions that does not exist',
