@@ -5,7 +5,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { Watchable } from '../watch/notice.js';
 
 /**
- * The services that a live store works over: all of this package, those of `adk-session-wasm/adk` excepted.
+ * The services that a live store works over: all of this package.
  *
  * @example
  * ```ts

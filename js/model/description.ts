@@ -1,5 +1,4 @@
 /** The title and the labels of a session: what is allowed, and how they are stored. */
-import { describeValue } from '../errors/describe.js';
 import { SessionError } from '../errors/errors.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isPlainObject } from '../json/rules.js';
@@ -89,13 +88,10 @@ function labelsText(labels: unknown): string {
     throw invalid('labels', `may be at most ${MAX_LABELS}; there are ${entries.length}`);
   }
   for (const [key, value] of entries) {
-    const isAllowed = LABEL_KEY.test(key) && typeof value === 'string' && LABEL_VALUE.test(value);
-    if (isAllowed) continue;
-    throw invalid(
-      `labels.${key}`,
-      'must be a key and a text of at most 64 lower-case letters, digits, _ and -; ' +
-        `it is ${describeValue(value)}`,
-    );
+    const allowed = '64 lower-case letters, digits, _ and -';
+    if (!LABEL_KEY.test(key)) throw invalid(`labels.${key}`, `must have a key of 1 to ${allowed}`);
+    if (typeof value === 'string' && LABEL_VALUE.test(value)) continue;
+    throw invalidValue(`labels.${key}`, `must be text of at most ${allowed}`, value);
   }
   if (entries.length === 0) return '';
   return JSON.stringify(

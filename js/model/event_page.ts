@@ -85,8 +85,7 @@ export interface EventsRequest extends CompositeSessionKey, Abortable {
 }
 
 /**
- * Pages of a session's events. All services of this package have them, those of `adk-session-wasm/adk`
- * excepted.
+ * Pages of a session's events. All services of this package have them.
  *
  * @example
  * ```ts

@@ -103,9 +103,9 @@ export interface SessionsPage<S extends object = StateShape> {
    * no total.
    */
   limit: number;
-  /** `undefined` if `withTotal` is `false`. */
+  /** Absent with `withTotal: false`, and in a list by `title` or `labels`. */
   totalItems?: number | undefined;
-  /** `undefined` if `withTotal` is `false`. */
+  /** Absent with `withTotal: false`, and in a list by `title` or `labels`. */
   totalPages?: number | undefined;
   /**
    * The cursor to the sessions after this page. Absent without a limit, and if the page has fewer

@@ -3,7 +3,7 @@ import type { BaseSessionService } from '../../model/session_service.js';
 import type { Watchable } from '../../watch/notice.js';
 
 /**
- * A service that a handler can serve: any service of this package, those of `adk-session-wasm/adk` excepted.
+ * A service that a handler can serve: any service of this package.
  *
  * @example
  * ```ts

@@ -30,6 +30,8 @@ import {
   type StateShape,
 } from '../../../js/index.js';
 
+import { liveSession } from '../../../js/live/index.js';
+import { sessionHandler } from '../../../js/server/index.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { MapStorage } from '../service/map_storage.js';
 
@@ -204,6 +206,20 @@ describe('asAdkService', () => {
       () => service.watch({ appName: 'app' }),
       (error) => isSessionError(error, 'unsupported'),
     );
+  });
+
+  it('can be shown live and served over HTTP', async () => {
+    const service = new FrameworkInMemoryService();
+    const session = await service.createSession(key);
+    const store = liveSession(service, key);
+    const stop = store.subscribe(() => undefined);
+    await service.appendEvent({ session, event: createEvent({ id: 'e1', author: 'user' }) });
+    await store.send({ id: 'e2', author: 'user' });
+    assert.deepEqual(store.getSnapshot().events.map(({ id }) => id), ['e1', 'e2']); // prettier-ignore
+    stop();
+    const handler = sessionHandler(service, { authorize: () => true });
+    const response = await handler(new Request('http://localhost/apps/app/users/u/sessions/s'));
+    assert.equal(((await response.json()) as Session).events.length, 2);
   });
 
   it('passes on every method of a service, with what it is given', async () => {

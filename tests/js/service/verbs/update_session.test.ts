@@ -95,6 +95,15 @@ overStorages('A title and labels', (open) => {
     });
   }
 
+  it('with a wrong label are refused by an error that tells a key from a value', async () => {
+    const service = await open();
+    await service.createSession(KEY);
+    const messageFor = async (labels: Record<string, string>) =>
+      (await failure(service.updateSession(KEY, { labels }), 'invalid_argument')).message;
+    assert.match(await messageFor({ Pinned: 'yes' }), /^labels.Pinned must have a key of 1 to 64 /);
+    assert.match(await messageFor({ a: 'b c' }), /^labels.a must be text of at most 64 .*"b c"/);
+  });
+
   it('may be as long as their limits', async () => {
     const service = await open();
     const entries = Array.from({ length: 64 }, (_, n) => [`${n}-`.padEnd(64, 'k'), 'v'.repeat(64)]);
