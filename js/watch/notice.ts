@@ -273,7 +273,7 @@ export type StopWatching = (() => void) & AsyncDisposable;
  */
 export interface Watchable {
   /**
-   * Calls `onNotice` for each change from now on, until the signal fires or the service is closed.
+   * Calls `onNotice` with each notice of changes from now on, until the signal fires or the service is closed.
    *
    * @returns a function that ends the watch
    * @throws SessionError `invalid_argument`, `closed`
@@ -285,8 +285,8 @@ export interface Watchable {
    * missed. The watch starts at the call, before the first `next()`. It ends by the signal, by leaving the
    * loop, by `return()`, or when the service is closed.
    *
-   * An append is reported by one notice, whatever states it changed. A slow reader gets one notice for each session
-   * and each shared state, the newest. A tab that ends right after a
+   * An append is reported by one notice, whatever states it changed. Appends to one session at the same moment may
+   * share one. A slow reader gets one notice for each session and each shared state, the newest. A tab that ends right after a
    * commit may fail to notify the others, although the data is stored.
    *
    * @throws SessionError `invalid_argument`, `closed`

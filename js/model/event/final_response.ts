@@ -28,8 +28,9 @@ export function isFinalResponse(event: Event): boolean {
 }
 
 /**
- * Returns the text of a final response: its text parts joined, without thoughts. An agent's
- * `outputKey` stores this text in the state.
+ * Returns the text of a final response: its text parts joined, without thoughts. The option
+ * `outputKey` of `Invocation.append` stores this text. Agents of `@google/adk` 2.0.0 store thoughts
+ * too.
  *
  * @returns `undefined` if the event is not a final response, is partial, or has no text
  *
