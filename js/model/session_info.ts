@@ -76,7 +76,8 @@ export interface SessionInfo<S extends object = StateShape> {
    */
   usage: Record<string, TokenUsage>;
   /**
-   * The session's own state when it was created, without `user:` and `app:` keys. Absent if it is not known: at
+   * The session's own state when it was created, without `user:` and `app:` keys. If it was imported from a file
+   * without `initialState`: the keys that no event of the file changes. Absent if it is not known: at
    * Vertex AI, in adapters that do not store it, and for sessions that other programs created.
    */
   initialState?: Partial<S>;
