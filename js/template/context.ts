@@ -68,8 +68,8 @@ export interface TemplateContext {
  * import type { ReadonlyContext } from '@google/adk';
  * import { type AdkReadonlyContext, injectSessionState } from 'adk-session-wasm';
  *
- * const greet = (context: ReadonlyContext & AdkReadonlyContext) =>
- *   injectSessionState('Greet {user:name}.', context);
+ * const greet = (context: AdkReadonlyContext) => injectSessionState('Greet {user:name}.', context);
+ * const provider = (context: ReadonlyContext) => greet(context);
  * ```
  */
 export interface AdkReadonlyContext {
