@@ -145,6 +145,8 @@ export interface FrameworkSessionService extends BaseSessionService, OurMembers,
 
 /** Methods that only forward to the service, and return a promise. */
 const FORWARDED = [
+  'getSession',
+  'listSessions',
   'listEvents',
   'loadOlder',
   'listChanges',
@@ -228,24 +230,12 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     async createSession(request: CreateSessionRequest): Promise<Session> {
       acceptToolConfirmations(request);
-      return toFramework(await this.#service.createSession(request));
-    }
-
-    async getSession(request: GetSessionRequest): Promise<Session | undefined> {
-      const session = await this.#service.getSession(request);
-      return session && toFramework(session);
+      return await this.#service.createSession(request);
     }
 
     override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
       acceptToolConfirmations(request);
-      return toFramework(await this.#service.getOrCreateSession(request));
-    }
-
-    listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
-    listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage>;
-    async listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage> {
-      const { sessions, ...pageFields } = await this.#service.listSessions(request);
-      return { sessions: sessions.map(toFramework), ...pageFields };
+      return await this.#service.getOrCreateSession(request);
     }
 
     override appendEvent<E extends NewEvent>(
@@ -282,9 +272,4 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       throw new SessionError('unsupported', `The service over ${kind} has no method ${name}.`);
     }
   };
-}
-
-/** Returns the same object: only the type names differ. */
-function toFramework(session: OurSession): Session {
-  return session;
 }
