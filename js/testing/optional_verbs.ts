@@ -1,48 +1,89 @@
 /** Tests of the verbs that an adapter need not have. An adapter without the verb passes. */
 import type { StorageAdapter } from '../storage/adapter.js';
-import type { Changes, Found } from '../storage/rows.js';
+import type { Changes, Found, SessionRow } from '../storage/rows.js';
 import { NO_SHARED_ROWS } from '../storage/built_in_adapter.js';
 import { expectEqual } from './expect.js';
 import {
+  USER,
   KEY,
   STATE,
+  TIME,
   refuse,
-  changing,
+  appendOf,
   eventRow,
   sessionRow,
   filled,
   RecordedWrite,
   create,
+  createSession,
   findRows,
   read,
   head,
+  revisions,
   expectAbsent,
   expectFloor,
+  range,
 } from './verb_rows.js';
 
 export async function listsAfterPlaces(adapter: StorageAdapter): Promise<void> {
   if (adapter.listAfter === undefined) return;
-  for (const [number, sessionId] of ['s1', 's2', 's3', 's4'].entries()) {
-    const key = { ...KEY, sessionId };
+  await create(adapter, { ...filled(1), session: undefined });
+  for (const [number, sessionId] of ['s1', 's2', '😀', '\uffff'].entries()) {
     // The last two have the same time.
-    const session = { ...sessionRow(2, key), lastUpdateTime: 1000.25 + Math.min(number, 2) };
-    await new RecordedWrite(changing({ session }), { key }).run(adapter, 'create');
+    const lastUpdateTime = TIME + Math.min(number, 2);
+    await createSession(adapter, { ...KEY, sessionId }, { lastUpdateTime });
   }
-  const pages: [order: 'asc' | 'desc', time: number, sessionId: string, ids: string[]][] = [
-    ['asc', 1000, 's9', ['s1', 's2']],
-    ['asc', 1000.25, 's1', ['s2', 's3']],
-    ['asc', 1002.25, 's3', ['s4']],
-    ['asc', 1002.25, 's4', []],
-    ['desc', 9000, 's0', ['s4', 's3']],
-    ['desc', 1002.25, 's4', ['s3', 's2']],
-    ['desc', 1001, 's1', ['s1']],
-  ];
-  for (const [order, lastUpdateTime, sessionId, ids] of pages) {
-    const after = { lastUpdateTime, sessionId, userId: 'user' };
-    const { sessions, total } = await adapter.listAfter({ appName: 'app', order, after, limit: 2 });
-    const listed = sessions.map((row) => row.sessionId).slice(0, 2);
-    expectEqual(`the sessions after ${sessionId} (${order})`, ids, listed);
-    expectEqual('the total', 4, total);
+  const last = { ...KEY, sessionId: '\uffff' };
+  await createSession(adapter, { ...last, userId: 'other' }, { lastUpdateTime: TIME + 2 });
+  await createSession(adapter, { ...last, appName: 'other' }, { lastUpdateTime: TIME + 2 });
+  type Place = readonly [order: 'asc' | 'desc', after: number, sessionId: string, userId: string];
+  const list = async ([order, time, sessionId, userId]: Place, owner: { userId?: string } = {}) => {
+    const after = { lastUpdateTime: time, sessionId, userId };
+    const listing = await adapter.listAfter!({ appName: 'app', order, after, limit: 2, ...owner });
+    const ids = listing.sessions.map((row) => `${row.sessionId} of ${row.userId}`).slice(0, 2);
+    return { ...listing, ids };
+  };
+  const pages: [place: Place, ids: string[]][] = [
+    [['asc', TIME - 0.25, 's9', 'user'], ['s1 of user', 's2 of user']],
+    [['asc', TIME, 's1', 'user'], ['s2 of user', '😀 of user']],
+    [['asc', TIME + 2, '😀', 'user'], ['\uffff of other', '\uffff of user']],
+    [['asc', TIME + 2, '\uffff', 'other'], ['\uffff of user']],
+    [['asc', TIME + 2, '\uffff', 'user'], []],
+    [['desc', TIME + 9000, 's0', 'user'], ['\uffff of user', '\uffff of other']],
+    [['desc', TIME + 2, '\uffff', 'other'], ['😀 of user', 's2 of user']],
+    [['desc', TIME + 0.75, 's1', 'user'], ['s1 of user']],
+  ]; // prettier-ignore
+  for (const [place, expected] of pages) {
+    const { ids, total } = await list(place);
+    expectEqual(`the sessions after ${place.join(' ')}`, expected, ids);
+    expectEqual('the total', 5, total);
+  }
+  const { ids, users, app, total } = await list(['desc', TIME + 2, '\uffff', 'user'], USER);
+  expectEqual("a user's sessions", ['😀 of user', 's2 of user'], ids);
+  expectEqual("a user's total", 4, total);
+  expectEqual('the states of user and app', [['user', STATE], STATE], [users.flatMap(({ userId, state }) => [userId, state]), app?.state]); // prettier-ignore
+}
+
+export async function describesSessions(adapter: StorageAdapter): Promise<void> {
+  const { describe } = adapter;
+  if (describe === undefined) return;
+  const change = (changes: Pick<SessionRow, 'title' | 'labels'>) =>
+    describe.call(adapter, { key: KEY, ...changes });
+  expectEqual('the result without a session', false, await change({ title: 'Tea' }));
+  await create(adapter, filled(2, 'e1', 'e2'));
+  const [title, labels] = ['😀'.repeat(128), '{"a":"1"}'];
+  const steps: [Parameters<typeof change>[0], shown: string[]][] = [
+    [{ title }, [title, '']],
+    [{ labels }, [title, labels]],
+    [{ title: '' }, ['', labels]],
+    [{ title, labels: '' }, [title, '']],
+  ]; // prettier-ignore
+  for (const [changes, shown] of steps) {
+    expectEqual('the result', true, await change(changes));
+    const { session, events } = await read(adapter);
+    expectEqual('title and labels', shown, [session?.title ?? '', session?.labels ?? '']);
+    expectEqual('the session', [1, 2, TIME, STATE], [...head(session)!, session?.state]);
+    expectEqual('the events', [['e1', 1, 1], ['e2', 2, 2]], revisions(events)); // prettier-ignore
   }
 }
 
@@ -64,7 +105,7 @@ export async function readsPages(adapter: StorageAdapter): Promise<void> {
   for (const [direction, eventId, ids] of pages) {
     const place = eventId === undefined ? {} : { eventId };
     const { session, events } = await adapter.readPage({ key: KEY, direction, limit: 2, ...place });
-    expectEqual('the session', [1, 5, 1000.25], head(session));
+    expectEqual('the session', [1, 5, TIME], head(session));
     expectEqual(
       `the page ${direction} ${eventId ?? 'the end'}`,
       ids,
@@ -84,7 +125,7 @@ export async function deletesUnchanged(adapter: StorageAdapter): Promise<void> {
   await create(adapter, filled(50, 'e1'));
   for (const [revision, labels] of [[49], [51], [50, '{"a":"1"}']] as const) {
     expectEqual('the result for another session', false, await remove(revision, labels));
-    expectEqual('the session', [1, 50, 1000.25], head((await read(adapter)).session));
+    expectEqual('the session', [1, 50, TIME], head((await read(adapter)).session));
   }
   const deleted = await remove(50);
   if (deleted === false || deleted === undefined) throw new Error('it did not delete the session');
@@ -94,15 +135,20 @@ export async function deletesUnchanged(adapter: StorageAdapter): Promise<void> {
   expectEqual('the deleted events', [[], []], [found.events, found.changed]);
   expectFloor(found, 50);
   expectEqual('the result of the next call', false, await remove(50));
+  for (const round of range(5)) {
+    const revision = 60 + 10 * round;
+    await create(adapter, { ...filled(revision), ...NO_SHARED_ROWS });
+    const append = new RecordedWrite(appendOf('late'));
+    const [isDeleted] = await Promise.all([remove(revision), append.run(adapter)]);
+    if (isDeleted === false || append.found?.session === undefined) continue;
+    throw new Error('it deleted a session to which an append was stored meanwhile');
+  }
 }
 
 export async function storesGroups(adapter: StorageAdapter): Promise<void> {
   if (adapter.appendMany === undefined) return;
   const keys = ['s1', 's2', 's3'].map((sessionId) => ({ ...KEY, sessionId }));
-  for (const key of keys) {
-    const change = changing({ session: sessionRow(1, key) });
-    await new RecordedWrite(change, { key }).run(adapter, 'create');
-  }
+  for (const key of keys) await createSession(adapter, key, { revision: 1 });
   const writes = keys.map((key, number) => {
     // The second one refuses.
     if (number === 1) return new RecordedWrite(refuse, { key });

@@ -1,4 +1,5 @@
 /** Runs the steps of a case through the public API. Counterpart of `runner.rs`. */
+import { Deadline } from '../call/deadline.js';
 import { messageOf } from '../errors/describe.js';
 import {
   type BaseSessionService,
@@ -44,42 +45,81 @@ type Service = BaseSessionService &
   Partial<Pick<StoredSessionService, 'listChanges' | 'revisionOf' | 'sessions'>>;
 type OpenedStorage = 'memory' | StorageAdapter | Service;
 
-/** Runs a case. Throws an error with the failed step, its call, and the hint of the case. */
-export async function runCase(testCase: Case, openStorage: OpenStorage): Promise<void> {
+/** Milliseconds after which a step has failed. A verb that never settles would otherwise stop the test runner. */
+const STEP_LIMIT = 60_000;
+
+/**
+ * Runs a case. Throws an error with the failed step, its call, and the hint of the case.
+ *
+ * @param limitMs see {@link STEP_LIMIT}
+ */
+export async function runCase(
+  testCase: Case,
+  openStorage: OpenStorage,
+  limitMs = STEP_LIMIT,
+): Promise<void> {
   const clock = { now: 1000 };
   const { autoTitle = false, stale } = testCase;
   const options = { clock: () => clock.now, stale, autoTitle };
   const storage = await openStorage(options);
   const service = isService(storage) ? storage : await openSessionService({ ...options, storage });
-  try {
+  await thenClose(service, limitMs, async () => {
     const steps = JSON.stringify(testCase.steps);
     if (!hasVerb(storage, 'describe') && /"(title|labels)"/.test(steps)) return;
     if (!hasVerb(storage, 'deleteUnchanged') && steps.includes('"deleteSessions"')) return;
     const run = new Run(service, clock);
     for (const [number, step] of readSteps(testCase.steps).entries()) {
-      await run.step(step).catch((cause: unknown) => {
+      await inTime(limitMs, run.step(step)).catch((cause: unknown) => {
         const hint = testCase.hint === undefined ? '' : `\n  hint: ${testCase.hint}`;
         const message = `step ${number + 1}: ${messageOf(cause)}\n  call: ${callOf(step)}${hint}`;
         throw new Error(message, { cause });
       });
     }
-  } finally {
-    await service.close();
-  }
+  });
 }
 
 /** Runs a case of the verbs over an adapter. Does nothing for a service: that has no verbs. */
-export async function runVerbCase(testCase: VerbCase, openStorage: OpenStorage): Promise<void> {
+export async function runVerbCase(
+  testCase: VerbCase,
+  openStorage: OpenStorage,
+  limitMs = STEP_LIMIT,
+): Promise<void> {
   const storage = await openStorage({ clock: () => 1000 });
   if (storage === 'memory') return;
+  await thenClose(storage, limitMs, async () => {
+    if (isService(storage)) return;
+    await inTime(limitMs, testCase.run(storage)).catch((cause: unknown) => {
+      const hint = `${testCase.place} in docs/writing_an_adapter.md`;
+      throw new Error(`${messageOf(cause)}\n  hint: ${hint}`, { cause });
+    });
+  });
+}
+
+/** Runs a case and closes its storage. If the case fails, its error is thrown, not that of the close. */
+async function thenClose(
+  storage: Pick<StorageAdapter, 'close'>,
+  limitMs: number,
+  run: () => Promise<void>,
+): Promise<void> {
+  const close = async (): Promise<void> => storage.close?.();
   try {
-    if (!isService(storage)) await testCase.run(storage);
-  } catch (cause) {
-    const rule = `rule ${testCase.rule} in docs/writing_an_adapter.md`;
-    throw new Error(`${messageOf(cause)}\n  hint: ${rule}`, { cause });
-  } finally {
-    await storage.close?.();
+    await run();
+  } catch (error) {
+    await inTime(limitMs, close()).catch(() => undefined);
+    throw error;
   }
+  await inTime(limitMs, close());
+}
+
+/** Waits for a step or a close, but not for ever. */
+async function inTime(limitMs: number, work: Promise<void>): Promise<void> {
+  const deadline = new Deadline(limitMs);
+  try {
+    if (await deadline.until(work)) return;
+  } finally {
+    deadline.clear();
+  }
+  throw new Error(`it has not ended after ${limitMs / 1000} s; every verb must settle`);
 }
 
 function callOf(step: Step): string {

@@ -7,12 +7,21 @@ import type { StorageAdapter } from '../storage/adapter.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { NEVER } from '../wasm/protocol.js';
 import { expectEqual } from './expect.js';
-import { deletesUnchanged, listsAfterPlaces, readsPages, storesGroups } from './optional_verbs.js';
+import {
+  deletesUnchanged,
+  describesSessions,
+  listsAfterPlaces,
+  readsPages,
+  storesGroups,
+} from './optional_verbs.js';
 import {
   USER,
   KEY,
   STATE,
+  TIME,
+  appendOf,
   changing,
+  createSession,
   eventRow,
   sessionRow,
   filled,
@@ -24,37 +33,69 @@ import {
   revisions,
   expectAbsent,
   expectFloor,
+  expectUnknown,
+  range,
 } from './verb_rows.js';
 
 /** A test of an adapter without a service. */
 export interface VerbCase {
   readonly name: string;
-  /** The rule of `docs/writing_an_adapter.md` that it shows. */
-  readonly rule: number;
+  /** The rule or the section of `docs/writing_an_adapter.md` that it shows. */
+  readonly place: string;
   run(adapter: StorageAdapter): Promise<void>;
 }
 
 export const verbCases: readonly VerbCase[] = [
   {
     name: 'verbs: a refusal writes nothing',
-    rule: 2,
+    place: 'rule 2',
     async run(adapter) {
       await findRows(adapter, {}, 'create');
       expectAbsent(await read(adapter), 'session', ...SHARED_SCOPES);
       await create(adapter, filled(1, 'e1'));
       await findRows(adapter, { eventIds: ['e1'] });
       const { session, events } = await read(adapter);
-      expectEqual('the session', [1, 1, 1000.25], head(session));
+      expectEqual('the session', [1, 1, TIME], head(session));
       expectEqual('the events', ['e1'], events.map(({ id }) => id)); // prettier-ignore
     },
   },
   {
+    name: 'verbs: a write whose decide throws is rejected, and writes nothing',
+    place: 'rule 2',
+    async run(adapter) {
+      const fail = (): never => {
+        throw new Error('decide failed on purpose');
+      };
+      await create(adapter, filled(1, 'e1'));
+      for (const verb of ['create', 'append'] as const) {
+        const isRejected = await new RecordedWrite(fail).run(adapter, verb).then(() => false, () => true); // prettier-ignore
+        if (!isRejected) throw new Error(`${verb} hides the error that decide threw`);
+      }
+      expectEqual('the session', [1, 1, TIME], head((await findRows(adapter)).session));
+    },
+  },
+  {
+    name: 'verbs: writes at the same time lose nothing',
+    place: 'rule 1',
+    async run(adapter) {
+      await create(adapter, filled(1));
+      const ids = range(8).map((number) => `e${number}`);
+      const renaming = adapter.describe?.({ key: KEY, title: 'Tea' });
+      const appends = ids.map((id) => new RecordedWrite(appendOf(id)).run(adapter));
+      await Promise.all([renaming, ...appends]);
+      const { session, events } = await read(adapter);
+      const stored = events.map(({ id }) => id).sort();
+      expectEqual('revision and events after 8 appends at once', [9, ids], [session?.revision, stored]); // prettier-ignore
+      if (adapter.describe) expectEqual('the title', 'Tea', session?.title);
+    },
+  },
+  {
     name: 'verbs: a write is stored whole, and texts come back as they were written',
-    rule: 5,
+    place: 'rule 5',
     async run(adapter) {
       await create(adapter, filled(7, 'e1', 'e2'));
       const { session, events, ...shared } = await read(adapter);
-      expectEqual('the session', [1, 7, 1000.25], head(session));
+      expectEqual('the session', [1, 7, TIME], head(session));
       expectEqual("the session's state text", STATE, session?.state);
       for (const scope of SHARED_SCOPES) {
         expectEqual(`the revision of the ${scope}`, 7, shared[scope]?.revision);
@@ -64,7 +105,7 @@ export const verbCases: readonly VerbCase[] = [
       for (const rows of [events, found.events, found.changed]) {
         expectEqual('the events', [['e1', 1, 1], ['e2', 2, 2]], revisions(rows)); // prettier-ignore
         for (const { id, timestamp, text } of rows) {
-          expectEqual(`the timestamp of event ${id}`, 0.5, timestamp);
+          expectEqual(`the timestamp of event ${id}`, TIME, timestamp);
           const { n, id: idInText } = JSON.parse(text) as Record<string, unknown>;
           expectEqual(`the JSON value of event ${id}`, [1.5, id], [n, idInText]);
         }
@@ -73,13 +114,13 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: decide gets the stored rows that the request asks for',
-    rule: 2,
+    place: 'rule 2',
     async run(adapter) {
       const empty = await findRows(adapter, { eventIds: ['e1'], since: 0 });
       expectAbsent(empty, 'session', ...SHARED_SCOPES);
       await create(adapter, filled(3, 'e1', 'e2', 'e3'));
       const found = await findRows(adapter, { eventIds: ['e2', 'none', 'e1'] });
-      expectEqual('session', [1, 3, 1000.25], head(found.session));
+      expectEqual('session', [1, 3, TIME], head(found.session));
       for (const scope of SHARED_SCOPES) {
         expectEqual(`the revision of ${scope}`, 3, found[scope]?.revision);
       }
@@ -89,8 +130,19 @@ export const verbCases: readonly VerbCase[] = [
     },
   },
   {
+    name: 'verbs: decide gets all events of a long request',
+    place: 'rule 6',
+    async run(adapter) {
+      const ids = range(1500).map((number) => `e${number}`);
+      await create(adapter, filled(ids.length, ...ids));
+      const { events, changed } = await findRows(adapter, { eventIds: ids, since: 0 });
+      expectEqual('the number of events', ids.length, events.length);
+      expectEqual('the number of changed events', ids.length, changed.length);
+    },
+  },
+  {
     name: 'verbs: changed holds the new and replaced events since a revision',
-    rule: 6,
+    place: 'rule 6',
     async run(adapter) {
       await create(adapter, filled(3, 'e1', 'e2', 'e3'));
       const events = [eventRow('e2', 2, 8), eventRow('e4', 9)];
@@ -107,7 +159,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: revisions may be as large as safe integers',
-    rule: 6,
+    place: 'rule 6',
     async run(adapter) {
       const largest = NEVER - 1;
       await create(adapter, filled(1, 'e1'));
@@ -120,12 +172,13 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: floor is not below a deleted session',
-    rule: 7,
+    place: 'rule 7',
     async run(adapter) {
       for (const what of ['session', 'user'] as const) {
         const revision = what === 'session' ? 50 : 100;
         await create(adapter, filled(revision, 'e1'));
-        await adapter.delete(what === 'user' ? { what, key: USER } : { what, key: KEY });
+        const deleted = await adapter.delete(what === 'user' ? { what, key: USER } : { what, key: KEY }); // prettier-ignore
+        if (deleted) expectFloor(deleted, revision);
         const found = await findRows(adapter, { eventIds: ['e1'], since: 0 });
         expectAbsent(found, 'session');
         expectEqual('the deleted events', [[], []], [found.events, found.changed]);
@@ -136,7 +189,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: floor is not below a deleted state',
-    rule: 7,
+    place: 'rule 7',
     async run(adapter) {
       await create(adapter, filled(1));
       const user = { revision: 40, state: STATE };
@@ -148,12 +201,12 @@ export const verbCases: readonly VerbCase[] = [
       const found = await findRows(adapter);
       expectFloor(found, 50);
       expectAbsent(found, 'user', 'app');
-      expectEqual('the session', [1, 1, 1000.25], head(found.session));
+      expectEqual('the session', [1, 1, TIME], head(found.session));
     },
   },
   {
     name: 'verbs: a state can be written without a session',
-    rule: 2,
+    place: 'rule 2',
     async run(adapter) {
       const user = { revision: 1, state: STATE };
       const request = { key: USER, scopes: SHARED_SCOPES };
@@ -169,45 +222,61 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: a list has each user once',
-    rule: 8,
+    place: 'rule 8',
     async run(adapter) {
       await create(adapter, filled(1, 'e1'));
       for (const [userId, sessionId] of [
         ['user', 'second'],
         ['other', 'third'],
+        ['Other', 'fourth'],
       ] as const) {
-        // prettier-ignore
-        const key = { ...KEY, userId, sessionId };
-        const change = changing({ session: sessionRow(2, key) });
-        await new RecordedWrite(change, { key }).run(adapter, 'create');
+        await createSession(adapter, { ...KEY, userId, sessionId });
       }
       const request = { appName: 'app', order: 'asc', offset: 0 } as const;
       const { sessions, users, total } = await adapter.list(request);
-      expectEqual('the sessions', ['second', 'session', 'third'], sessions.map(({ sessionId }) => sessionId)); // prettier-ignore
+      expectEqual('the sessions', ['fourth', 'second', 'session', 'third'], sessions.map(({ sessionId }) => sessionId)); // prettier-ignore
       expectEqual('the users', [['user', 1]], users.map(({ userId, revision }) => [userId, revision])); // prettier-ignore
-      expectEqual('the total', 3, total);
+      expectEqual('the total', 4, total);
       const ofOther = await adapter.list({ ...request, userId: 'other' });
       expectEqual("a user's total and states", [1, 0], [ofOther.total, ofOther.users.length]);
+      const page = await adapter.list({ ...request, offset: 3, limit: 1 });
+      expectEqual('the states of users who are not on the page', [], page.users);
     },
   },
   {
+    name: 'verbs: a scope and a deletion that the adapter does not know are refused',
+    place: 'What an adapter gets',
+    async run(adapter) {
+      const later = 'laterName' as string;
+      const find = findRows(adapter, { scopes: [later as 'app'] });
+      await expectUnknown('append', later, find);
+      const remove = async () => adapter.delete({ what: later as 'appState', key: KEY });
+      await expectUnknown('delete', later, remove());
+    },
+  },
+  {
+    name: 'verbs: describe, if there is one, changes the title and the labels and nothing else',
+    place: 'What an adapter gets',
+    run: describesSessions,
+  },
+  {
     name: 'verbs: listAfter, if there is one, returns the sessions after a place',
-    rule: 8,
+    place: 'Lists by cursor',
     run: listsAfterPlaces,
   },
   {
     name: 'verbs: readPage, if there is one, returns the events beside an event, in their order',
-    rule: 6,
+    place: 'Pages of events',
     run: readsPages,
   },
   {
     name: 'verbs: deleteUnchanged, if there is one, deletes only a session that is as it was listed',
-    rule: 7,
+    place: 'Deleting what is unchanged',
     run: deletesUnchanged,
   },
   {
     name: 'verbs: appendMany, if there is one, decides and stores appends to several sessions',
-    rule: 1,
+    place: 'Groups of appends',
     run: storesGroups,
   },
 ];

@@ -9,17 +9,22 @@ import type {
   Changes,
   EventRow,
   Found,
+  Rows,
   SessionRow,
   SharedRow,
   StorageKey,
 } from '../storage/rows.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { NO_SHARED_ROWS } from '../storage/built_in_adapter.js';
+import { messageOf } from '../errors/describe.js';
+import { requireArray, requireObject } from '../storage/checked_rows.js';
 import { NEVER } from '../wasm/protocol.js';
 import { expectEqual } from './expect.js';
 
 export const USER = { appName: 'app', userId: 'user' };
 export const KEY = { ...USER, sessionId: 'session' };
+/** A time that an adapter loses if it stores whole milliseconds or a 32-bit number. */
+export const TIME = 1_700_000_000_000.25;
 /** Numbers and a key that an adapter loses if it parses the text. */
 export const STATE = '{"z":1.50,"__proto__":12345678901234567890,"a":{"b":1e400}}';
 
@@ -29,11 +34,11 @@ export const changing =
   () => ({ ...NO_SHARED_ROWS, events: [], ...rows });
 
 export function eventRow(id: string, seq: number, revision = seq): EventRow {
-  return { id, seq, revision, timestamp: 0.5, text: `{ "n":1.50, "id":${JSON.stringify(id)} }` };
+  return { id, seq, revision, timestamp: TIME, text: `{ "n":1.50, "id":${JSON.stringify(id)} }` };
 }
 
 export function sessionRow(revision: number, key = KEY): SessionRow {
-  return { ...key, created: 1, revision, lastUpdateTime: 1000.25, state: STATE };
+  return { ...key, created: 1, revision, lastUpdateTime: TIME, state: STATE };
 }
 
 /** Changes of everything, with one event for each id. Their revisions count from 1. */
@@ -41,6 +46,19 @@ export function filled(revision: number, ...ids: string[]): Changes {
   const row: SharedRow = { revision, state: STATE };
   const events = ids.map((id, number) => eventRow(id, number + 1));
   return { session: sessionRow(revision), user: row, app: row, events };
+}
+
+/** Returns a decision that adds an event and raises the revision. It refuses if there is no session. */
+export function appendOf(id: string): Decide {
+  return ({ session }) => {
+    if (session === undefined) return undefined;
+    const revision = session.revision + 1;
+    return {
+      ...NO_SHARED_ROWS,
+      session: { ...session, revision },
+      events: [eventRow(id, revision)],
+    };
+  };
 }
 
 /** A write that keeps the rows of its last decision. */
@@ -62,13 +80,26 @@ export class RecordedWrite implements StorageWrite {
 
   async run(adapter: StorageAdapter, verb: 'create' | 'append' = 'append'): Promise<Found> {
     await adapter[verb](this.request, this.decide);
-    if (this.found === undefined) throw new Error(`${verb} did not call decide`);
-    return this.found;
+    const { found } = this;
+    if (found === undefined) throw new Error(`${verb} did not call decide`);
+    requireObject(verb, 'rows', found);
+    for (const list of ['events', 'changed'] as const) requireArray(verb, list, found[list]);
+    return found;
   }
 }
 
 export async function create(adapter: StorageAdapter, changes: Changes): Promise<Found> {
   return new RecordedWrite(() => changes).run(adapter, 'create');
+}
+
+/** Creates a session without events. */
+export async function createSession(
+  adapter: StorageAdapter,
+  key: typeof KEY,
+  row: Partial<SessionRow> = {},
+): Promise<void> {
+  const session = { ...sessionRow(2, key), ...row };
+  await new RecordedWrite(changing({ session }), { key }).run(adapter, 'create');
 }
 
 /** Returns the rows that `decide` gets, and writes nothing. */
@@ -80,8 +111,12 @@ export async function findRows(
   return new RecordedWrite(refuse, request).run(adapter, verb);
 }
 
-export const read = async (adapter: StorageAdapter, key: StorageKey = KEY) =>
-  adapter.read({ key, window: {} });
+export async function read(adapter: StorageAdapter, key: StorageKey = KEY): Promise<Rows> {
+  const rows = await adapter.read({ key, window: {} });
+  requireObject('read', 'rows', rows);
+  requireArray('read', 'events', rows.events);
+  return rows;
+}
 
 export const head = (row?: SessionRow | null) =>
   row && [row.created, row.revision, row.lastUpdateTime];
@@ -94,7 +129,17 @@ export function expectAbsent(rows: object, ...names: (keyof Found)[]): void {
   }
 }
 
-export function expectFloor(found: Found, atLeast: number): void {
+export function expectFloor(found: Pick<Found, 'floor'>, atLeast: number): void {
   if (found.floor >= atLeast) return;
   throw new Error(`floor is ${found.floor}, but revision ${atLeast} was deleted`);
 }
+
+/** Expects a verb to reject with an error that names what it does not know. */
+export async function expectUnknown(verb: string, name: string, work: Promise<unknown>) {
+  const message = await work.then(() => 'success', messageOf);
+  if (message.includes(name)) return;
+  throw new Error(`${verb} ended with ${message}, but should reject and name '${name}'`);
+}
+
+/** Returns the numbers from 0 up. */
+export const range = (length: number): number[] => Array.from({ length }, (_, number) => number);

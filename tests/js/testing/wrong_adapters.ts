@@ -1,0 +1,362 @@
+// Adapters that break a rule.
+
+import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import type { Changes, Found, StorageAdapter } from '../../../js/index.js';
+import { sortList } from '../../../js/storage/list_place.js';
+
+/** Writes states as they are printed after parsing. */
+function reparsing(): StorageAdapter {
+  const adapter = mapAdapter();
+  const reparsed = <Row extends { state: string }>(row: Row | undefined) =>
+    row && { ...row, state: JSON.stringify(JSON.parse(row.state)) };
+  const write: StorageAdapter['append'] = (request, decide) =>
+    adapter.append(request, (found) => {
+      const changes = decide(found);
+      if (changes === undefined) return undefined;
+      const { session, user, app } = changes;
+      return { ...changes, session: reparsed(session), user: reparsed(user), app: reparsed(app) };
+    });
+  return { ...adapter, create: write, append: write };
+}
+
+/** Shows `decide` other rows than the stored ones. */
+function showing(change: (found: Found) => Partial<Found>, adapter = mapAdapter()): StorageAdapter {
+  const write: StorageAdapter['append'] = (request, decide) =>
+    adapter.append(request, (found) => decide({ ...found, ...change(found) }));
+  return { ...adapter, create: write, append: write };
+}
+
+/** Lists after a place what is also listed by a wrong condition. */
+function listing(
+  isListed: (row: { sessionId: string }, after: { sessionId: string }) => boolean,
+): StorageAdapter {
+  const adapter = mapAdapter();
+  return {
+    ...adapter,
+    async listAfter({ limit, ...request }) {
+      const all = await adapter.list({ ...request, offset: 0 });
+      const rows = sortList(all.sessions, request).filter((row) => isListed(row, request.after));
+      return { ...all, sessions: rows.slice(0, limit) };
+    },
+  };
+}
+
+/** A floor that leaves out deleted states. */
+function forgetsStates(): StorageAdapter {
+  const adapter = mapAdapter();
+  let floor = 0;
+  const showingFloor = showing(() => ({ floor }), adapter);
+  return {
+    ...showingFloor,
+    async delete(request) {
+      const deleted = await adapter.delete(request);
+      if (request.what === 'session' || request.what === 'user') floor = deleted?.floor ?? 0;
+    },
+  };
+}
+
+/** A wrong adapter, a case that finds it, and what the message says. */
+export const WRONG: [
+  name: string,
+  make: () => StorageAdapter,
+  testCase: string,
+  message: RegExp,
+][] = [
+  [
+    'parses states and writes them again',
+    reparsing,
+    'verbs: a write is stored whole, and texts come back as they were written',
+    /state text is .* but should be .*\n {2}hint: rule 5 in docs\/writing_an_adapter\.md/,
+  ],
+  [
+    'has a floor below deleted states',
+    forgetsStates,
+    'verbs: floor is not below a deleted state',
+    /floor is 0, but revision 40 was deleted\n {2}hint: rule 7/,
+  ],
+  [
+    'has a floor of 0',
+    () => showing(() => ({ floor: 0 })),
+    'verbs: floor is not below a deleted session',
+    /floor is 0, but revision 50 was deleted\n {2}hint: rule 7/,
+  ],
+  [
+    'has a floor of 0',
+    () => showing(() => ({ floor: 0 })),
+    'a handle of a deleted session cannot append, even if the id exists again',
+    /appendEvent ended with ok.*\n {2}call: appendEvent .* through handle \w+\n {2}hint: .*`floor`.*rule 7/,
+  ],
+  [
+    'has an appendMany that rejects',
+    () => ({ ...mapAdapter(), appendMany: () => Promise.reject(new Error('busy')) }),
+    'verbs: appendMany, if there is one, decides and stores appends to several sessions',
+    /appendMany failed: Error: busy/,
+  ],
+  [
+    'has an appendMany that decides nothing',
+    () => ({ ...mapAdapter(), appendMany: () => undefined }),
+    'verbs: appendMany, if there is one, decides and stores appends to several sessions',
+    /appendMany called no decide/,
+  ],
+  [
+    'has an appendMany that stores nothing',
+    () => {
+      const adapter = mapAdapter();
+      const appendMany: StorageAdapter['appendMany'] = async (writes) => {
+        for (const { request, decide } of writes) {
+          await adapter.append(request, (found) => void decide(found));
+        }
+      };
+      return { ...adapter, appendMany };
+    },
+    'verbs: appendMany, if there is one, decides and stores appends to several sessions',
+    /revision and events of s1 is \[1,0\], but should be \[2,1\]/,
+  ],
+  [
+    'writes although decide refuses',
+    () => {
+      const adapter = mapAdapter();
+      const write: StorageAdapter['append'] = (request, decide) =>
+        adapter.append(request, (found) => {
+          const { session } = found;
+          const row = session && { ...session, revision: 9 };
+          return decide(found) ?? { session: row, user: undefined, app: undefined, events: [] };
+        });
+      return { ...adapter, create: write, append: write };
+    },
+    'verbs: a refusal writes nothing',
+    /the session is \[1,9,17\d+\.25\], but should be \[1,1,17\d+\.25\]\n {2}hint: rule 2/,
+  ],
+  [
+    'does not look up event ids',
+    () => showing(() => ({ events: [] })),
+    'verbs: decide gets the stored rows that the request asks for',
+    /events is \[\], but should be/,
+  ],
+  [
+    'returns changes from since on',
+    () => {
+      const adapter = mapAdapter();
+      const append: StorageAdapter['append'] = (request, decide) =>
+        adapter.append({ ...request, since: request.since - 1 }, decide);
+      return { ...adapter, append };
+    },
+    'verbs: changed holds the new and replaced events since a revision',
+    /changed since 1 is .*"e1"/,
+  ],
+  [
+    'keeps revisions as 32-bit integers',
+    () =>
+      showing(({ session }) => ({
+        session: session && { ...session, revision: session.revision | 0 },
+      })),
+    'verbs: revisions may be as large as safe integers',
+    /the revision of session is -2, but should be 9007199254740990/,
+  ],
+  [
+    'stores a state only beside a session',
+    () => {
+      const adapter = mapAdapter();
+      const append: StorageAdapter['append'] = (request, decide) =>
+        adapter.append(request, (found) => {
+          const changes = decide(found);
+          return found.session === undefined ? undefined : changes;
+        });
+      return { ...adapter, append };
+    },
+    'verbs: a state can be written without a session',
+    /the user's state text is undefined/,
+  ],
+  [
+    'lists a user once for each session',
+    () => {
+      const adapter = mapAdapter();
+      return {
+        ...adapter,
+        async list(request) {
+          const listing = await adapter.list(request);
+          const users = listing.sessions.flatMap(({ userId }) =>
+            listing.users.filter((user) => user.userId === userId),
+          );
+          return { ...listing, users };
+        },
+      };
+    },
+    'verbs: a list has each user once',
+    /the users is \[\["user",1\],\["user",1\]\], but should be/,
+  ],
+  [
+    'hides what decide throws',
+    () => {
+      const adapter = mapAdapter();
+      const write: StorageAdapter['append'] = (request, decide) => {
+        try {
+          return adapter.append(request, decide);
+        } catch {
+          return undefined;
+        }
+      };
+      return { ...adapter, create: write, append: write };
+    },
+    'verbs: a write whose decide throws is rejected, and writes nothing',
+    /create hides the error that decide threw\n {2}hint: rule 2/,
+  ],
+  [
+    'lets other writes in between',
+    () => {
+      const adapter = mapAdapter();
+      const append: StorageAdapter['append'] = async (request, decide) => {
+        let changes: Changes | undefined;
+        await adapter.append(request, (found) => void (changes = decide(found)));
+        await new Promise(setImmediate);
+        await adapter.append(request, () => changes);
+      };
+      return { ...adapter, append };
+    },
+    'verbs: writes at the same time lose nothing',
+    /after 8 appends at once is \[2,.* but should be \[9,.*\n {2}hint: rule 1/,
+  ],
+  [
+    'has a describe that writes a row it read before',
+    () => {
+      const adapter = mapAdapter();
+      const rename: StorageAdapter['describe'] = async ({ key, title }) => {
+        const { session } = await adapter.read({ key, window: {} });
+        await new Promise(setImmediate);
+        const request = { key, scopes: [], eventIds: [], since: Number.MAX_SAFE_INTEGER };
+        const row = session && { ...session, title };
+        await adapter.append(request, () => ({
+          session: row,
+          user: undefined,
+          app: undefined,
+          events: [],
+        }));
+        return session !== undefined;
+      };
+      return { ...adapter, describe: rename };
+    },
+    'verbs: writes at the same time lose nothing',
+    /after 8 appends at once is \[1,/,
+  ],
+  [
+    'looks up only some of many event ids',
+    () => showing(({ events }) => ({ events: events.slice(0, 999) })),
+    'verbs: decide gets all events of a long request',
+    /the number of events is 999, but should be 1500/,
+  ],
+  [
+    'keeps times as 32-bit numbers',
+    () =>
+      showing(({ changed }) => ({
+        changed: changed.map((row) => ({ ...row, timestamp: Math.fround(row.timestamp) })),
+      })),
+    'verbs: a write is stored whole, and texts come back as they were written',
+    /the timestamp of event e1 is .* but should be 1700000000000\.25/,
+  ],
+  [
+    'ignores a scope of a later version',
+    () => {
+      const adapter = mapAdapter();
+      const append: StorageAdapter['append'] = (request, decide) =>
+        adapter.append({ ...request, scopes: ['session', 'user', 'app'] }, decide);
+      return { ...adapter, append };
+    },
+    'verbs: a scope and a deletion that the adapter does not know are refused',
+    /append ended with success, but should reject and name 'laterName'\n {2}hint: What an adapter gets/,
+  ],
+  [
+    'returns a floor below what it deleted',
+    () => {
+      const adapter = mapAdapter();
+      return {
+        ...adapter,
+        async delete(request) {
+          await adapter.delete(request);
+          return { floor: 0 };
+        },
+      };
+    },
+    'verbs: floor is not below a deleted session',
+    /floor is 0, but revision 50 was deleted/,
+  ],
+  [
+    'has a describe that raises the revision',
+    () => {
+      const adapter = mapAdapter();
+      return {
+        ...adapter,
+        async read(request) {
+          const rows = await adapter.read(request);
+          const { session } = rows;
+          const revision = (session?.revision ?? 0) + Number(session?.title !== undefined);
+          return { ...rows, session: session && { ...session, revision } };
+        },
+      };
+    },
+    'verbs: describe, if there is one, changes the title and the labels and nothing else',
+    /the session is \[1,3,.*but should be \[1,2,/,
+  ],
+  [
+    'lists the states of users of other pages',
+    () => {
+      const adapter = mapAdapter();
+      const list: StorageAdapter['list'] = async ({ offset, limit = Infinity, ...request }) => {
+        const all = await adapter.list({ ...request, offset: 0 });
+        return { ...all, sessions: all.sessions.slice(offset, offset + limit) };
+      };
+      return { ...adapter, list };
+    },
+    'verbs: a list has each user once',
+    /the states of users who are not on the page is \[\{/,
+  ],
+  [
+    'lists the sessions of users whose ids differ in case',
+    () => {
+      const adapter = mapAdapter();
+      return {
+        ...adapter,
+        async list({ userId, ...request }) {
+          const all = await adapter.list(request);
+          const isListed = (row: { userId: string }) =>
+            userId === undefined || row.userId.toLowerCase() === userId.toLowerCase();
+          const sessions = all.sessions.filter(isListed);
+          return { ...all, sessions, users: all.users.filter(isListed), total: sessions.length };
+        },
+      };
+    },
+    'verbs: a list has each user once',
+    /a user's total and states is \[2,0\], but should be \[1,0\]/,
+  ],
+  [
+    'compares only times and session ids in listAfter',
+    () => listing((row, after) => row.sessionId !== after.sessionId),
+    'verbs: listAfter, if there is one, returns the sessions after a place',
+    /but should be \["\uffff of user"\]\n {2}hint: Lists by cursor/,
+  ],
+  [
+    'has a deleteUnchanged that compares before it locks',
+    () => {
+      const adapter = mapAdapter();
+      const deleteUnchanged: StorageAdapter['deleteUnchanged'] = async (request) => {
+        const { session } = await adapter.read({ key: request.key, window: {} });
+        await new Promise(setImmediate);
+        if (
+          session?.revision !== request.revision ||
+          (request.labels ?? '') !== (session.labels ?? '')
+        )
+          return false;
+        await adapter.delete({ what: 'session', key: request.key });
+        return true;
+      };
+      return { ...adapter, deleteUnchanged };
+    },
+    'verbs: deleteUnchanged, if there is one, deletes only a session that is as it was listed',
+    /it deleted a session to which an append was stored meanwhile\n {2}hint: Deleting what is unchanged/,
+  ],
+  [
+    'returns no events',
+    () => ({ ...mapAdapter(), read: () => ({}) as never }),
+    'verbs: a refusal writes nothing',
+    /The storage's read gave events that are not an array but undefined\./,
+  ],
+];
