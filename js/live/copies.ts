@@ -2,6 +2,7 @@
 import { requestError } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireObject } from '../errors/option_values.js';
+import { isObject } from '../json/rules.js';
 import { rawOf } from '../members/raw.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
@@ -38,10 +39,11 @@ function deepCopyOf(event: Event): Event {
 }
 
 /**
- * Copies a state or a delta without its `temp:` keys.
+ * Copies a state or a delta without its `temp:` keys. Returns what is no object as it is.
  *
+ * @param name the name to use in errors
  * @throws SessionError as the service does
  */
-export function copyState<Given extends object>(given: Given): Given {
-  return JSON.parse(snapshotDelta(given).text) as Given;
+export function copyState<Given>(given: Given, name?: string): Given {
+  return isObject(given) ? (JSON.parse(snapshotDelta(given, name).text) as Given) : given;
 }

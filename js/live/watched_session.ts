@@ -3,7 +3,6 @@ import { type KnownOptions, takeOptions, takeRequest } from '../call/known_optio
 import { KEY_MEMBERS } from '../call/requests.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireWhole } from '../errors/option_values.js';
-import { isObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import { requireKey } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
@@ -113,7 +112,7 @@ export class WatchedSession<S extends object>
   }
 
   async updateState(given: StateDelta<S> | ComputeDelta<S>): Promise<void> {
-    const stateDelta = isObject(given) ? copyState(given) : given;
+    const stateDelta = copyState(given);
     await this.#change((service) => service.updateState({ ...this.key, stateDelta }));
   }
 

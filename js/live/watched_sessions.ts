@@ -4,6 +4,7 @@ import { requireWhole } from '../errors/option_values.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
 import type { ListenOptions } from '../watch/notice.js';
+import { copyState } from './copies.js';
 import { onNextFrame } from './frame.js';
 import { keepElements } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
@@ -61,9 +62,16 @@ export class WatchedSessions<S extends object>
   ): Promise<Session<S>> {
     const { appName, userId } = this.#request;
     requireId('userId', userId);
-    return this.change((service) =>
-      service.createSession({ ...request, appName, userId: userId! }),
-    );
+    const { state, stateDelta, labels } = request;
+    const taken = {
+      ...request,
+      appName,
+      userId: userId!,
+      state: copyState(state, 'state'),
+      stateDelta: copyState(stateDelta),
+      labels: labels && { ...labels },
+    };
+    return this.change((service) => service.createSession(taken));
   }
 
   async rename(session: Pick<Session, 'id' | 'userId'>, title: string | null): Promise<void> {

@@ -39,6 +39,22 @@ describe('A live list of sessions', () => {
     assert.ok(!isWatched(service));
   });
 
+  it('creates a session as the request was at the call', async () => {
+    for (const given of [serviceOf(), Promise.resolve(serviceOf())]) {
+      const list = liveSessions(given, USER);
+      const request = { title: 'Tea', state: { cart: ['green'] }, labels: { pinned: 'yes' } };
+      const creating = list.create(request);
+      request.title = '';
+      request.state.cart.pop();
+      request.labels.pinned = 'no';
+      const { title, state, labels } = await creating;
+      assert.deepEqual([title, state, labels], ['Tea', { cart: ['green'] }, { pinned: 'yes' }]);
+      const key = 'state';
+      const wrong = list.create({ state: 5 as unknown as object });
+      await assert.rejects(wrong, { code: 'invalid_argument', key });
+    }
+  });
+
   it('adds the next sessions once for concurrent calls', async () => {
     const service = serviceOf();
     for (let number = 1; number <= 9; number += 1) await service.createSession(USER);
