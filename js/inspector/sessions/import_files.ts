@@ -2,6 +2,7 @@ import { isSessionError } from '../../errors/errors.js';
 import { importSession, importSessions } from '../../files/index.js';
 import type { LiveService } from '../../live/index.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import { newEventId } from '../../model/event/create_event.js';
 import { errorText } from '../view/text.js';
 
 /** What became of the files. */
@@ -60,7 +61,7 @@ export async function importCopies(
   const existing: string[] = [];
   for (const text of texts) {
     try {
-      const options = { sessionId: crypto.randomUUID(), sharedState: 'keep' } as const;
+      const options = { sessionId: newEventId(), sharedState: 'keep' } as const;
       const { appName, userId, id } = await importSession(service, text, options);
       imported.push({ appName, userId, sessionId: id });
     } catch (error) {

@@ -6,7 +6,7 @@ import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText } from '../vie
 import { h, useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText } from '../view/text.js';
 import { download, safeName } from './download.js';
-import { labelsText, parseLabels } from './session_filter.js';
+import { changesOf, labelsText } from './session_filter.js';
 
 /** The forms of a session file, by what reads it. */
 const DIALECTS = {
@@ -29,9 +29,7 @@ export function SessionDetails(props: { service: GivenService; live: LiveSession
   const save = (event: Event): void => {
     event.preventDefault();
     void run(async () => {
-      const parsed = parseLabels(newLabels);
-      const changes = { title: newTitle === '' ? null : newTitle, labels: Object.keys(parsed).length === 0 ? null : parsed }; // prettier-ignore
-      await (await service).updateSession(key, changes);
+      await (await service).updateSession(key, changesOf(typedTitle, typedLabels));
       await live.reload();
       setTitle(undefined);
       setLabels(undefined);
@@ -43,7 +41,8 @@ export function SessionDetails(props: { service: GivenService; live: LiveSession
       download(`${safeName(key.sessionId)}.session.json`, JSON.stringify(file, undefined, 2));
     });
   const count = (): void => void run(async () => setInfo(await (await service).sessionInfo(key)));
-  const isReady = status === 'ready' && !isBusy;
+  // A session whose read failed, as one with a damaged event, can still be deleted.
+  const isThere = (status === 'ready' || status === 'failed') && !isBusy;
   return h('div', null, [
     h(Facts, { facts: { ...key, Updated: timeText(lastUpdateTime) } }),
     h('form', { onSubmit: save, 'aria-label': 'Title and labels' }, [
@@ -54,21 +53,21 @@ export function SessionDetails(props: { service: GivenService; live: LiveSession
         onValue: setLabels,
         hint: 'key=value',
       }),
-      h(Button, { label: 'Save', isDisabled: !isReady }),
+      h(Button, { label: 'Save', isDisabled: !isThere }),
     ]),
     h('div', { class: 'row' }, [
       (['JavaScript', 'Python'] as const).map((name) =>
         h(Button, {
           label: `Export for ${name}`,
-          isDisabled: !isReady,
+          isDisabled: !isThere,
           onClick: () => exportAs(name),
         }),
       ),
-      h(Button, { label: 'Count events and tokens', isDisabled: !isReady, onClick: count }),
+      h(Button, { label: 'Count events and tokens', isDisabled: !isThere, onClick: count }),
       h(ConfirmButton, {
         label: 'Delete session',
         question: 'Delete this session?',
-        isDisabled: !isReady,
+        isDisabled: !isThere,
         onConfirm: () => void run(() => live.remove()),
       }),
     ]),

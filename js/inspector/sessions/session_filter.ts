@@ -1,4 +1,5 @@
 import type { LiveSessionsRequest } from '../../live/index.js';
+import type { SessionChanges } from '../../model/session.js';
 
 /** What a user types to find sessions. */
 export interface SessionFilter {
@@ -32,6 +33,19 @@ export function labelsText(labels: Readonly<Record<string, string>> = {}): strin
   return Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(' ');
+}
+
+/**
+ * Returns the changes that a user has typed. What is `undefined` was not typed, and stays as others may have set it.
+ *
+ * @throws SyntaxError as `parseLabels`
+ */
+export function changesOf(title: string | undefined, labels: string | undefined): SessionChanges {
+  const parsed = parseLabels(labels ?? '');
+  return {
+    ...(title !== undefined && { title: title === '' ? null : title }),
+    ...(labels !== undefined && { labels: Object.keys(parsed).length === 0 ? null : parsed }),
+  };
 }
 
 /** Returns the request of the list. @throws SyntaxError as `parseLabels` */

@@ -28,3 +28,8 @@ export function kindOf({ name, kind, optional }: Placeholder, state: object): Pl
   if (Object.hasOwn(state, name)) return 'set';
   return optional ? 'empty' : 'missing';
 }
+
+/** Returns the placeholders by how they are written, each once: `{a}` and `{a?}` differ without a value. */
+export function distinctOf(placeholders: readonly Placeholder[]): Map<string, Placeholder> {
+  return new Map(placeholders.map((found) => [found.name + (found.optional ? '?' : ''), found]));
+}

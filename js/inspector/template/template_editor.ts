@@ -5,7 +5,7 @@ import { useReading, useSettled, useStore } from '../view/hooks.js';
 import { ErrorNote, Items, LongText, Name } from '../view/parts.js';
 import { h, useMemo, useRef, type VNode } from '../view/preact.js';
 import { errorText, visibleText } from '../view/text.js';
-import { kindOf, piecesOf, type PlaceholderKind } from './highlight.js';
+import { distinctOf, kindOf, piecesOf, type PlaceholderKind } from './highlight.js';
 
 const MEANINGS: Readonly<Record<PlaceholderKind, string>> = {
   set: 'has a value',
@@ -36,13 +36,12 @@ export function TemplateEditor(props: {
   );
   const missing = isSessionError(error, 'missing_variable') ? (error.missing ?? []) : [];
   const missingNames = [...new Set(missing.map(({ name }) => name))];
-  const names = new Map(found.map((placeholder) => [placeholder.name, placeholder]));
   return h('div', null, [
     h(HighlightedText, { text, onText, pieces: piecesOf(text, found), state }),
     h(ErrorNote, { error: library.error }),
     h('h2', null, 'Placeholders'),
     h(Items<[string, (typeof found)[number]]>, {
-      items: [...names],
+      items: [...distinctOf(found)],
       children: ([name, placeholder]) => {
         const kind = kindOf(placeholder, state);
         return h('li', { key: name, class: `placeholder ${kind}` }, [

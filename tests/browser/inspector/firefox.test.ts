@@ -1,7 +1,9 @@
 import { accessibilityIn } from './accessibility_in.js';
+import { damageIn } from './damage_in.js';
 import { importsIn } from './imports_in.js';
 import { inspectorIn } from './inspector_in.js';
 
 inspectorIn('firefox');
 accessibilityIn('firefox');
 importsIn('firefox');
+damageIn('firefox');

@@ -33,3 +33,15 @@ it('Copies that fail can be imported again, and the others are imported once', a
   const { sessions } = await service.listSessions({ appName: 'shop' });
   assert.deepEqual(sessions.map(({ title }) => title).sort(), ['s1', 's1', 's2', 's2', 's3', 's3']);
 });
+
+it('Copies get ids on a page without TLS, whose crypto has no randomUUID', async (t) => {
+  const service = new InMemorySessionService();
+  const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+  await service.createSession(key);
+  const text = JSON.stringify(await exportSession(service, key));
+  const { randomUUID } = crypto;
+  t.after(() => Object.assign(crypto, { randomUUID }));
+  Object.assign(crypto, { randomUUID: undefined });
+  const { imported, problems } = await importCopies(service, [text]);
+  assert.deepEqual([imported.length, problems], [1, []]);
+});

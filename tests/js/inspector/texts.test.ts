@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 
 import { createEvent, Template } from '../../../js/index.js';
 import {
+  changesOf,
   labelsText,
   listRequest,
   parseLabels,
 } from '../../../js/inspector/sessions/session_filter.js';
 import { getSessions, searchIds } from '../../../js/inspector/sessions/session_search.js';
-import { kindOf, piecesOf } from '../../../js/inspector/template/highlight.js';
+import { distinctOf, kindOf, piecesOf } from '../../../js/inspector/template/highlight.js';
 import { summaryOf } from '../../../js/inspector/timeline/event_summary.js';
 import { nextPosition } from '../../../js/inspector/view/list_keys.js';
 import { bytesText, clip, visibleText } from '../../../js/inspector/view/text.js';
@@ -47,6 +48,16 @@ describe('The highlighting of a template', () => {
       ['set', 'empty', 'missing', 'artifact', 'missing'],
     );
   });
+});
+
+it('The list of placeholders shows a name with and without a question mark', () => {
+  const { placeholders } = new Template('{mood?} {mood} {mood?} {user:name?}');
+  const kinds = [...distinctOf(placeholders)].map(([text, found]) => [text, kindOf(found, {})]);
+  assert.deepEqual(kinds, [
+    ['mood?', 'empty'],
+    ['mood', 'missing'],
+    ['user:name?', 'empty'],
+  ]);
 });
 
 describe('The summary of an event', () => {
@@ -101,6 +112,14 @@ describe('The filter of sessions', () => {
     assert.throws(() => parseLabels('pinned'), /key=value/);
     const own = Object.entries(parseLabels('__proto__=x'));
     assert.deepEqual(own, [['__proto__', 'x']]);
+  });
+
+  it('changes only what was typed of a title and labels', () => {
+    assert.deepEqual(changesOf('Tea', undefined), { title: 'Tea' });
+    assert.deepEqual(changesOf(undefined, 'a=1'), { labels: { a: '1' } });
+    assert.deepEqual(changesOf('', ''), { title: null, labels: null });
+    assert.deepEqual(changesOf(undefined, undefined), {});
+    assert.throws(() => changesOf('Tea', 'pinned'), SyntaxError);
   });
 
   it('asks only for what was typed', () => {

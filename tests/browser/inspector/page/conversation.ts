@@ -5,8 +5,13 @@ import {
   type Event,
   InMemorySessionService,
   type NewEvent,
+  openSessionService,
   REMOVED,
+  type StorageAdapter,
 } from 'adk-session-wasm';
+import type { LiveService } from 'adk-session-wasm/live';
+
+import { mapAdapter } from '../../../../js/examples/map_adapter.js';
 
 export const APP = { appName: 'shop' };
 export const KEY = { ...APP, userId: 'ada', sessionId: 'tea-talk' };
@@ -97,3 +102,35 @@ export const HOSTILE_KEY = {
   userId: `${SCRIPT}\u202Eada`,
   sessionId: `../${SCRIPT}`,
 };
+
+/** A shop whose session has an event that cannot be read. */
+export async function damagedShop(): Promise<LiveService> {
+  const adapter = mapAdapter();
+  const storage: StorageAdapter = {
+    ...adapter,
+    async read(request) {
+      const rows = await adapter.read(request);
+      return { ...rows, events: rows.events.map((row) => ({ ...row, text: '{' })) };
+    },
+  };
+  const service = await openSessionService({ storage });
+  const labels = { team: 'a' };
+  await service.createSession({ ...KEY, title: 'Tea', labels, events: [said('e1', 'user', 'hi')] });
+  return service;
+}
+
+/** The next read of a history waits until the one after it has ended. */
+export function holdHistory(service: LiveService): void {
+  const list = service.listEvents.bind(service);
+  let release: () => void = () => undefined;
+  const isReleased = new Promise<void>((resolve) => (release = resolve));
+  let reads = 0;
+  service.listEvents = async (request) => {
+    if (request.limit !== 500) return list(request);
+    reads += 1;
+    if (reads > 1) return list(request).finally(release);
+    const page = await list(request);
+    await isReleased;
+    return page;
+  };
+}

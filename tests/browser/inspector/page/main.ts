@@ -9,7 +9,16 @@ import type { LiveService } from 'adk-session-wasm/live';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 
 import { exposeScenarios } from '../../expose_scenarios.js';
-import { APP, HOSTILE_KEY, hostileShop, KEY, longTalk, teaShop } from './conversation.js';
+import {
+  APP,
+  damagedShop,
+  HOSTILE_KEY,
+  holdHistory,
+  hostileShop,
+  KEY,
+  longTalk,
+  teaShop,
+} from './conversation.js';
 
 let inspector: HTMLElement & InspectorProperties;
 let service: LiveService;
@@ -121,6 +130,11 @@ const scenarios = {
       'the last event',
       () => shownText().includes('odd') || all('[role=option]').length >= 6,
     );
+  },
+  async openDamaged() {
+    service = await damagedShop();
+    show(service, KEY);
+    await until('the error', () => shownText().includes('is not the JSON'));
   },
   /** Over IndexedDB, by the promise that opens it. */
   async openStored(name: string) {
@@ -373,21 +387,7 @@ const scenarios = {
     Object.assign(service, { watch });
     return count;
   },
-  /** The next read of a history waits until the one after it has ended. */
-  holdHistory() {
-    const list = service.listEvents.bind(service);
-    let release: () => void = () => undefined;
-    const isReleased = new Promise<void>((resolve) => (release = resolve));
-    let reads = 0;
-    service.listEvents = async (request) => {
-      if (request.limit !== 500) return list(request);
-      reads += 1;
-      if (reads > 1) return list(request).finally(release);
-      const page = await list(request);
-      await isReleased;
-      return page;
-    };
-  },
+  holdHistory: () => holdHistory(service),
 };
 
 export type InspectorScenarios = typeof scenarios;
