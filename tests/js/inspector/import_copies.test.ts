@@ -39,9 +39,9 @@ it('Copies get ids on a page without TLS, whose crypto has no randomUUID', async
   const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
   await service.createSession(key);
   const text = JSON.stringify(await exportSession(service, key));
-  const { randomUUID } = crypto;
-  t.after(() => Object.assign(crypto, { randomUUID }));
-  Object.assign(crypto, { randomUUID: undefined });
+  // Hides the method of the prototype.
+  Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true });
+  t.after(() => Reflect.deleteProperty(crypto, 'randomUUID'));
   const { imported, problems } = await importCopies(service, [text]);
   assert.deepEqual([imported.length, problems], [1, []]);
 });
