@@ -40,9 +40,12 @@ async function show() {
   list.textContent = (state.things ?? []).join(', ');
 }
 
+let turns = Promise.resolve();
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  void take(form.elements.text.value);
+  const { value } = form.elements.text;
+  // One turn after the other: each begins with the state that the one before it has stored.
+  turns = turns.then(() => take(value)).catch(console.error);
   form.reset();
 });
 

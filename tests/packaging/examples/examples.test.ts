@@ -42,8 +42,13 @@ describe('The example', { timeout: 300_000 }, () => {
     try {
       const page = await browser.openTab(`${server.origin}/`);
       await until(page, `document.querySelector('form') !== null`);
+      // To look at the name makes no conversation.
+      const leaveName = `document.querySelector('label input').dispatchEvent(new FocusEvent('focusout', { bubbles: true }))`;
+      await page.evaluate(leaveName);
+      await click(page, 'nav button', 'New chat');
       await record(page, '.draft');
       await say(page, 'Hello!');
+      await shows(page, '.title', ['Hello!']);
       await shows(page, '.stored', ['user Hello!', 'guide Dear guest, you said: Hello!']);
       await assertStreamed(page, 'guide Dear guest, you said: Hello!');
       await shows(page, 'h1', ['Hello!']);
@@ -93,8 +98,11 @@ describe('The example', { timeout: 300_000 }, () => {
       await shows(other, 'li', turn);
       await say(other, 'buy tea');
       await shows(one, 'output', ['milk, tea']);
+      const twice = ['buy bread', 'buy jam'].map((text) => `input.value = '${text}'; input.form.requestSubmit();`); // prettier-ignore
+      await one.evaluate(`{ const input = document.querySelector('form [name=text]'); ${twice.join('')} }`); // prettier-ignore
+      await shows(other, 'output', ['milk, tea, bread, jam']);
       await one.open(url);
-      await until(one, `document.querySelectorAll('li').length === 4`);
+      await until(one, `document.querySelectorAll('li').length === 8`);
     } finally {
       server.kill('SIGKILL');
     }

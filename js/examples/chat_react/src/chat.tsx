@@ -22,7 +22,12 @@ export function Chat() {
       <h1>{title}</h1>
       <label>
         Your name, in all chats:{' '}
-        <input key={name} defaultValue={name} onBlur={({ target }) => void setName(target.value)} />
+        <input
+          key={name}
+          defaultValue={name}
+          // What is stored creates the conversation: to look at the field must not.
+          onBlur={({ target: { value } }) => value !== name && void setName(value)}
+        />
       </label>
       {hasOlder && <button onClick={() => void chat.loadOlder()}>Earlier messages</button>}
       <ol>

@@ -9,17 +9,22 @@ export async function POST(request: Request): Promise<Response> {
   const invocation = new Invocation({ service: sessions, session, invocationId, userContent });
   await invocation.append({ content: userContent });
 
+  let isRead = true;
   const stream = new ReadableStream<string>({
     async start(controller) {
       let whole = '';
       for await (const piece of reply(text)) {
         whole += piece;
-        controller.enqueue(piece);
+        if (isRead) controller.enqueue(piece);
       }
       const content = { role: 'model', parts: [{ text: whole }] };
       await invocation.append({ author: 'guide', content });
       invocation.end();
-      controller.close();
+      if (isRead) controller.close();
+    },
+    cancel() {
+      // The page was left or loaded again: it finds the whole answer in its session.
+      isRead = false;
     },
   });
   // A browser that looks for the type of a body keeps its beginning back.
