@@ -75,6 +75,7 @@ export async function* serverSentEvents(
   let dataLength = 0;
   let id = '';
   let pending = '';
+  let endsInReturn = false;
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -82,10 +83,15 @@ export async function* serverSentEvents(
         if (signal.aborted || (pending === '' && data.length === 0)) return;
         throw new Error('it ended within an event');
       }
-      pending += decoder.decode(value, { stream: true });
+      const text = decoder.decode(value, { stream: true });
+      // The second half of a line end that was cut.
+      const isCut = endsInReturn && text.startsWith('\n');
+      if (text !== '') endsInReturn = text.endsWith('\r');
+      const lines = text.slice(isCut ? 1 : 0).split(/\r\n|\n|\r/);
+      // Only what is new was searched: a long line comes in many pieces.
+      lines[0] = pending + lines[0]!;
+      pending = lines.pop()!;
       if (pending.length + dataLength > MAX_PENDING) throw new Error('an event is too long');
-      const lines = pending.split(/\r\n|\n|\r(?!$)/);
-      pending = lines.pop() ?? '';
       for (const line of lines) {
         if (line.startsWith(':')) yield undefined;
         else if (line.startsWith('data:')) {
