@@ -108,10 +108,15 @@ function isTimeout(cause: unknown): boolean {
   return (cause as { name?: unknown } | null | undefined)?.name === 'TimeoutError';
 }
 
+/** The most causes that are followed. */
+const MAX_CAUSES = 10;
+
 /** Returns the innermost message: `fetch` itself reports only that it failed, and its cause says why. */
-export function innermostMessage(error: unknown): string {
+export function innermostMessage(error: unknown, depth = 0): string {
   const { cause, message } = Object(error) as { cause?: unknown; message?: unknown };
-  return cause instanceof Error ? innermostMessage(cause) : String(message ?? error);
+  // Causes may form a circle.
+  if (cause instanceof Error && depth < MAX_CAUSES) return innermostMessage(cause, depth + 1);
+  return String(message ?? error);
 }
 
 export function hasStatus(error: unknown, ...statuses: readonly number[]): boolean {

@@ -36,6 +36,7 @@ import {
   sessionIn,
   sessionReader,
 } from './responses.js';
+import type { CallLimit } from '../http/call_limit.js';
 import type { Query } from '../http/exchange.js';
 import {
   type Connection,
@@ -104,12 +105,24 @@ export class HandlerStore implements ServerStore {
     return this.#get(pathTo(key, '/changes'), { since, created }, call, changesIn);
   }
 
-  async list(
+  list(
+    appName: string,
+    userId: string | undefined,
+    descending: boolean,
+    page: ListPageRequest,
+    call: StorageCall,
+  ): Promise<ReadList> {
+    return this.#connection.limited(call, (limit) =>
+      this.#list(appName, userId, descending, page, limit),
+    );
+  }
+
+  async #list(
     appName: string,
     userId: string | undefined,
     descending: boolean,
     { limit, offset, page, withTotal, orderBy, after, description }: ListPageRequest,
-    call: StorageCall,
+    call: CallLimit,
   ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page, 0);
     // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in

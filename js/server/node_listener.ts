@@ -133,10 +133,15 @@ function isBodyTaken({ readableEnded, body }: NodeRequest, headers: Headers): bo
   return readableEnded === true && hadBody;
 }
 
-/** Takes path and query only: a request line may name any host. */
-function urlOf({ url = '/', originalUrl = url }: NodeRequest, origin: string): URL {
+/**
+ * Takes path and query only: a request line may name any host. The path `//host/path` names none. A guard in front of
+ * the handler sees it as it is, so it must not become `/path` here.
+ */
+function urlOf({ url = '/', originalUrl = url }: NodeRequest, host: string): URL {
+  const { origin } = new URL(host);
+  if (originalUrl.startsWith('/')) return new URL(origin + originalUrl);
   const { pathname, search } = new URL(originalUrl, origin);
-  return new URL(pathname + search, origin);
+  return new URL(origin + pathname + search);
 }
 
 function streamOf(request: NodeRequest): ReadableStream<Uint8Array> {

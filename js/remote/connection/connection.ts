@@ -81,35 +81,42 @@ export class Connection {
   /**
    * Sends a request, and repeats it if that may help and can do no harm.
    *
+   * @param call the call that the request is all of, or the limit that it shares with others
    * @returns `undefined` if there is nothing, see {@link RemoteRequest.none}
    * @throws SessionError `remote`, `connection_lost`, `storage_unavailable`, or the code of the response
    */
   async request<T>(
     request: RemoteRequest,
-    { signal, onRetry }: StorageCall,
+    call: StorageCall | CallLimit,
     read: ReadResponse<T>,
   ): Promise<T | undefined> {
-    const { timeoutMs, closeTimeout, retries: maxRetries } = this.options;
-    const limits = { server: SERVER, timeoutMs, signal, onRetry, closed: closeTimeout.signal };
+    if (!(call instanceof CallLimit)) {
+      return this.limited(call, (limit) => this.request(request, limit, read));
+    }
     const { method, isIdempotent = method === 'GET' } = request;
-    return CallLimit.run(limits, async (limit) => {
-      const retries = new Retries(limit, undefined, maxRetries);
-      /** The first error after which a write may be stored. A later refusal does not tell. */
-      let doubt: unknown;
-      for (;;) {
-        try {
-          return await this.#attempt(limit, request, read);
-        } catch (failure) {
-          if (method !== 'GET' && isSessionError(failure, 'connection_lost')) doubt ??= failure;
-          // Status 429 says that the request was not processed.
-          const isHarmless = isIdempotent || hasStatus(failure, 429);
-          const mayHelp = isHarmless && isTransient(failure);
-          await retries.afterFailure(failure, mayHelp).catch((error: unknown) => {
-            throw doubt ?? error;
-          });
-        }
+    const retries = new Retries(call, undefined, this.options.retries);
+    /** The first error after which a write may be stored. A later refusal does not tell. */
+    let doubt: unknown;
+    for (;;) {
+      try {
+        return await this.#attempt(call, request, read);
+      } catch (failure) {
+        if (method !== 'GET' && isSessionError(failure, 'connection_lost')) doubt ??= failure;
+        // Status 429 says that the request was not processed.
+        const isHarmless = isIdempotent || hasStatus(failure, 429);
+        const mayHelp = isHarmless && isTransient(failure);
+        await retries.afterFailure(failure, mayHelp).catch((error: unknown) => {
+          throw doubt ?? error;
+        });
       }
-    });
+    }
+  }
+
+  /** Runs requests that share the timeout of one call. */
+  limited<T>({ signal, onRetry }: StorageCall, work: (limit: CallLimit) => Promise<T>): Promise<T> {
+    const { timeoutMs, closeTimeout } = this.options;
+    const { signal: closed } = closeTimeout;
+    return CallLimit.run({ server: SERVER, timeoutMs, signal, onRetry, closed }, work);
   }
 
   async #attempt<T>(

@@ -11,7 +11,8 @@ import { HttpRefusal } from './http_refusal.js';
  *
  * @param maxBytes bytes after which reading stops
  * @param known names of the members that the object may have, also in snake_case
- * @throws HttpRefusal 413 if the body is too large, 415 if it is not declared as JSON, 408 if `signal` fires
+ * @throws HttpRefusal 413 if the body is too large, 415 if it is not declared as JSON, 408 if `signal` fires, 500 if
+ *   it was read before
  * @throws SessionError `invalid_argument` if it is not a JSON object or has an unknown member
  */
 export async function readJsonObject(
@@ -65,6 +66,10 @@ async function readText(request: Request, maxBytes: number, signal: AbortSignal)
   };
   if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge();
   if (request.body === null) return '';
+  if (request.bodyUsed) {
+    const message = 'The server has read the body before the handler. Let it read request.clone().';
+    throw new HttpRefusal(500, message);
+  }
   const reader = request.body.getReader();
   const stop = (): void => void reader.cancel().catch(() => undefined);
   const ignoreSignal = onAbort(signal, stop);

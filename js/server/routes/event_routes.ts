@@ -1,4 +1,5 @@
 import { eventsIn, expectedRevisionIn } from './call_body.js';
+import { isTemp } from '../../state/scope.js';
 import { eventToJson, sessionToJson } from './event_json.js';
 import { flagIn, numberIn, textIn } from '../http/query.js';
 import { keyOf, type Route } from './route.js';
@@ -42,8 +43,10 @@ export const EVENT_ROUTES: readonly Route[] = [
       const request = { session, events, expectedRevision, signal: call.signal };
       const appended = await call.service.appendEvents(request);
       const revision = call.service.revisionOf(session);
-      // The handle has the new events too, and those that it missed. The response has the new ones only.
-      const head = sessionToJson({ ...session, events: [] }, false);
+      // The handle has `temp:` keys, and the events that it missed. The response has only what is stored, and the new ones.
+      const stored = Object.entries(session.state).filter(([key]) => !isTemp(key));
+      const state = Object.fromEntries(stored);
+      const head = sessionToJson({ ...session, state, events: [] }, false);
       return { session: head, events: appended.map(eventToJson), revision };
     },
   },

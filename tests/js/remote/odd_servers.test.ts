@@ -4,19 +4,25 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 
 import { type Diagnostic, isSessionError } from '../../../js/index.js';
+import type { RemoteSessionOptions } from '../../../js/remote/index.js';
 import { fetchFrom, KEY, openRemote } from './fixture.js';
 
 /** Opens a remote whose requests may be answered, or changed, on the way to the handler. */
-function openBehind(proxy: (url: string, init?: RequestInit) => Response | string | undefined) {
+function openBehind(
+  proxy: (url: string, init?: RequestInit) => Response | string | undefined,
+  options: Partial<RemoteSessionOptions> = {},
+) {
   const { handler, service } = openRemote();
   const send = fetchFrom(handler);
   const seen: Diagnostic[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const answer = proxy(input as string, init);
+    // A network takes a moment, so timers may fire.
+    await new Promise(setImmediate);
     return answer instanceof Response ? answer : send(answer ?? input, init);
   };
   const onDiagnostic = (diagnostic: Diagnostic) => seen.push(diagnostic);
-  const { remote } = openRemote({ fetch, retries: 0, onDiagnostic });
+  const { remote } = openRemote({ fetch, retries: 0, onDiagnostic, ...options });
   return { service, remote, seen };
 }
 
@@ -84,6 +90,34 @@ it('A list ends although each of its pages is empty and names a next one', async
     return Response.json({ sessions: [], revisions: [], totalItems: 0, nextCursor: `c${pages}` });
   });
   assert.deepEqual((await remote.listSessions({ appName: 'shop' })).sessions, []);
+});
+
+it('A list whose pages never end stops at the timeout of the call', async () => {
+  const session = { id: 's1', appName: 'shop', userId: 'ada', state: {}, events: [] };
+  const page = {
+    sessions: [{ ...session, lastUpdateTime: 5 }],
+    revisions: [[1, 1]],
+    totalItems: 2,
+    nextCursor: 'again',
+  };
+  const { remote } = openBehind(
+    (url) => (url.includes('/apps/shop/sessions') ? Response.json(page) : undefined),
+    { timeoutMs: 300 },
+  );
+  await assert.rejects(remote.listSessions({ appName: 'shop' }), {
+    code: 'connection_lost',
+    message: /did not finish the call within 300 ms/,
+  });
+});
+
+it('An error that is its own cause is shown with its message', async () => {
+  const error = new TypeError('fetch failed');
+  error.cause = error;
+  const { remote } = openRemote({ fetch: () => Promise.reject(error), retries: 0 });
+  await assert.rejects(remote.getSession(KEY), {
+    code: 'connection_lost',
+    message: /could not be reached: fetch failed/,
+  });
 });
 
 it('An error without a reason says which status the server sent', async () => {

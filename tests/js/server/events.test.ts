@@ -30,6 +30,18 @@ describe('Events over HTTP', () => {
     assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1', 'e2']);
   });
 
+  it('the response to an append has no temp: keys', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const events = [eventJson('e2', { 'temp:draft': 'secret', turn: 2 })];
+    const { body } = await ask(EVENTS, { body: { events } });
+    assert.deepEqual((body as { session: { state: unknown } }).session.state, {
+      topic: 'tea',
+      turn: 2,
+    });
+    assert.ok(!JSON.stringify(body).includes('temp:'));
+  });
+
   it('field names may have the casing of Python', async () => {
     const { ask, service } = serve();
     await seed(service);

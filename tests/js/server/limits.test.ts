@@ -8,7 +8,7 @@ import {
   sessionHandler,
   type SessionHandlerOptions,
 } from '../../../js/server/index.js';
-import { answerOf, requestTo, serve, SESSION, SESSIONS } from './fixture.js';
+import { answerOf, KEY, requestTo, serve, SESSION, SESSIONS } from './fixture.js';
 
 const authorize = () => true;
 
@@ -105,6 +105,14 @@ describe('Limits of requests', () => {
       assert.equal(status, 400);
       assert.equal((answer as { code: string }).code, 'invalid_argument');
     }
+  });
+
+  it('a body that was read before the handler is refused with what to do about it', async () => {
+    const { ask, service } = serve({ authorize: async (request) => (await request.text()) !== '' });
+    const { status, body } = await ask(SESSIONS, { body: { sessionId: 's1', state: { a: 1 } } });
+    assert.equal(status, 500);
+    assert.match((body as { detail: string }).detail, /read the body before.*clone/);
+    assert.equal(await service.getSession(KEY), undefined);
   });
 
   it('an unknown member of a body or parameter of a query is refused with 400', async () => {

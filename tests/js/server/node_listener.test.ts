@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { InMemorySessionService } from '../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../js/server/index.js';
-import { eventJson, idsIn, SESSION, SESSIONS } from './fixture.js';
+import { eventJson, idsIn, KEY, SESSION, SESSIONS } from './fixture.js';
 
 describe('nodeListener', () => {
   const service = new InMemorySessionService();
@@ -74,6 +74,22 @@ describe('nodeListener', () => {
       socket.destroy();
     }
     assert.equal((await ask(SESSIONS)).status, 200);
+  });
+
+  it('takes the whole path, as a guard in front of it does', async () => {
+    await service.getOrCreateSession(KEY);
+    for (const [path, status] of [
+      [SESSION, 200],
+      [`//guarded.example${SESSION}`, 404],
+      [`/\\guarded.example${SESSION}`, 404],
+      [`http://localhost//guarded.example${SESSION}`, 404],
+    ] as const) {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      const [data] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      assert.match(String(data), new RegExp(`^HTTP/1.1 ${status} `), path);
+    }
   });
 
   it('says so if a body parser was there first', async () => {
