@@ -1,6 +1,7 @@
 import { requireOneOf, requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { fitsUtf8 } from '../json/text.js';
 import { requireId } from '../model/values/ids.js';
 import { CORE } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
@@ -48,8 +49,8 @@ export interface CachedSessionOptions<S extends object = StateShape> extends Omi
    */
   local?: StoredSessionService<S> | undefined;
   /**
-   * Whom the local data belongs to, for example the signed-in user. The owner and an app's name have at most 497 bytes
-   * together. A cache with another owner over the same `local` sees none of it.
+   * Whom the local data belongs to, for example the signed-in user: at most 480 bytes, and 497 together with an app's
+   * name. A cache with another owner over the same `local` sees none of it.
    */
   owner: string;
   /** Where reads look first. Default `'cache-first'`. */
@@ -107,10 +108,17 @@ const CACHE_OPTIONS: KnownOptions<CachedSessionOptions> = {
   maxBytes: true,
 };
 
+/** The most bytes of an owner in JSON. The name of the database and the names of apps have it. */
+const MAX_OWNER_BYTES = 480;
+
 /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
 export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOptions {
   const taken = takeOptions(options, CACHE_OPTIONS);
-  requireId('owner', taken.owner);
+  const { owner } = taken;
+  requireId('owner', owner);
+  if (!fitsUtf8(JSON.stringify(owner), MAX_OWNER_BYTES + 2)) {
+    throw invalid('owner', `must have at most ${MAX_OWNER_BYTES} bytes: it is part of other names`);
+  }
   requireService('remote', taken.remote);
   if (taken.local !== undefined) requireService('local', taken.local);
   const { readTimeoutMs = 3000, write = 'local', maxSessions = 1000, maxAge, maxBytes } = taken;

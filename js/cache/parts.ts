@@ -1,6 +1,7 @@
 import { Diagnostics } from '../call/diagnostics.js';
 import { knownOf } from '../call/known_options.js';
 import { takeAutoTitle } from '../model/auto_title.js';
+import { isSessionError } from '../errors/errors.js';
 import { IndexedDbSessionService } from '../service/indexed_db_session_service.js';
 import { CORE, ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
@@ -45,7 +46,8 @@ export function openParts(options: TakenOptions) {
   const tell = (key: CacheKey): void => tabs.post('changed', nameOf(key));
   const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
   const report = (error: unknown): void => {
-    if (closing.signal.aborted) return;
+    // Work that was ended on purpose, by `close` or `forget`.
+    if (closing.signal.aborted || isSessionError(error, 'aborted')) return;
     board.set({ lastError: failureOf(error) });
     diagnostics?.tell('cache', error);
   };

@@ -49,12 +49,19 @@ const OUTAGES: readonly string[] = [
   'closed',
 ];
 
-/** Whether other requests will fail now too. A failure that is neither this nor a refusal concerns one request alone. */
+/** Statuses of a server that cannot serve any request now, besides those from 500 on. */
+const OUTAGE_STATUSES: readonly number[] = [401, 408, 429];
+
+/**
+ * Whether other requests will fail now too. A failure that is neither this nor a refusal concerns one request alone.
+ *
+ * A status below 400 is that of a page in place of an answer: a network asks its user to log in.
+ */
 export function isOutage(error: unknown): boolean {
-  if (!isSessionError(error)) return false;
-  const { code, status = 0 } = error;
-  const isOfServer = code === 'remote' && (status >= 500 || [401, 408, 429].includes(status));
-  return OUTAGES.includes(code) || (isOfServer && !isRefusal(error));
+  if (!isSessionError(error) || isRefusal(error)) return false;
+  const { code, status } = error;
+  if (code !== 'remote' || status === undefined) return OUTAGES.includes(code);
+  return status < 400 || status >= 500 || OUTAGE_STATUSES.includes(status);
 }
 
 export function failureOf(error: unknown): CacheFailure {

@@ -31,6 +31,12 @@ import {
 const MAX_EVENTS = 100;
 const MAX_CHARACTERS = 500_000;
 
+/**
+ * The most rounds for one session. Each is needed if others have just changed the session on the remote, and is in vain
+ * if the remote answers reads from an older state than writes.
+ */
+const MAX_ROUNDS = 20;
+
 export interface DeliveryParts extends ListParts {
   readonly lease: Lease;
   /** Whether a title that an event gave its session is sent with it. */
@@ -79,24 +85,27 @@ export class Delivery {
   /** Sends the deletion of a session, its creation, its events, its title and labels. */
   async #sendSession(key: CompositeSessionKey): Promise<boolean> {
     const { records, local, unsent } = this.#parts;
-    for (;;) {
+    for (let rounds = 0; rounds < MAX_ROUNDS; rounds += 1) {
       const { copy, record } = await local.unsent(key);
       const { base, create, earlier, order, delete: deletion, refused } = record;
       if (refused !== undefined || (await unsent.isBlocked(key))) return false;
       if (deletion !== undefined) {
-        if (!(await this.#sendDeletion(key, deletion))) return false;
+        await this.#sendDeletion(key, deletion);
       } else if (copy === undefined) {
         // It was deleted before it was sent. A creation that is under way records it again.
         await records.removeSent(key, record);
         return true;
       } else if (base === undefined) {
-        if (!(await this.#createOrAdopt(key, copy, create))) return false;
+        await this.#createOrAdopt(key, copy, create);
       } else if (await this.#sendEvents(key, base, copy)) {
         if (earlier ?? order) await records.removeSent(key, { earlier, order });
         await this.#sendDescription(key, record);
         return true;
       }
     }
+    const id = JSON.stringify(key.sessionId);
+    const message = `The remote's answers about session ${id} contradict each other. It is asked again later.`;
+    throw new SessionError('remote', message, { storage: 'cache' });
   }
 
   /**
@@ -162,8 +171,8 @@ export class Delivery {
     key: CompositeSessionKey,
     { created: copy, revision, events }: CopyChanges,
     create: Operation<Creation> | undefined,
-  ): Promise<boolean> {
-    const { records, local, fetch, clock } = this.#parts;
+  ): Promise<void> {
+    const { records, fetch, clock } = this.#parts;
     if (create !== undefined) {
       const { state, delta, description, lastUpdateTime, sharesState } = create.value;
       const creation = { state, delta, description, lastUpdateTime, sharesState };
@@ -176,29 +185,25 @@ export class Delivery {
         const remoteRevisions = remoteRevision(createdAt, remote, time);
         const base = fetch.baseOf(remoteRevisions, copy, confirmedUntil(revision, later));
         await records.writeBase(key, base, undefined, create);
-        return true;
+        return;
       }
     }
     await fetch.copyInTurn(key, Infinity);
-    const { base } = await local.recordFor(key, (await local.head(key))?.created);
-    return base !== undefined;
   }
 
   /**
    * Deletes the session on the remote, as it is while the deletion waits. A request that arrives late, because its tab
-   * was frozen, then finds a session that was created again with another revision, and deletes nothing.
-   *
-   * @returns whether the session can go on
+   * was frozen, then finds a session that was created again with another revision, and deletes nothing. If the session
+   * has changed since it was read, the deletion still waits.
    */
-  async #sendDeletion(key: CompositeSessionKey, deletion: Operation<true>): Promise<boolean> {
+  async #sendDeletion(key: CompositeSessionKey, deletion: Operation<true>): Promise<void> {
     const { records, local, unsent } = this.#parts;
-    for (let isDeleted = false; !isDeleted;) {
-      const read = await this.#ask((store, call) => store.get(key, 0, undefined, call));
-      if (read === undefined) break;
+    const read = await this.#ask((store, call) => store.get(key, 0, undefined, call));
+    if (read !== undefined) {
       const [created, revision, , , , , labels] = read;
       const { delete: present } = await records.session(key);
-      if (present?.id !== deletion.id) return false;
-      isDeleted = await this.#ask(async (store, call) => {
+      if (present?.id !== deletion.id) return;
+      const isDeleted = await this.#ask(async (store, call) => {
         try {
           const request = { key, ...unchangedSince(revision, labels), ...call };
           if (created > 0) return (await store.deleteUnchanged(request)) !== undefined;
@@ -209,12 +214,12 @@ export class Delivery {
         await store.delete({ what: 'session', key }, call);
         return true;
       });
+      if (!isDeleted) return;
     }
     // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
     unsent.pins.markDeleted(key);
     await local.deleteFetched(key);
     await records.removeSent(key, { delete: deletion });
-    return true;
   }
 
   async #sendDescription(

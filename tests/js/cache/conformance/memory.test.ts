@@ -23,3 +23,12 @@ it('A cache takes ids of 512 bytes, and an owner and an app of 497 bytes togethe
   assert.equal(totalItems, 1);
   for (const each of [service, remote, local]) await each.close();
 });
+
+it('A cache takes an owner of 480 bytes, and names the owner if it is longer', async () => {
+  const remote = new InMemorySessionService();
+  const open = (owner: string) => new CachedSessionService({ remote, owner });
+  await open('o'.repeat(480)).close();
+  for (const owner of ['o'.repeat(481), '\u0001'.repeat(81)]) {
+    assert.throws(() => open(owner), { code: 'invalid_argument', key: 'owner', message: /480/ });
+  }
+});

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import type { CachedSessionService } from '../../../../js/cache/index.js';
 import { Feed } from '../../../../js/watch/feed.js';
-import { hasCode, KEY, openCache, Server, until, USER } from '../fixture.js';
+import { event, hasCode, KEY, openCache, Server, until, USER } from '../fixture.js';
 import { COPIES, Gate, HeldLocal, type LocalRequest, OWN, RECORDS } from './held_local.js';
 
 const CACHE_ONLY = { reads: 'cache-only' } as const;
@@ -113,6 +113,24 @@ it('forget does not wait for a remote that never answers', async () => {
   await read;
   gate.open();
   await requireEmpty(local);
+  await cache.close();
+});
+
+it('forget shows no failure of what it has ended', async () => {
+  const server = new Server();
+  const { cache } = await openHeld(server);
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  const gate = new Gate();
+  server.intercept = () => gate.pass().then(() => undefined);
+  await cache.getSession(KEY);
+  await cache.appendEvent({ session, event: event('e1') });
+  await until(() => gate.isReached && cache.status.isSending);
+  await cache.forget();
+  gate.open();
+  await until(() => !cache.status.isSending);
+  await new Promise(setImmediate);
+  assert.equal(cache.status.lastError, undefined);
   await cache.close();
 });
 
