@@ -3,6 +3,7 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { isShared, REMOVED } from '../state/scope.js';
+import type { StateShape } from '../state/state_shape.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
 import type { StateOwner } from '../storage/scopes.js';
@@ -17,7 +18,7 @@ import type {
 import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
 import { appendOrReplace } from './copies/rewrites.js';
 import { sharedKeysOf, stateWrites } from './copies/writes.js';
-import { type CacheKey, belongsTo, isSession } from './records/cache_key.js';
+import { type CacheKey, belongsTo, isSession, nameOf } from './records/cache_key.js';
 import { erasedError } from './records/failures.js';
 import {
   CLEAR,
@@ -28,6 +29,7 @@ import {
   type SessionRecord,
   SET,
   type UnsentValue,
+  withoutPrefix,
 } from './records/session_record.js';
 import { CopyReads, type ReadParts } from './reads.js';
 import type { Sender } from './sending/sender.js';
@@ -55,10 +57,18 @@ export class CacheStore extends CopyReads implements SessionStore {
     await this.#parts.local.call((store) => store.open(call));
   }
 
+  /** Runs a local write, once what an earlier visit has left is known: its order counts too. */
+  #write<T>(key: CacheKey, write: (pin: Pin) => Promise<T>): Promise<T> {
+    const { unsent } = this.#parts;
+    return unsent.pins.write(key, async (pin) => {
+      // Why it is not known is reported elsewhere, and does not concern this write.
+      await unsent.known().catch(() => undefined);
+      return write(pin);
+    });
+  }
+
   create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    return this.#parts.unsent.pins.write(request.key, (pin) =>
-      this.#create(request, ifAbsent, pin),
-    );
+    return this.#write(request.key, (pin) => this.#create(request, ifAbsent, pin));
   }
 
   async #create(
@@ -106,7 +116,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   describe(request: DescribeRequest): Promise<boolean> {
-    return this.#parts.unsent.pins.write(request.key, () => this.#describe(request));
+    return this.#write(request.key, () => this.#describe(request));
   }
 
   async #describe(request: DescribeRequest): Promise<boolean> {
@@ -135,7 +145,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   }
 
   append(request: AppendRequest): Promise<Appended> {
-    return this.#parts.unsent.pins.write(request.key, (pin) => this.#append(request, pin));
+    return this.#write(request.key, (pin) => this.#append(request, pin));
   }
 
   async #append(request: AppendRequest, pin: Pin): Promise<Appended> {
@@ -174,7 +184,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     call: StorageCall,
   ): Promise<SharedRevisions> {
     const owner = { appName, userId };
-    return this.#parts.unsent.pins.write(owner, (pin) => this.#update(owner, delta, pin, call));
+    return this.#write(owner, (pin) => this.#update(owner, delta, pin, call));
   }
 
   async #update(
@@ -183,26 +193,26 @@ export class CacheStore extends CopyReads implements SessionStore {
     pin: Pin,
     call: StorageCall,
   ): Promise<SharedRevisions> {
-    const { local, records, bounds } = this.#parts;
-    let values: [key: string, value: unknown][] = [];
+    const { local, bounds } = this.#parts;
+    const keys = new Set<string>();
     const take = (text: string): string => {
-      values = Object.entries(JSON.parse(text) as Record<string, unknown>);
-      pin(values.map(([key]) => key));
+      keys.clear();
+      for (const key of Object.keys(JSON.parse(text) as object)) keys.add(key);
+      pin(keys);
       return text;
     };
     const run = typeof delta === 'string' ? take(delta) : (state: string) => take(delta(state));
     const revisions = await bounds.write(() =>
       local.at(owner, (store, { appName, userId }) => store.update(appName, userId, run, call)),
     );
-    if (values.length === 0) return revisions;
-    const sets = this.#valuesOf(values);
-    await bounds.write(() => records.change(owner, () => sets));
-    await this.#written(owner, call, [], new Set(values.map(([key]) => key)));
+    if (keys.size === 0) return revisions;
+    await this.#sendLast(owner, keys);
+    await this.#written(owner, call);
     return revisions;
   }
 
   delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
-    return this.#parts.unsent.pins.write(request.key, () => this.#delete(request, call));
+    return this.#write(request.key, () => this.#delete(request, call));
   }
 
   async #delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
@@ -227,7 +237,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     const prefix = what === 'appState' ? 'app:' : 'user:';
     // Unsent events of sessions that stay would write their values again, so these are removed after them.
     const keys = what === 'user' ? [] : unsent.keysOf(owner, prefix);
-    const removals = this.#valuesOf(keys.map((key) => [key, REMOVED]));
+    const removals = valuesAt(unsent.nextWrite(), keys, {});
     await records.change(owner, (all) => {
       const changes: Record<string, unknown> = { [CLEAR + what]: newOperation(true) };
       const prefixes = [SET + prefix];
@@ -246,7 +256,7 @@ export class CacheStore extends CopyReads implements SessionStore {
   deleteUnchanged(
     request: StorageDeleteUnchangedRequest,
   ): Promise<{ readonly floor: Floor } | undefined> {
-    return this.#parts.unsent.pins.write(request.key, () => this.#deleteUnchanged(request));
+    return this.#write(request.key, () => this.#deleteUnchanged(request));
   }
 
   async #deleteUnchanged(
@@ -282,30 +292,34 @@ export class CacheStore extends CopyReads implements SessionStore {
 
   /** Keeps the shared keys that unsent changes of a session wrote: they are sent although the session is deleted. */
   async #keepShared(key: CompositeSessionKey): Promise<void> {
-    const { local, records, unsent } = this.#parts;
-    const { copy, record } = await local.unsent(key);
+    const { copy, record } = await this.#parts.local.unsent(key);
     const { base, create } = record;
     if (copy === undefined || (base === undefined && create === undefined)) return;
     const keys = sharedKeysOf(stateWrites(copy.events, create?.value));
-    if (keys.size === 0) return;
-    const { appName, userId } = key;
-    const sets = this.#valuesOf(
-      [...keys].map((name) => {
-        return [name, Object.hasOwn(copy.state, name) ? copy.state[name] : REMOVED];
-      }),
-    );
-    await records.change(key, () => sets);
-    unsent.add({ appName, userId }, [], keys);
+    if (keys.size > 0) await this.#sendLast(key, keys);
   }
 
-  /** Returns the records of unsent values of shared keys. */
-  #valuesOf(values: readonly (readonly [key: string, value: unknown])[]): OwnerRecords {
-    const at = this.#parts.unsent.nextWrite();
-    return Object.fromEntries(
-      values.map(([key, value]): [string, UnsentValue] => {
-        return [SET + key, { ...newOperation(value), at }];
+  /**
+   * Records the values of shared keys as values of the user or the app, which are sent behind everything that has written
+   * them. Older values there become the present ones too, because all are sent at once.
+   */
+  async #sendLast({ appName, userId }: CacheKey, keys: ReadonlySet<string>): Promise<void> {
+    const { local, records, bounds, unsent } = this.#parts;
+    const owner = { appName, userId };
+    // Before the read: what is written after it is later. And at once, so that the next write sees it.
+    const at = unsent.nextWrite();
+    unsent.add(owner, [], keys, at);
+    const state = await local.sharedStates(owner);
+    const all = new Set(keys);
+    await bounds.write(() =>
+      records.change(owner, (stored) => {
+        const values = withoutPrefix(stored, SET) as Record<string, UnsentValue>;
+        for (const key of Object.keys(values)) all.add(key);
+        const isOlder = (key: string): boolean => (values[key]?.at ?? 0) < at;
+        return valuesAt(at, [...all].filter(isOlder), state);
       }),
     );
+    unsent.add(owner, [], all, at);
   }
 
   free(): void {
@@ -320,15 +334,31 @@ export class CacheStore extends CopyReads implements SessionStore {
     keys: ReadonlySet<string> = new Set(),
   ): Promise<void> {
     const { records, bounds, unsent, sender, tell, isThrough } = this.#parts;
-    if (isSession(key) && keys.size > 0 && unsent.hasOther({ key, keys })) {
-      const order = newOperation(unsent.nextWrite());
-      await bounds.write(() => records.changeSession(key, () => ({ order })));
+    const overtaken = new Set(unsent.overtaken(key, keys));
+    const isOrdered = isSession(key) && keys.size > 0 && unsent.hasOther({ key, keys });
+    // At once, so that the next write sees it.
+    const at = unsent.nextWrite();
+    unsent.add(key, events, keys, at);
+    if (isOrdered) {
+      await bounds.write(() => records.changeSession(key, () => ({ order: newOperation(at) })));
+      // It was sent meanwhile, so nothing else would remove that record.
+      if (!unsent.has(nameOf(key))) await unsent.refresh(key);
     }
-    unsent.add(key, events, keys);
+    if (overtaken.size > 0) await this.#sendLast(key, overtaken);
     tell(key);
     sender.wakeForWrite();
     if (isThrough) await sender.confirm(key, signal);
   }
+}
+
+/** Returns the records of the values that shared keys have in a state. A key that it lacks was removed. */
+function valuesAt(at: number, keys: Iterable<string>, state: StateShape): OwnerRecords {
+  return Object.fromEntries(
+    Array.from(keys, (key): [string, UnsentValue] => {
+      const value = Object.hasOwn(state, key) ? state[key] : REMOVED;
+      return [SET + key, { ...newOperation(value), at }];
+    }),
+  );
 }
 
 function pinning(compute: Compute, pin: Pin): Compute {

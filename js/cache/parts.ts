@@ -127,7 +127,7 @@ export function openParts(options: TakenOptions) {
   // Sends what an earlier visit left.
   void Promise.resolve()
     .then(() => tabs.post('opened'))
-    .then(() => run(() => unsent.scan()))
+    .then(() => run(() => unsent.known()))
     .then(() => unsent.ready().length > 0 && sender.wake())
     .catch(report);
   const remoteService: object = options.remote;

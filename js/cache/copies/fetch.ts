@@ -9,7 +9,6 @@ import { isSameJson } from '../../wasm/core.js';
 import { nameOf } from '../records/cache_key.js';
 import { erasedError } from '../records/failures.js';
 import type { PinnedChanges } from '../records/pins.js';
-import { prefixOf } from '../records/records.js';
 import {
   type Base,
   hasOperations,
@@ -172,7 +171,7 @@ export class Fetch {
       lastUpdateTime,
       state = {},
     } = remoteSession;
-    const shared = await this.#sharedState(key);
+    const shared = await local.sharedStates(key);
     // Computed last: a write that begins meanwhile pins its keys.
     const delta = (): string => JSON.stringify(newDelta(events, state, shared, pinned.keys));
     const base = { created, revision, windowSize, usedAt: clock() };
@@ -277,16 +276,6 @@ export class Fetch {
     await records.removeCopy(key, head.created, record);
     unsent.remove(nameOf(key), version);
     return true;
-  }
-
-  async #sharedState({ appName, userId }: CompositeSessionKey): Promise<StateShape> {
-    const { local } = this.#parts;
-    const state: StateShape = {};
-    for (const owner of [{ appName }, { appName, userId }]) {
-      const values = await local.sharedState(owner);
-      for (const key of Object.keys(values)) state[prefixOf(owner) + key] = values[key];
-    }
-    return state;
   }
 }
 

@@ -13,7 +13,7 @@ import type { TruncatingStore } from '../../storage/session_store.js';
 import { isSameJson } from '../../wasm/core.js';
 import { type Appended, APPENDED, MOST_CHANGED, STALE_POLICIES } from '../../wasm/protocol.js';
 import { failureOf } from '../records/failures.js';
-import { callerOf, type Records } from '../records/records.js';
+import { callerOf, prefixOf, type Records } from '../records/records.js';
 import {
   firstBaseOf,
   isFirstBase,
@@ -289,6 +289,16 @@ export class LocalCopyReader {
   async sharedState(owner: StateOwner): Promise<StateShape> {
     const text = await this.at(owner, (store, owner) => store.sharedState(owner, {}));
     return JSON.parse(text) as StateShape;
+  }
+
+  /** Returns the states of an app and a user. Their keys have prefixes. */
+  async sharedStates({ appName, userId }: StateOwner): Promise<StateShape> {
+    const state: StateShape = {};
+    for (const owner of userId === undefined ? [{ appName }] : [{ appName }, { appName, userId }]) {
+      const values = await this.sharedState(owner);
+      for (const key of Object.keys(values)) state[prefixOf(owner) + key] = values[key];
+    }
+    return state;
   }
 }
 

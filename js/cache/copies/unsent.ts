@@ -65,6 +65,7 @@ export class Unsent {
   #versions = 0;
   /** When the newest known write was. */
   #newestWrite = 0;
+  #firstScan: Promise<unknown> | undefined;
   /** Called after each change that the status or a waiting call sees. */
   onChange: (() => void) | undefined;
   /** Runs one refresh of a key after the other. Otherwise an earlier one could overwrite what a later one has read. */
@@ -132,8 +133,17 @@ export class Unsent {
     return this.#entries.get(name)?.version ?? 0;
   }
 
-  /** Adds changes that were just written. */
-  add(key: CacheKey, events: readonly { id: string }[], keys: ReadonlySet<string>): void {
+  /**
+   * Adds changes that were just written.
+   *
+   * @param at when: a time of {@link nextWrite}
+   */
+  add(
+    key: CacheKey,
+    events: readonly { id: string }[],
+    keys: ReadonlySet<string>,
+    at: number,
+  ): void {
     const last = this.#entries.get(nameOf(key));
     // The same set goes on: a copy for each event would make many appends slow.
     const ids = last?.ids ?? new Set();
@@ -144,13 +154,31 @@ export class Unsent {
       keys: new Set([...(last?.keys ?? []), ...keys]),
       clears: last?.clears ?? [],
       refusal: last?.refusal,
-      lastWrite: keys.size === 0 ? 0 : this.nextWrite(),
+      lastWrite: keys.size === 0 ? 0 : at,
     });
   }
 
   /** Returns the time of a write that comes now: later than all others, also if the clock was set back. */
   nextWrite(): number {
-    return Math.max(Date.now(), this.#newestWrite + 1);
+    return (this.#newestWrite = Math.max(Date.now(), this.#newestWrite + 1));
+  }
+
+  /**
+   * Returns the shared keys of a session or state that something else has written since. If it writes other keys now, it is
+   * sent later than that, with the older values of these.
+   *
+   * @param written the keys that it writes now
+   */
+  overtaken(key: CacheKey, written: ReadonlySet<string>): string[] {
+    const entry = this.#entries.get(nameOf(key));
+    if (entry === undefined || written.size === 0) return [];
+    const later = [...this.#entries.values()].filter(
+      ({ refusal, lastWrite }) => refusal === undefined && lastWrite > entry.lastWrite,
+    );
+    return [...entry.keys].filter((shared) => {
+      const one = { key, keys: new Set([shared]) };
+      return !written.has(shared) && later.some((other) => shareKeys(one, other));
+    });
   }
 
   /** Whether something else that is unsent writes one of these shared keys. */
@@ -221,6 +249,12 @@ export class Unsent {
     const owners = await this.#parts.records.owners();
     for (const owner of owners) await this.#scanOwner(owner);
     return owners;
+  }
+
+  /** Waits until what an earlier visit has left is known. */
+  async known(): Promise<void> {
+    this.#firstScan ??= this.scan();
+    await this.#firstScan;
   }
 
   async #scanOwner(owner: StateOwner): Promise<void> {
