@@ -17,7 +17,7 @@ FROM, TO:
                 FROM: the same, or a session file of any ADK
 
 Options:
-  --app NAME          only this app; may be given several times
+  --app NAME          only this app, which FROM must have; may be given several times
   --overwrite         replace different data in the target; without it, report the data
   --time-unit UNIT    of the times in FROM's files: seconds or milliseconds
   --from-schema NAME, --from-table-prefix PREFIX

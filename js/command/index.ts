@@ -7,4 +7,13 @@
  */
 import { run } from './run.js';
 
-process.exitCode = await run(process.argv.slice(2), { out: process.stdout, err: process.stderr });
+const { stdout: out, stderr: err } = process;
+// An unhandled error event would end the program in the middle of a migration.
+out.on('error', ({ code }: NodeJS.ErrnoException) => {
+  process.exitCode = 1;
+  // The reader of a pipe may have seen enough.
+  if (code !== 'EPIPE') err.write(`adk-session-wasm: The output cannot be written: ${code}.\n`);
+});
+err.on('error', () => (process.exitCode = 1));
+const exitCode = await run(process.argv.slice(2), { out, err });
+if (exitCode !== 0) process.exitCode = exitCode;

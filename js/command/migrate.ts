@@ -33,6 +33,8 @@ export interface MigrateResult {
 export interface MigrateOptions {
   /** Whether different content in the target is replaced. */
   readonly overwrite: boolean;
+  /** The apps that the source must have. */
+  readonly apps: readonly string[];
   /** Called with a message for each problem. */
   readonly onProblem: (message: string) => void;
   /** Called after each item with the position in the source. */
@@ -50,9 +52,14 @@ export async function migrate(
   options: MigrateOptions,
 ): Promise<MigrateResult> {
   const run = new MigrateRun(target, options);
+  const missingApps = new Set(options.apps);
   for await (const item of source.items()) {
     await run.copyItem(item);
     options.onProgress(item.position, run.result);
+    if (item.kind !== 'unreadable') missingApps.delete(appOf(item));
+  }
+  for (const app of missingApps) {
+    run.recordFailure('--app', `FROM has no app ${JSON.stringify(app)}.`);
   }
   return run.result;
 }
@@ -76,7 +83,7 @@ class MigrateRun {
   async copyItem(item: Item): Promise<void> {
     switch (item.kind) {
       case 'unreadable':
-        return this.#recordFailure(item.name, item.error.message);
+        return this.recordFailure(item.name, item.error.message);
       case 'state':
         return this.#reportFailure(describeState(item.state), () => this.#copyState(item.state));
       case 'session':
@@ -84,6 +91,11 @@ class MigrateRun {
           this.#copySession(item.session),
         );
     }
+  }
+
+  recordFailure(name: string, message: string): void {
+    this.result.failed += 1;
+    this.#options.onProblem(`${name}: ${message}`);
   }
 
   async #copySession(session: SessionCopy): Promise<void> {
@@ -94,7 +106,7 @@ class MigrateRun {
       targetFingerprint === undefined || !isSameFingerprint(targetFingerprint, sourceFingerprint);
     if (mustWrite && targetFingerprint !== undefined && !this.#options.overwrite) {
       const counts = `${targetFingerprint.events} events in the target, ${sourceFingerprint.events} in the source`;
-      return this.#recordFailure(
+      return this.recordFailure(
         describeSession(session),
         `The target has a different session with that id (${counts}); --overwrite replaces it.`,
       );
@@ -104,13 +116,13 @@ class MigrateRun {
     } else if (mustWrite && !(await this.#target.create(session))) {
       const message =
         'Another program has just created a session with that id; run the command again.';
-      return this.#recordFailure(describeSession(session), message);
+      return this.recordFailure(describeSession(session), message);
     }
     const stored = mustWrite ? await this.#target.fingerprint(key) : targetFingerprint;
     if (stored === undefined || !isSameFingerprint(stored, sourceFingerprint)) {
       const counts = `${stored?.events ?? 0} of ${sourceFingerprint.events} events`;
       const message = `The session read back from the target differs from the source (${counts}).`;
-      return this.#recordFailure(describeSession(session), message);
+      return this.recordFailure(describeSession(session), message);
     }
     const { copied, skipped, verified } = this.result;
     for (const count of [mustWrite ? copied : skipped, verified]) {
@@ -123,7 +135,7 @@ class MigrateRun {
     const conflictingKeys = await this.#target.addState(state, this.#options.overwrite);
     const { added } = mergeState(await this.#target.state(state.key), state.state, false);
     if (added !== undefined) {
-      return this.#recordFailure(
+      return this.recordFailure(
         describeState(state),
         'The state read back from the target lacks keys that were written.',
       );
@@ -142,14 +154,13 @@ class MigrateRun {
       await work();
     } catch (error) {
       requireSessionError(error);
-      this.#recordFailure(name, messageWithCode(error));
+      this.recordFailure(name, messageWithCode(error));
     }
   }
+}
 
-  #recordFailure(name: string, message: string): void {
-    this.result.failed += 1;
-    this.#options.onProblem(`${name}: ${message}`);
-  }
+function appOf(item: Exclude<Item, { kind: 'unreadable' }>): string {
+  return item.kind === 'state' ? item.state.key.appName : item.session.key.appName;
 }
 
 function messageWithCode({ code, message }: SessionError): string {

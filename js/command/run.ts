@@ -3,7 +3,7 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import { type Command, parseCommand, USAGE } from './arguments.js';
 import { overwriteNeedsDatabase } from './stores/file_target.js';
 import { migrate, type MigrateResult } from './migrate.js';
-import { describeStore, makeSource, makeTarget } from './stores/open_store.js';
+import { describeStore, makeSource, makeTarget, placeOf } from './stores/open_store.js';
 import { type Output, Progress } from './progress.js';
 import type { Source, Target } from './stores/store.js';
 
@@ -35,11 +35,12 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
       return 0;
     }
     const { from, to, apps, timeUnit, overwrite, fromNames, toNames } = command;
-    if (from === to && JSON.stringify(fromNames) === JSON.stringify(toNames)) {
-      throw invalid('TO', 'must not be FROM');
-    }
     source = makeSource(from, { apps, timeUnit }, fromNames);
     target = makeTarget(to, toNames);
+    const isSameStore = placeOf('FROM', from) === placeOf('TO', to);
+    if (isSameStore && JSON.stringify(fromNames) === JSON.stringify(toNames)) {
+      throw invalid('TO', 'must not be FROM');
+    }
     if (overwrite && target.isFile) throw overwriteNeedsDatabase();
   } catch (error) {
     err.write(
@@ -56,7 +57,7 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
 }
 
 async function runMigrate(
-  { from, to, overwrite, quiet }: Extract<Command, { kind: 'migrate' }>,
+  { from, to, apps, overwrite, quiet }: Extract<Command, { kind: 'migrate' }>,
   source: Source,
   target: Target,
   { out, err }: Outputs,
@@ -68,6 +69,7 @@ async function runMigrate(
     const progress = new Progress(err, await source.size());
     result = await migrate(source, target, {
       overwrite,
+      apps,
       onProblem(message) {
         progress.clear();
         err.write(`${message}\n`);

@@ -1,11 +1,11 @@
-import { createReadStream } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { createReadStream, type Stats } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
 import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
 import { readLines } from '../../files/import/read_lines.js';
-import { requireJsonObject } from '../../files/format/malformed_file.js';
+import { malformedFile, requireJsonObject } from '../../files/format/malformed_file.js';
 import { parseJson } from '../../files/format/recorded_session.js';
 import { type SessionFile, storedSessionIn } from '../../files/format/session_file.js';
 import { requireId } from '../../model/values/ids.js';
@@ -40,13 +40,19 @@ export class FileSource implements Source {
   }
 
   async open(): Promise<void> {
-    this.#files = await withFileErrors(this.#path, async () => {
-      const isFolder = (await stat(this.#path)).isDirectory();
-      const names = isFolder ? (await readdir(this.#path)).filter(isSessionFile).sort() : [''];
-      const paths = names.map((name) => join(this.#path, name));
-      const stats = await Promise.all(paths.map(async (path) => [path, await stat(path)] as const));
-      return stats.flatMap(([path, stat]) => (stat.isDirectory() ? [] : { path, size: stat.size }));
-    });
+    const isFolder = (await this.#stat(this.#path)).isDirectory();
+    const names = isFolder
+      ? (await withFileErrors(this.#path, () => readdir(this.#path))).filter(isSessionFile).sort()
+      : [''];
+    const files = await Promise.all(
+      names.map(async (name) => {
+        const path = join(this.#path, name);
+        return { path, stats: await this.#stat(path) };
+      }),
+    );
+    this.#files = files.flatMap(({ path, stats }) =>
+      stats.isDirectory() ? [] : { path, size: stats.size },
+    );
     if (this.#files.length > 0) return;
     throw new SessionError(
       'invalid_argument',
@@ -67,7 +73,7 @@ export class FileSource implements Source {
     let bytesBefore = 0;
     for (const { path, size } of this.#files) {
       try {
-        yield* this.#readFile(path, bytesBefore, size);
+        yield* this.#readFile(path, bytesBefore);
       } catch (error) {
         // The file may not be text, for example. The other files can still be read.
         requireSessionError(error);
@@ -77,51 +83,47 @@ export class FileSource implements Source {
     }
   }
 
-  async *#readFile(path: string, bytesBefore: number, size: number): AsyncGenerator<Item, void> {
-    if (!(await this.#isOneSession(path))) {
-      yield* this.#readJsonLines(path, bytesBefore);
-      return;
-    }
-    const text = await withFileErrors(path, () => readFile(path, 'utf8'));
-    const read = () =>
-      this.#parseItems(requireJsonObject(parseJson(text), []), this.#options.timeUnit);
-    yield* this.#orUnreadable(path, bytesBefore + size, read);
-  }
-
   /**
-   * Returns whether the file is one session in several lines: in JSON Lines, the first line alone is valid
-   * JSON.
+   * Reads a file once, since it may be a pipe. The file is JSON Lines if one of its lines is. Else it is one session,
+   * in all of its lines.
    */
-  async #isOneSession(path: string): Promise<boolean> {
-    for await (const line of this.#textLines(path)) {
-      if (line.trim() === '') continue;
-      try {
-        JSON.parse(line.replace(/^\ufeff/, ''));
-        return false;
-      } catch {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  async *#readJsonLines(path: string, bytesBefore: number): AsyncGenerator<Item, void> {
+  async *#readFile(path: string, bytesBefore: number): AsyncGenerator<Item, void> {
     let { timeUnit } = this.#options;
+    const readLine = ({ text }: Line): readonly PositionlessItem[] => {
+      const json = parseLine(text);
+      if (!Object.hasOwn(json, 'format')) return this.#parseItems(json, timeUnit);
+      const unit = readHeaderUnit(json);
+      timeUnit = this.#options.timeUnit ?? unit;
+      return [];
+    };
     let position = bytesBefore;
     let number = 0;
-    for await (const line of this.#textLines(path)) {
-      position += Buffer.byteLength(line) + 1;
+    let hasJsonLines = false;
+    /** The lines that are not read yet. */
+    let lines: Line[] = [];
+    for await (const text of this.#textLines(path)) {
+      position += Buffer.byteLength(text) + 1;
       number += 1;
-      if (line.trim() === '') continue;
-      const name = `${path}, line ${number}`;
-      yield* this.#orUnreadable(name, position, () => {
-        const json = parseLine(line);
-        if (!Object.hasOwn(json, 'format')) return this.#parseItems(json, timeUnit);
-        const unit = readHeaderUnit(json);
-        timeUnit = this.#options.timeUnit ?? unit;
-        return [];
-      });
+      if (text.trim() === '') continue;
+      hasJsonLines ||= isJsonLine(text, lines.length === 0);
+      lines.push({ text, number, position });
+      if (!hasJsonLines) continue;
+      for (const line of lines) {
+        const name = `${path}, line ${line.number}`;
+        yield* this.#orUnreadable(name, line.position, () => readLine(line));
+      }
+      lines = [];
     }
+    if (hasJsonLines) return;
+    const text = lines.map((line) => line.text).join('\n');
+    yield* this.#orUnreadable(path, position, () => {
+      if (text === '') throw malformedFile([], 'is empty');
+      return this.#parseItems(requireJsonObject(parseJson(text), []), timeUnit);
+    });
+  }
+
+  #stat(path: string): Promise<Stats> {
+    return withFileErrors(path, () => stat(path));
   }
 
   async *#textLines(path: string): AsyncGenerator<string, void> {
@@ -197,6 +199,30 @@ export class FileSource implements Source {
     if (state.state === '{}' || this.#lastStates.get(scope) === text) return [];
     this.#lastStates.set(scope, text);
     return [{ kind: 'state', state }];
+  }
+}
+
+/** A line of a file. */
+interface Line {
+  readonly text: string;
+  /** From 1. */
+  readonly number: number;
+  /** Where the line ends in the source, in bytes. */
+  readonly position: number;
+}
+
+/**
+ * Whether a line is one of JSON Lines. The first line is if it is JSON. Any other must name its format or its app: a
+ * session in several lines may have an event in each.
+ */
+function isJsonLine(text: string, isFirst: boolean): boolean {
+  if (!isFirst && !text.startsWith('{')) return false;
+  try {
+    const json: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+    const names = Object.keys(Object(json) as object);
+    return isFirst || ['format', 'appName', 'app_name'].some((name) => names.includes(name));
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,9 @@
 import { invalid } from '../../errors/invalid.js';
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SessionError } from '../../errors/errors.js';
+import { parseAddress } from '../../database/engines/address.js';
 import type { NameOptions } from '../../database/tables/table_names.js';
 import { parseUri } from '../../uri/parse_uri.js';
 import { DatabaseSource } from './database_source.js';
@@ -18,10 +20,14 @@ import type { Source, Target } from './store.js';
  */
 export function makeSource(from: string, options: FileSourceOptions, names: NameOptions): Source {
   const location = parseLocation('FROM', from);
-  if (location.kind === 'file') refuseTableNames('from', names);
-  return location.kind === 'file'
-    ? new FileSource(location.path, options)
-    : new DatabaseSource(location.url, options.apps, names);
+  if (location.kind === 'file') {
+    refuseTableNames('from', names);
+    return new FileSource(location.path, options);
+  }
+  if (options.timeUnit !== undefined) {
+    throw invalid('--time-unit', 'applies only to files; FROM is a database');
+  }
+  return new DatabaseSource(location.url, options.apps, names);
 }
 
 /**
@@ -34,6 +40,23 @@ export function makeTarget(to: string, names: NameOptions): Target {
   if (location.kind === 'database') return new DatabaseTarget(location.url, names);
   refuseTableNames('to', names);
   return isFolder(location.path) ? new FolderTarget(location.path) : new FileTarget(location.path);
+}
+
+/** Returns where a store is. Two spellings of one file have the same place. */
+export function placeOf(argument: 'FROM' | 'TO', text: string): string {
+  const location = parseLocation(argument, text);
+  const { path } = location.kind === 'file' ? location : { path: sqlitePath(location.url) };
+  if (path === undefined) return text;
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+function sqlitePath(url: string): string | undefined {
+  const address = parseAddress(url);
+  return 'path' in address ? address.path : undefined;
 }
 
 function refuseTableNames(side: 'from' | 'to', { schema, tablePrefix }: NameOptions): void {
@@ -68,6 +91,7 @@ const AGENT_ENGINE_REASONS = {
 
 function parseLocation(argument: 'FROM' | 'TO', text: string): StoreLocation {
   if (text === '') throw invalid(argument, 'must not be empty');
+  if (text === '-') throw invalid(argument, 'must be a path; standard input is /dev/stdin');
   if (/^file:\/\//i.test(text)) return { kind: 'file', path: filePath(text, argument) };
   // A single letter before the colon is a Windows drive.
   if (!/^[a-z][a-z0-9+.-]+:/i.test(text)) return { kind: 'file', path: text };

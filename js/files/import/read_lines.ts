@@ -111,9 +111,7 @@ function decodeChunk(chunk: unknown, decoder: TextDecoder, isLast = false): stri
   try {
     return decoder.decode(chunk, { stream: !isLast });
   } catch (cause) {
-    throw new SessionError('invalid_argument', 'The source is not UTF-8.', {
-      key: 'source',
-      cause,
-    });
+    const message = 'The source is not UTF-8 text; it may be compressed, or a database.';
+    throw new SessionError('invalid_argument', message, { key: 'source', cause });
   }
 }

@@ -28,6 +28,11 @@ describe('Wrong usage', () => {
     ['an unknown option', ['migrate', from, 'to.jsonl', '--s3cret'], /--help/],
     ['an option without its value', ['migrate', from, 'to.jsonl', '--app'], /--help/],
     ['an unknown unit', ['migrate', from, 'to.jsonl', '--time-unit', 'years'], /seconds/],
+    [
+      'a unit of a database',
+      ['migrate', from, 'to.jsonl', '--time-unit', 'seconds'],
+      /--time-unit applies only to files; FROM is/,
+    ],
     ['the same store twice', ['migrate', from, from], /must not be FROM/],
     ['an empty name', ['migrate', '', 'to.jsonl'], /FROM must not be empty/],
     ['an unknown database', ['migrate', 'redis://ada:s3cret@host', 'to.jsonl'], /FROM must be/],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -72,5 +72,76 @@ describe('A migration of session files', () => {
     );
     assert.equal((await command('migrate', from, to)).code, 1);
     assert.equal((await command('migrate', from, to, '--time-unit', 'seconds')).code, 0);
+  });
+
+  it('reports a damaged first line, and copies the lines after it', async () => {
+    const [from, to] = [newPath('.jsonl'), newUrl()];
+    const lines = ['a', 'b'].map((id) => JSON.stringify({ ...pythonSession, id }));
+    writeFileSync(from, ['{"format":"adk-ses', ...lines].join('\n'));
+    const outcome = await command('migrate', from, to);
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /line 1: .*not JSON/);
+    assert.deepEqual(row(outcome, 'verified'), [2, 8]);
+  });
+
+  it('reads a session whose events have a line each', async () => {
+    const [from, to] = [newPath('.json'), newUrl()];
+    const { events, ...head } = pythonSession;
+    const begin = JSON.stringify(head).slice(0, -1);
+    const lines = events.map((event) => JSON.stringify(event));
+    writeFileSync(from, `${begin},"events":[\n${lines.join(',\n')}\n]}`);
+    assert.deepEqual(row(await command('migrate', from, to), 'verified'), [1, 4]);
+  });
+
+  for (const end of ['.json', '.jsonl']) {
+    it(`reports an empty ${end} file`, async () => {
+      const from = newPath(end);
+      writeFileSync(from, '\n');
+      const { code, err } = await command('migrate', from, newUrl());
+      assert.equal(code, 1);
+      assert.match(err, /is empty/);
+    });
+  }
+
+  it('names the link of a folder that leads nowhere', async () => {
+    const from = newPath('.folder');
+    mkdirSync(from);
+    symlinkSync('nowhere', join(from, 'link.json'));
+    const { code, err } = await command('migrate', from, newUrl());
+    assert.equal(code, 1);
+    assert.match(err, /link\.json.*ENOENT/);
+  });
+
+  it('refuses the same folder under another name as TO, and adds no file to it', async () => {
+    const from = newPath('.folder');
+    mkdirSync(from);
+    writeFileSync(join(from, 'a.json'), JSON.stringify(pythonSession));
+    symlinkSync(from, `${from}.link`);
+    for (const to of [`${from}/`, `${from}.link`]) {
+      const { code, err } = await command('migrate', from, to);
+      assert.equal(code, 2);
+      assert.match(err, /TO must not be FROM/);
+    }
+    assert.deepEqual(readdirSync(from), ['a.json']);
+  });
+
+  it('refuses the same SQLite file under another spelling as TO', async () => {
+    const path = newPath();
+    const { code, err } = await command('migrate', `sqlite:${path}`, `sqlite+aiosqlite:///${path}`);
+    assert.equal(code, 2);
+    assert.match(err, /TO must not be FROM/);
+    assert.equal(existsSync(path), false);
+  });
+
+  it('fails if FROM has no session and no state of an app that --app names', async () => {
+    const [from, to] = [newPath('.json'), newUrl()];
+    writeFileSync(from, JSON.stringify(pythonSession));
+    const outcome = await command('migrate', from, to, '--app', 'Shop', '--app', 'shop');
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /FROM has no app "Shop"/);
+    assert.deepEqual(row(outcome, 'verified'), [1, 4]);
+    const again = await command('migrate', to, newUrl(), '--app', 'Shop');
+    assert.equal(again.code, 1);
+    assert.match(again.err, /FROM has no app "Shop"/);
   });
 });
