@@ -172,24 +172,20 @@ const FIELDS = [
  */
 const BRAND = Symbol.for('adk-session-wasm.SessionError');
 
-/**
- * The password between `scheme://user:` and the host. It has no white space, which keeps the search
- * cheap.
- */
-const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,30}:\/\/[^\s:@/]*):[^\s/]*@/gi;
-const HTTP_CREDENTIAL = /\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi;
-const QUERY_SECRET =
-  /([?&](?:key|api_?key|token|access_token|id_token|password|pwd|secret|client_secret)=)[^\s&#"']+/gi;
+/** Each secret, behind the text that announces it. */
+const SECRETS = [
+  // The password of a URL. Digits before a `/` are a port. The limit keeps the search cheap.
+  /\b([a-z][a-z0-9+.-]{0,30}:\/\/[^\s:@/]*:)(?:(?!\d+\/)[^\s"'<>]{0,100}|[^\s/]*)(?=@)/gi,
+  /\b(bearer\s+|basic\s+|x-goog-api-key\W{1,4})[\w.~+/=-]{8,}/gi,
+  /([?&][\w-]{0,20}(?:key|token|password|pwd|secret)=)[^\s&#"']+/gi,
+];
 
 /**
  * Masks passwords and keys in URLs, and HTTP credentials. Callers should not put them into
  * messages, but drivers quote their connection string in messages that we pass on.
  */
 function maskSecrets(text: string): string {
-  return text
-    .replace(URL_PASSWORD, '$1:***@')
-    .replace(HTTP_CREDENTIAL, '$1 ***')
-    .replace(QUERY_SECRET, '$1***');
+  return SECRETS.reduce((masked, secret) => masked.replace(secret, '$1***'), text);
 }
 
 /**

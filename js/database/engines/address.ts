@@ -128,7 +128,8 @@ function serverUrl(kind: ServerKind, rest: string): string {
 function isComplete(text: string): boolean {
   try {
     const { hostname, pathname } = new URL(text);
-    return hostname !== '' && pathname.length > 1;
+    // With an unencoded `/` in its password, `ada:1/2@host/database` would name the host `ada`.
+    return hostname !== '' && pathname.length > 1 && !/@.*\//.test(pathname);
   } catch {
     return false;
   }

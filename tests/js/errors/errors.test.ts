@@ -126,13 +126,36 @@ test('passwords in URLs, keys in queries and HTTP credentials are masked', () =>
   assert.match(error.message, /postgres:\/\/ada:\*\*\*@db:5432\/x/);
 });
 
-test('a URL without a password stays as it is', () => {
-  const message = 'http://localhost:8080/apps/shop did not answer.';
-  assert.equal(new SessionError('remote', message).message, message);
-});
+for (const [text, masked] of [
+  ['mysql://ada:hunter/2@db/shop', 'mysql://ada:***@db/shop'],
+  ['mysql://ada:1@hunter/2@db/shop', 'mysql://ada:***@db/shop'],
+  ['https://h/x?refresh_token=hunter2&a=1', 'https://h/x?refresh_token=***&a=1'],
+  ['libsql://h?authToken=hunter2', 'libsql://h?authToken=***'],
+  ['{"x-goog-api-key": "hunter2hunter2"}', '{"x-goog-api-key": "***"}'],
+] as const) {
+  test(`the secret in ${masked} is masked`, () => {
+    assert.equal(new SessionError('remote', text).message, masked);
+  });
+}
+
+for (const url of [
+  'http://localhost:8080/apps/shop',
+  'http://localhost:80/users/ada@example.com',
+]) {
+  test(`${url}, which has no password, stays as it is`, () => {
+    const message = `${url} did not answer.`;
+    assert.equal(new SessionError('remote', message).message, message);
+  });
+}
 
 test('masking a long message takes linear time', () => {
-  const texts = ['a://b:'.repeat(100_000), `http://${'x:'.repeat(100_000)}`, 'a'.repeat(500_000)];
+  const texts = [
+    'a://b:'.repeat(100_000),
+    `http://${'x:'.repeat(100_000)}`,
+    'a'.repeat(500_000),
+    '?'.repeat(500_000),
+    `?${'key'.repeat(200_000)}`,
+  ];
   for (const text of texts) {
     const time = cpuTime(() => new SessionError('remote', text));
     assert.ok(time < 1000, `${time} ms for ${text.slice(0, 10)}`);

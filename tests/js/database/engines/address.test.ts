@@ -86,6 +86,7 @@ describe('The URL of a server', () => {
     'postgresql://h',
     'postgresql:db',
     'mysql://ada:s3cret#@h/db',
+    'mysql://ada:1/s3cret@h/db',
     'mysql:///db',
   ]) {
     it(`${url.replace('s3cret', '***')} is refused, and the error shows the expected form unmasked`, () => {
