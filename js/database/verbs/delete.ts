@@ -16,7 +16,7 @@ import {
 import { type Database, floorText, METADATA } from '../tables/tables.js';
 import { millisecondsToMicros, parseTime } from '../../python/micros.js';
 import type { VerbContext } from './verb_context.js';
-import { writeStatements } from './write_statements.js';
+import { type Deletions, deletionsBeside, writeStatements } from './write_statements.js';
 
 /** The scopes of the states that a request deletes alone. */
 const SCOPES_OF_STATES: Readonly<
@@ -174,14 +174,8 @@ function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
   }
 }
 
-type Deletions = ReturnType<typeof writeStatements>['deleteOne'];
-
-function* deleteRows(
-  { events, sideTable, details, terms, sessions }: Deletions,
-  key: Key,
-): Steps<void> {
-  const statements = [events, sideTable, details, terms, sessions];
-  yield* together(statements.map((statement) => statement.of(key)));
+function* deleteRows(deletions: Deletions, key: Key): Steps<void> {
+  yield* together([...deletionsBeside(deletions, key), deletions.sessions.of(key)]);
 }
 
 function revisionsOf(rows: readonly TimeColumns[]): number[] {

@@ -9,7 +9,12 @@ import type { Query } from '../transactions/prepared.js';
 import { type Key, ownerName } from './session_statements.js';
 import { termInserts } from './terms.js';
 import type { VerbContext } from './verb_context.js';
-import { type EventValues, type SessionValues, writeStatements } from './write_statements.js';
+import {
+  deletionsBeside,
+  type EventValues,
+  type SessionValues,
+  writeStatements,
+} from './write_statements.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
 
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
@@ -128,7 +133,7 @@ export class GroupChanges {
   ): void {
     if (session === undefined) return;
     const statements = this.#statements;
-    const { layout } = this.#context;
+    const { engine, layout } = this.#context;
     const { app, user, session: id } = key;
     const { revision, created, state, lastUpdateTime, title } = session;
     const updated = layout.time(revision);
@@ -145,6 +150,9 @@ export class GroupChanges {
         ...key,
       };
       this.#inserts.push(statements.insertSession.of(insert));
+      // A program that enforces no foreign keys, as SQLite allows, may have left rows of an earlier session.
+      if (engine.kind === 'sqlite')
+        this.#removals.push(...deletionsBeside(statements.deleteOne, key));
       this.#others.push(
         statements.insertNewDetails.of(details),
         ...termInserts(this.#context, key, title, labels),

@@ -1,10 +1,10 @@
 /** The statements that insert, update and delete rows. */
-import { type InsertQueryBuilder, type InsertResult, sql } from 'kysely';
+import { sql } from 'kysely';
 import { cached } from './statement_sizes.js';
 import type { SharedScope } from '../../state/scope.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import { jsonRows, type JsonRows, type KeyedStatement } from '../transactions/lookup.js';
-import { Prepared } from '../transactions/prepared.js';
+import { Prepared, type Query } from '../transactions/prepared.js';
 import {
   JOINS_DETAILS,
   isAlsoOfSession,
@@ -14,7 +14,7 @@ import {
   isUser,
 } from './session_statements.js';
 import { DETAILS, SIDE_TABLE, TERMS } from '../tables/table_names.js';
-import type { Database, Tables } from '../tables/tables.js';
+import type { Database } from '../tables/tables.js';
 
 /** The columns of a new event. */
 export type EventValues = Key & { id: string; invocation: string; time: StoredTime; data: string };
@@ -76,13 +76,6 @@ export function writeStatements(database: Database, engine: Engine) {
       ),
     };
   };
-  /**
-   * Lets an insert replace the row of an earlier session with the id. A program that enforces no foreign keys, as
-   * SQLite allows, may have left it.
-   */
-  const replacing = <Table extends keyof Tables>(
-    insert: InsertQueryBuilder<Tables, Table, InsertResult>,
-  ) => (kind === 'sqlite' ? insert.orReplace() : insert);
   return {
     deleteOne: deletions(true),
     deleteAll: deletions(false),
@@ -119,16 +112,14 @@ export function writeStatements(database: Database, engine: Engine) {
       many: kind === 'postgresql' ? many(true) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
     insertSideTableRow: new Prepared<SideTableValues, never>((value) =>
-      replacing(
-        database.insertInto('adk_session_wasm_sessions').values({
-          app_name: value('app'),
-          user_id: value('user'),
-          session_id: value('session'),
-          update_time: value('updated'),
-          last_update_time: value('time'),
-          replaced_at: value('replaced'),
-        }),
-      ),
+      database.insertInto('adk_session_wasm_sessions').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        session_id: value('session'),
+        update_time: value('updated'),
+        last_update_time: value('time'),
+        replaced_at: value('replaced'),
+      }),
     ),
     updateSideTableRow: new Prepared<SideTableValues, never>((value) =>
       database
@@ -141,17 +132,15 @@ export function writeStatements(database: Database, engine: Engine) {
         .where(isOfSession(value)),
     ),
     insertNewDetails: new Prepared<NewDetailsValues, never>((value) =>
-      replacing(
-        database.insertInto('adk_session_wasm_details').values({
-          app_name: value('app'),
-          user_id: value('user'),
-          session_id: value('session'),
-          create_time: value('created'),
-          title: value('title'),
-          labels: value('labels'),
-          initial_state: value('initial'),
-        }),
-      ),
+      database.insertInto('adk_session_wasm_details').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        session_id: value('session'),
+        create_time: value('created'),
+        title: value('title'),
+        labels: value('labels'),
+        initial_state: value('initial'),
+      }),
     ),
     updateDetails: new Prepared<DetailsValues, never>((value) =>
       database
@@ -260,4 +249,15 @@ export function writeStatements(database: Database, engine: Engine) {
         .where(isAlsoOfSession(engine, value)),
     ),
   };
+}
+
+/** The statements that delete the rows of one session, or those of all sessions of a user. */
+export type Deletions = ReturnType<typeof writeStatements>['deleteOne'];
+
+/** Returns the queries that delete the rows beside those of `sessions`. */
+export function deletionsBeside(
+  { events, sideTable, details, terms }: Deletions,
+  key: Key,
+): Query[] {
+  return [events, sideTable, details, terms].map((statement) => statement.of(key));
 }

@@ -181,7 +181,7 @@ update "sessions"
   where "app_name" = :app and "user_id" = :user and "id" = :session;
 
 -- write.insertSideTableRow
-insert or replace into "adk_session_wasm_sessions" ("app_name", "user_id", "session_id", "update_time", "last_update_time", "replaced_at")
+insert into "adk_session_wasm_sessions" ("app_name", "user_id", "session_id", "update_time", "last_update_time", "replaced_at")
   values (:app, :user, :session, :updated, :time, :replaced);
 
 -- write.updateSideTableRow
@@ -190,7 +190,7 @@ update "adk_session_wasm_sessions"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session;
 
 -- write.insertNewDetails
-insert or replace into "adk_session_wasm_details" ("app_name", "user_id", "session_id", "create_time", "title", "labels", "initial_state")
+insert into "adk_session_wasm_details" ("app_name", "user_id", "session_id", "create_time", "title", "labels", "initial_state")
   values (:app, :user, :session, :created, :title, :labels, :initial);
 
 -- write.updateDetails

@@ -62,3 +62,26 @@ it('a session on SQLite can be created although the side table has a row of a de
     await rm(folder, { recursive: true });
   }
 });
+
+it('a session on SQLite has no events of one that was deleted without foreign keys', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'events-'));
+  const file = join(folder, 'sessions.db');
+  const service = new DatabaseSessionService(`sqlite:///${file}`);
+  try {
+    const old = await service.createSession(KEY);
+    for (const id of ['a', 'b']) await service.appendEvent({ session: old, event: eventOf(id) });
+    const other = new Sqlite(file);
+    other.pragma('foreign_keys = off');
+    other.prepare('delete from sessions').run();
+    other.close();
+    await service.createSession({ ...KEY, events: [eventOf('b')] });
+    const session = await service.getSession(KEY);
+    assert.deepEqual(
+      session?.events.map(({ id }) => id),
+      ['b'],
+    );
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true });
+  }
+});
