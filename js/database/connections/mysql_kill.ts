@@ -5,9 +5,10 @@ const KILL_MS = 2000;
 
 /**
  * Asks which server a connection leads to. Behind a load balancer another connection may lead to another server,
- * where the same number belongs to someone else's connection.
+ * where the same number belongs to someone else's connection. Also asks for its `max_allowed_packet`.
  */
-export const SERVER_QUERY = 'select @@hostname, @@port, @@server_id';
+export const SERVER_QUERY =
+  'select @@hostname, @@port, @@server_id, @@max_allowed_packet as longest';
 
 /**
  * Asks the server to end a connection that was closed. The server looks at a connection only between

@@ -2,6 +2,8 @@
  * Runs queries on MySQL and MariaDB through `mysql2` itself. Through Kysely the server would parse and plan
  * a query each time it runs.
  */
+import { TOO_LARGE } from '../engines/mysql.js';
+import { utf8Length } from '../../json/text.js';
 import { Prepared } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
 import type { MysqlPromisePool } from './mysql_types.js';
@@ -18,6 +20,24 @@ const NOT_PREPARED = [
   'ER_NEED_REPREPARE',
   'ER_UNKNOWN_STMT_HANDLER',
 ];
+
+/**
+ * Refuses a statement that is longer than the server accepts. The server would close the connection while the
+ * statement is being sent, and the driver would report only that.
+ *
+ * @param server the rows of {@link SERVER_QUERY}
+ */
+function requireFitting(values: readonly unknown[], server: unknown): void {
+  const [row] = (server ?? []) as { longest?: unknown }[];
+  const limit = Number(row?.longest ?? Infinity);
+  const texts = values.filter((value) => typeof value === 'string');
+  // A UTF-16 unit takes one to three bytes.
+  if (texts.reduce((units, { length }) => units + length, 0) * 3 <= limit) return;
+  const bytes = texts.reduce((sum, text) => sum + utf8Length(text), 0);
+  if (bytes < limit) return;
+  const message = `a statement of ${bytes} bytes is longer than max_allowed_packet, ${limit}`;
+  throw Object.assign(new Error(message), { code: TOO_LARGE });
+}
 
 /**
  * Returns a pool whose connections wait for each answer before they send the next query.
@@ -55,6 +75,7 @@ export function mysqlPool(
       return {
         async query({ statement, values }) {
           const { sql } = statement.query;
+          requireFitting([sql, ...values], servers.get(connection.connection));
           // The driver binds a number as a double, which MySQL does not accept as a limit.
           const executes =
             isPrepared &&

@@ -35,6 +35,8 @@ export type Failure =
   /** A statement exceeded its time limit. */
   | 'slow'
   | 'full'
+  /** A statement is longer than the server accepts, or a value larger. */
+  | 'tooLarge'
   /** The connection broke before a commit was sent. */
   | 'lost'
   /** The connection broke after a commit was sent, so the write may be stored. */

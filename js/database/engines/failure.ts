@@ -19,6 +19,10 @@ const CODES: Readonly<
     "Nothing was written; make room on the server's disk, or delete sessions, and try again.",
     'Nothing was written; make room on the disk, delete sessions, or end programs that read the file, and try again.',
   ],
+  tooLarge: [
+    'quota_exceeded',
+    'Nothing was written: it is larger than the server takes. Store less at once, or raise max_allowed_packet on MySQL.',
+  ],
   lost: ['connection_lost', 'Nothing was written; try again.', `Check the disk. ${STORED_ONCE}`],
   commitLost: [
     'connection_lost',

@@ -5,6 +5,9 @@ import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure.js';
 /** The collations that compare text by its bytes, trailing blanks included. The default collation does not. */
 export const MYSQL_COLLATIONS = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
 
+/** The code for a statement that is longer than `max_allowed_packet`. */
+export const TOO_LARGE = 'ER_NET_PACKET_TOO_LARGE';
+
 export const MYSQL: Engine = {
   kind: 'mysql',
   name: 'MySQL or MariaDB',
@@ -44,6 +47,7 @@ export const MYSQL: Engine = {
     duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
     slow: 'ER_STATEMENT_TIMEOUT ER_QUERY_TIMEOUT ER_QUERY_INTERRUPTED',
     full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
+    tooLarge: TOO_LARGE,
     lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${LOST}`,
     readonly:
       'ER_OPTION_PREVENTS_STATEMENT ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ER_READ_ONLY_MODE',

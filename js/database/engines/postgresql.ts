@@ -37,6 +37,7 @@ export const POSTGRESQL: Engine = {
     duplicate: '23505 42P07 42710',
     slow: '57014',
     full: '53100',
+    tooLarge: '54000',
     // 40003: it is unknown whether the transaction was committed.
     lost: `08 40003 57P01 57P02 57P05 25P03 25P04 ${LOST}`,
     readonly: '25006',

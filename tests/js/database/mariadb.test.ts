@@ -1,10 +1,11 @@
 // MariaDB: the conformance suite with the engine's limits, concurrent writers, and restarts.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import { isSessionError } from '../../../js/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
 import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
@@ -116,6 +117,40 @@ it('MariaDB stores many events at once that together are longer than its max_all
   });
   await service.appendEvents({ session, events });
   assert.equal((await service.getSession(key))?.events.length, 128);
+});
+
+describe('An event on MariaDB that is longer than max_allowed_packet', () => {
+  const tooLong = { ...eventOf('long'), content: { parts: [{ text: 'é'.repeat(9_000_000) }] } };
+  const isRefusal = (error: unknown) => {
+    assert.ok(isSessionError(error, 'quota_exceeded'), String(error));
+    assert.match(error.message, /max_allowed_packet/);
+    return true;
+  };
+
+  it('is refused, and the handle can still be used', async () => {
+    await using service = open(await newUrl());
+    const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+    const session = await service.createSession(key);
+    await assert.rejects(service.appendEvent({ session, event: tooLong }), isRefusal);
+    await service.appendEvent({ session, event: eventOf('short') });
+    assert.equal((await service.getSession(key))?.events.length, 1);
+  });
+
+  it('is refused alone if others are appended at the same time', async () => {
+    await using service = open(await newUrl());
+    const sessions = await Promise.all(
+      ['a', 'b', 'c'].map((sessionId) =>
+        service.createSession({ appName: 'app', userId: 'user', sessionId }),
+      ),
+    );
+    const appends = sessions.map((session, at) =>
+      service.appendEvent({ session, event: at === 1 ? tooLong : eventOf('short') }),
+    );
+    const outcomes = await Promise.allSettled(appends);
+    const statuses = outcomes.map(({ status }) => status);
+    assert.deepEqual(statuses, ['fulfilled', 'rejected', 'fulfilled']);
+    await assert.rejects(async () => appends[1], isRefusal);
+  });
 });
 
 it('open() refuses MariaDB tables that would lose data, with the statements that correct them', async () => {
