@@ -66,6 +66,8 @@ function pathOf(rest: string): string {
   if (path.startsWith('//')) {
     throw invalid('url', 'names a host; a SQLite file is sqlite:PATH or sqlite:///PATH');
   }
+  // `node:sqlite` reads a URI, and `better-sqlite3` a file of that name.
+  if (/^file:/i.test(path)) throw invalid('url', 'must not begin with file: after sqlite:');
   const parameters = query.split('&').filter((parameter) => parameter !== '');
   if (rest.endsWith('?') || !parameters.every((parameter) => IGNORED_PARAMETERS.test(parameter))) {
     throw invalid(

@@ -26,8 +26,10 @@ export const POSTGRESQL: Engine = {
   locksRows: true,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   json: (column) => sql<string>`cast(${column} as text)`,
-  // As text, since the driver would read the column as local time in milliseconds.
-  time: (column) => sql<string>`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`,
+  // As text, since the driver would read the column as local time in milliseconds. `to_char` of infinity is null,
+  // which a list would take for no session.
+  time: (column) =>
+    sql<string>`coalesce(to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US'), cast(${column} as text))`,
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
       then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,

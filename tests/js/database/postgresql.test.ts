@@ -83,6 +83,26 @@ it('a service with `pipeline: false` creates, appends and reads on PostgreSQL', 
   await service.close();
 });
 
+for (const time of ['infinity', '-infinity']) {
+  it(`a list on PostgreSQL names the session whose time is ${time}`, async () => {
+    const url = await newUrl();
+    await using service = open(url);
+    for (const sessionId of ['a', 'b']) await service.createSession({ ...KEY, sessionId });
+    await run(url, `update sessions set update_time = '${time}' where id = 'b'`);
+    const order = time === 'infinity' ? 'desc' : 'asc';
+    await assert.rejects(service.listSessions({ appName: 'app', limit: 1, order }), {
+      code: 'corrupt_record',
+      record: 'session "b"',
+    });
+    await service.deleteSession({ ...KEY, sessionId: 'b' });
+    const { sessions } = await service.listSessions({ appName: 'app', limit: 2, order });
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      ['a'],
+    );
+  });
+}
+
 it('tables that another connection creates at the same instant are used on PostgreSQL', async () => {
   const url = await newUrl();
   const client = new pg.Client({ connectionString: url });

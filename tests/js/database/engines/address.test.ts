@@ -47,6 +47,12 @@ describe('The URL of a SQLite file', () => {
     });
   }
 
+  for (const url of ['sqlite:file:a.db', 'sqlite:///file::memory:', 'sqlite:FILE:///a.db']) {
+    it(`${url} is refused, since the drivers differ in what they open`, () => {
+      assert.match(refusal(url), /must not begin with file:/);
+    });
+  }
+
   it('is refused before a file is created', () => {
     const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-address-'));
     assert.throws(() => new DatabaseSessionService(`sqlite:${join(folder, 'what?.db')}`));

@@ -1,5 +1,5 @@
 -- session.merged
-select cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US') as "replaced_at", "details"."title" as "title", cast("details"."labels" as text) as "labels", cast("details"."initial_state" as text) as "initial_state", cast("app"."state" as text) as "app_state", to_char("app"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "app_time", cast("owner"."state" as text) as "user_state", to_char("owner"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "user_time", (select to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US')
+select cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", coalesce(to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."replaced_at" as text)) as "replaced_at", "details"."title" as "title", cast("details"."labels" as text) as "labels", cast("details"."initial_state" as text) as "initial_state", cast("app"."state" as text) as "app_state", coalesce(to_char("app"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("app"."update_time" as text)) as "app_time", cast("owner"."state" as text) as "user_state", coalesce(to_char("owner"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("owner"."update_time" as text)) as "user_time", (select coalesce(to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("recent"."timestamp" as text))
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
@@ -14,29 +14,29 @@ select cast("session"."state" as text) as "state", to_char("session"."create_tim
   where "session"."app_name" = :app and "session"."user_id" = :user and "session"."id" = :session;
 
 -- session.app
-select cast("state" as text) as "state", to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time"
+select cast("state" as text) as "state", coalesce(to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("update_time" as text)) as "update_time"
   from "app_states"
   where "app_name" = :app;
 
 -- session.user
-select cast("state" as text) as "state", to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time"
+select cast("state" as text) as "state", coalesce(to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("update_time" as text)) as "update_time"
   from "user_states"
   where "app_name" = :app and "user_id" = :user;
 
 -- session.lockedState.app
-select cast("state" as text) as "state", to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time"
+select cast("state" as text) as "state", coalesce(to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("update_time" as text)) as "update_time"
   from "app_states"
   where "app_name" = :app for update;
 
 -- session.lockedState.user
-select cast("state" as text) as "state", to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time"
+select cast("state" as text) as "state", coalesce(to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("update_time" as text)) as "update_time"
   from "user_states"
   where "app_name" = :app and "user_id" = :user for update;
 
 -- currentRows.current([]).one
 select case when "session"."id" is null then (select "metadata"."value"
   from "adk_internal_metadata" as "metadata"
-  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US') as "replaced_at", cast("event"."event_data" as text) as "event_data", to_char("event"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp", (select to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US')
+  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", coalesce(to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."replaced_at" as text)) as "replaced_at", cast("event"."event_data" as text) as "event_data", coalesce(to_char("event"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("event"."timestamp" as text)) as "timestamp", (select coalesce(to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("recent"."timestamp" as text))
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
@@ -52,7 +52,7 @@ select case when "session"."id" is null then (select "metadata"."value"
 select given.position, found.*
   from json_to_recordset(cast(:rows as json)) as given("position" int, "app" text, "user" text, "session" text, "event" text) cross join lateral ((select case when "session"."id" is null then (select "metadata"."value"
   from "adk_internal_metadata" as "metadata"
-  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US') as "replaced_at", cast("event"."event_data" as text) as "event_data", to_char("event"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp", (select to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US')
+  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", coalesce(to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."replaced_at" as text)) as "replaced_at", cast("event"."event_data" as text) as "event_data", coalesce(to_char("event"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("event"."timestamp" as text)) as "timestamp", (select coalesce(to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("recent"."timestamp" as text))
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
@@ -68,13 +68,13 @@ select given.position, found.*
 -- currentRows.current(["app","user"]).one
 select case when "session"."id" is null or "app"."app_name" is null or "owner"."user_id" is null then (select "metadata"."value"
   from "adk_internal_metadata" as "metadata"
-  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US') as "replaced_at", cast("event"."event_data" as text) as "event_data", to_char("event"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp", (select to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US')
+  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", coalesce(to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."replaced_at" as text)) as "replaced_at", cast("event"."event_data" as text) as "event_data", coalesce(to_char("event"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("event"."timestamp" as text)) as "timestamp", (select coalesce(to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("recent"."timestamp" as text))
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
   limit 1) as "newest", (select count(*)
   from "events" as recent
-  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and "recent"."timestamp" >= session.update_time) as "later", cast("app"."state" as text) as "app_state", to_char("app"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "app_time", cast("owner"."state" as text) as "user_state", to_char("owner"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "user_time"
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and "recent"."timestamp" >= session.update_time) as "later", cast("app"."state" as text) as "app_state", coalesce(to_char("app"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("app"."update_time" as text)) as "app_time", cast("owner"."state" as text) as "user_state", coalesce(to_char("owner"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("owner"."update_time" as text)) as "user_time"
   from (select 1 as one) as "one"
   left join "sessions" as "session" on "session"."app_name" = :app and "session"."user_id" = :user and "session"."id" = :session
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
@@ -86,13 +86,13 @@ select case when "session"."id" is null or "app"."app_name" is null or "owner"."
 select given.position, found.*
   from json_to_recordset(cast(:rows as json)) as given("position" int, "app" text, "user" text, "session" text, "event" text) cross join lateral ((select case when "session"."id" is null or "app"."app_name" is null or "owner"."user_id" is null then (select "metadata"."value"
   from "adk_internal_metadata" as "metadata"
-  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US') as "replaced_at", cast("event"."event_data" as text) as "event_data", to_char("event"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp", (select to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US')
+  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", coalesce(to_char("side"."replaced_at", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."replaced_at" as text)) as "replaced_at", cast("event"."event_data" as text) as "event_data", coalesce(to_char("event"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("event"."timestamp" as text)) as "timestamp", (select coalesce(to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("recent"."timestamp" as text))
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
   limit 1) as "newest", (select count(*)
   from "events" as recent
-  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and "recent"."timestamp" >= session.update_time) as "later", cast("app"."state" as text) as "app_state", to_char("app"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "app_time", cast("owner"."state" as text) as "user_state", to_char("owner"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "user_time"
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and "recent"."timestamp" >= session.update_time) as "later", cast("app"."state" as text) as "app_state", coalesce(to_char("app"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("app"."update_time" as text)) as "app_time", cast("owner"."state" as text) as "user_state", coalesce(to_char("owner"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("owner"."update_time" as text)) as "user_time"
   from (select 1 as one) as "one"
   left join "sessions" as "session" on "session"."app_name" = "given"."app" and "session"."user_id" = "given"."user" and "session"."id" = "given"."session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
@@ -136,31 +136,31 @@ select 1 as "locked"
   where "app_name" = :app and "user_id" = :user for update;
 
 -- currentRows.events(2)
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "events"."app_name" || '' = :app and "events"."user_id" || '' = :user and "events"."session_id" || '' = :session and "id" in (:id0, :id1);
 
 -- currentRows.changed.all
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and "timestamp" >= :since
   order by "events"."timestamp" asc, "id" asc;
 
 -- currentRows.changed.first
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and "timestamp" >= :since
   order by "events"."timestamp" asc, "id" asc
   limit :limit;
 
 -- currentRows.changedOrReplaced.all
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and ("timestamp" >= :since or cast("event_data" as text) like "%\"adk_session_wasm\"%")
   order by "events"."timestamp" asc, "id" asc;
 
 -- currentRows.changedOrReplaced.first
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and ("timestamp" >= :since or cast("event_data" as text) like "%\"adk_session_wasm\"%")
   order by "events"."timestamp" asc, "id" asc
@@ -316,35 +316,35 @@ update "events"
   where "id" = :id and "events"."app_name" || '' = :app and "events"."user_id" || '' = :user and "events"."session_id" || '' = :session;
 
 -- read.pages.atEvent.before
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and "events"."timestamp" <= :place and ("events"."timestamp" < :place or "id" < :event)
   order by "events"."timestamp" desc, "id" desc
   limit :limit;
 
 -- read.pages.atEvent.after
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and "events"."timestamp" >= :place and ("events"."timestamp" > :place or "id" > :event)
   order by "events"."timestamp" asc, "id" asc
   limit :limit;
 
 -- read.pages.atEnd.before
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by "events"."timestamp" desc, "id" desc
   limit :limit;
 
 -- read.pages.atEnd.after
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by "events"."timestamp" asc, "id" asc
   limit :limit;
 
 -- read.place
-select to_char("events"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "place"
+select coalesce(to_char("events"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("events"."timestamp" as text)) as "place"
   from "events"
   where "id" = :event and "events"."app_name" || '' = :app and "events"."user_id" || '' = :user and "events"."session_id" || '' = :session;
 
@@ -354,20 +354,20 @@ select count(*) as "count"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session;
 
 -- read.rows.all
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by "events"."timestamp" asc, "id" asc;
 
 -- read.rows.last
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by "events"."timestamp" desc, "id" desc
   limit :last;
 
 -- read.rows.since
-select "id", cast("event_data" as text) as "event_data", "invocation_id", to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US') as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", coalesce(to_char("timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("timestamp" as text)) as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and case when jsonb_typeof("event_data" -> 'timestamp') = 'number' then ("event_data" ->> 'timestamp')::numeric not between 0 and cast(:seconds as numeric) else true end
   order by "events"."timestamp" asc, "id" asc;
@@ -406,42 +406,42 @@ select count(*) as "entries"
   limit 5001) as "counts";
 
 -- list.ofUser.creation.all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "session"."user_id" = :user;
 
 -- list.ofUser.creation.between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "session"."user_id" = :user and "session"."create_time" >= :from and "session"."create_time" <= :to;
 
 -- list.ofUser.creation.times([2,"desc",true,true])
-select to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "time"
   from "sessions" as "session"
   where "session"."app_name" = :app and "session"."user_id" = :user and "session"."create_time" < :place and "session"."create_time" >= :bound
   order by "session"."create_time" desc
   limit 2;
 
 -- list.ofUser.sessions.all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "session"."user_id" = :user and "side"."session_id" is null;
 
 -- list.ofUser.sessions.between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "session"."user_id" = :user and "side"."session_id" is null and "session"."update_time" >= :from and "session"."update_time" <= :to;
 
 -- list.ofUser.sessions.times([2,"desc",true,true])
-select to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "time"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   where "session"."app_name" = :app and "session"."user_id" = :user and "side"."session_id" is null and "session"."update_time" < :place and "session"."update_time" >= :bound
@@ -449,21 +449,21 @@ select to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
   limit 2;
 
 -- list.ofUser.sideTable.all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where case when session.update_time = side.update_time then true else false end and "side"."app_name" = :app and "side"."user_id" = :user;
 
 -- list.ofUser.sideTable.between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where case when session.update_time = side.update_time then true else false end and "side"."app_name" = :app and "side"."user_id" = :user and "side"."last_update_time" >= :from and "side"."last_update_time" <= :to;
 
 -- list.ofUser.sideTable.times([2,"desc",true,true])
-select to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "time"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   where case when session.update_time = side.update_time then true else false end and "side"."app_name" = :app and "side"."user_id" = :user and "side"."last_update_time" < :place and "side"."last_update_time" >= :bound
@@ -471,7 +471,7 @@ select to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
   limit 2;
 
 -- list.ofUser.matching.createTime(2).all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -482,7 +482,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", cast("session".
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofUser.matching.createTime(2).between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -494,7 +494,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", cast("session".
   where "session"."create_time" >= :from and "session"."create_time" <= :to;
 
 -- list.ofUser.matching.createTime(2).times([2,"desc",true,true])
-select to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "time"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -507,7 +507,7 @@ select to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
   limit 2;
 
 -- list.ofUser.matching.lastUpdateTime(2).all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -518,7 +518,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", cast("session".
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofUser.matching.lastUpdateTime(2).between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -530,7 +530,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", cast("session".
   where coalesce(side.last_update_time, session.update_time) >= :from and coalesce(side.last_update_time, session.update_time) <= :to;
 
 -- list.ofUser.matching.lastUpdateTime(2).times([2,"desc",true,true])
-select to_char(coalesce(side.last_update_time, session.update_time), 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char(coalesce(side.last_update_time, session.update_time), 'YYYY-MM-DD HH24:MI:SS.US'), cast(coalesce(side.last_update_time, session.update_time) as text)) as "time"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -555,42 +555,42 @@ select count(*) as "entries"
   limit 5001) as "counts";
 
 -- list.ofAllUsers.creation.all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app;
 
 -- list.ofAllUsers.creation.between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "session"."create_time" >= :from and "session"."create_time" <= :to;
 
 -- list.ofAllUsers.creation.times([2,"desc",true,true])
-select to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "time"
   from "sessions" as "session"
   where "session"."app_name" = :app and "session"."create_time" < :place and "session"."create_time" >= :bound
   order by "session"."create_time" desc
   limit 2;
 
 -- list.ofAllUsers.sessions.all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "side"."session_id" is null;
 
 -- list.ofAllUsers.sessions.between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "side"."session_id" is null and "session"."update_time" >= :from and "session"."update_time" <= :to;
 
 -- list.ofAllUsers.sessions.times([2,"desc",true,true])
-select to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "time"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   where "session"."app_name" = :app and "side"."session_id" is null and "session"."update_time" < :place and "session"."update_time" >= :bound
@@ -598,21 +598,21 @@ select to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
   limit 2;
 
 -- list.ofAllUsers.sideTable.all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where case when session.update_time = side.update_time then true else false end and "side"."app_name" = :app;
 
 -- list.ofAllUsers.sideTable.between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where case when session.update_time = side.update_time then true else false end and "side"."app_name" = :app and "side"."last_update_time" >= :from and "side"."last_update_time" <= :to;
 
 -- list.ofAllUsers.sideTable.times([2,"desc",true,true])
-select to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "time"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   where case when session.update_time = side.update_time then true else false end and "side"."app_name" = :app and "side"."last_update_time" < :place and "side"."last_update_time" >= :bound
@@ -620,7 +620,7 @@ select to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
   limit 2;
 
 -- list.ofAllUsers.matching.createTime(2).all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -631,7 +631,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", cast("session".
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofAllUsers.matching.createTime(2).between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -643,7 +643,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", cast("session".
   where "session"."create_time" >= :from and "session"."create_time" <= :to;
 
 -- list.ofAllUsers.matching.createTime(2).times([2,"desc",true,true])
-select to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "time"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -656,7 +656,7 @@ select to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "time"
   limit 2;
 
 -- list.ofAllUsers.matching.lastUpdateTime(2).all
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -667,7 +667,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", cast("session".
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofAllUsers.matching.lastUpdateTime(2).between
-select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US') as "create_time", to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time", to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", coalesce(to_char("session"."create_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."create_time" as text)) as "create_time", coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time", coalesce(to_char("side"."last_update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."last_update_time" as text)) as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -679,7 +679,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", cast("session".
   where coalesce(side.last_update_time, session.update_time) >= :from and coalesce(side.last_update_time, session.update_time) <= :to;
 
 -- list.ofAllUsers.matching.lastUpdateTime(2).times([2,"desc",true,true])
-select to_char(coalesce(side.last_update_time, session.update_time), 'YYYY-MM-DD HH24:MI:SS.US') as "time"
+select coalesce(to_char(coalesce(side.last_update_time, session.update_time), 'YYYY-MM-DD HH24:MI:SS.US'), cast(coalesce(side.last_update_time, session.update_time) as text)) as "time"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -692,7 +692,7 @@ select to_char(coalesce(side.last_update_time, session.update_time), 'YYYY-MM-DD
   limit 2;
 
 -- list.users(2)
-select "user_id", cast("state" as text) as "state", to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time"
+select "user_id", cast("state" as text) as "state", coalesce(to_char("update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("update_time" as text)) as "update_time"
   from "user_states"
   where "app_name" = :app and "user_id" in (:user0, :user1);
 
@@ -718,9 +718,9 @@ select "app_name" as "app", "user_id" as "user", "session_id" as "session"
   limit :most;
 
 -- delete.timesOfOne
-select to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", (select to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time"
+select coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", (select coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time"
   from "adk_session_wasm_sessions" as "side"
-  where "side"."app_name" = "session"."app_name" and "side"."user_id" = "session"."user_id" and "side"."session_id" = "session"."id") as "side_time", (select to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US')
+  where "side"."app_name" = "session"."app_name" and "side"."user_id" = "session"."user_id" and "side"."session_id" = "session"."id") as "side_time", (select coalesce(to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("recent"."timestamp" as text))
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
@@ -731,9 +731,9 @@ select to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_t
   where "session"."app_name" = :app and "session"."user_id" = :user and "session"."id" = :session for update;
 
 -- delete.timesOfAll
-select to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "update_time", (select to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US') as "side_time"
+select coalesce(to_char("session"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("session"."update_time" as text)) as "update_time", (select coalesce(to_char("side"."update_time", 'YYYY-MM-DD HH24:MI:SS.US'), cast("side"."update_time" as text)) as "side_time"
   from "adk_session_wasm_sessions" as "side"
-  where "side"."app_name" = "session"."app_name" and "side"."user_id" = "session"."user_id" and "side"."session_id" = "session"."id") as "side_time", (select to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US')
+  where "side"."app_name" = "session"."app_name" and "side"."user_id" = "session"."user_id" and "side"."session_id" = "session"."id") as "side_time", (select coalesce(to_char("recent"."timestamp", 'YYYY-MM-DD HH24:MI:SS.US'), cast("recent"."timestamp" as text))
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
