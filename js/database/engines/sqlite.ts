@@ -22,7 +22,8 @@ export const SQLITE: Engine = {
   begin: { write: ['begin immediate'], read: ['begin'] },
   locksRows: false,
   eventOrder: [sql`rowid`],
-  json: (column) => sql<string>`${column}`,
+  // A tool may have stored the text as a blob.
+  json: (column) => sql<string>`cast(${column} as text)`,
   time: (column) => sql<StoredTime>`${column}`,
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')

@@ -39,7 +39,7 @@ export interface EventColumns extends EventDataColumns {
 }
 
 /**
- * Reads a time column as a revision.
+ * Reads a time column of a session or a state as a revision.
  *
  * @param what the kind of record that the error names
  * @param id the record's id, if the error should name it
@@ -86,7 +86,7 @@ export function joinedState(
   return state === null ? undefined : sharedRow(state, updateTime);
 }
 
-/** Reads an event. Fails with `corrupt_record` if its time cannot be read. */
+/** Reads an event. If its time cannot be read, the event counts as written in 1970, and has the time of its JSON. */
 export function eventRow(columns: EventColumns): EventRow {
   return rowOfEvent(columns, fromEventData);
 }
@@ -98,7 +98,7 @@ export function adkEventRow(columns: EventColumns): EventRow {
 
 function rowOfEvent(columns: EventColumns, read: typeof fromEventData): EventRow {
   const { id, invocation_id: invocationId, event_data: eventData } = columns;
-  const seq = revisionOf(columns.timestamp, 'event', id);
+  const seq = parseTime(columns.timestamp) ?? 0;
   const event = read({ id, invocationId, eventData, timeMicros: seq });
   return {
     id,

@@ -1,5 +1,5 @@
 -- session.merged
-select "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "side"."replaced_at" as "replaced_at", "details"."title" as "title", "details"."labels" as "labels", "details"."initial_state" as "initial_state", "app"."state" as "app_state", "app"."update_time" as "app_time", "owner"."state" as "user_state", "owner"."update_time" as "user_time", (select "recent"."timestamp"
+select cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "side"."replaced_at" as "replaced_at", "details"."title" as "title", cast("details"."labels" as text) as "labels", cast("details"."initial_state" as text) as "initial_state", cast("app"."state" as text) as "app_state", "app"."update_time" as "app_time", cast("owner"."state" as text) as "user_state", "owner"."update_time" as "user_time", (select "recent"."timestamp"
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
@@ -14,29 +14,29 @@ select "session"."state" as "state", "session"."create_time" as "create_time", "
   where "session"."app_name" = :app and "session"."user_id" = :user and "session"."id" = :session;
 
 -- session.app
-select "state" as "state", "update_time" as "update_time"
+select cast("state" as text) as "state", "update_time" as "update_time"
   from "app_states"
   where "app_name" = :app;
 
 -- session.user
-select "state" as "state", "update_time" as "update_time"
+select cast("state" as text) as "state", "update_time" as "update_time"
   from "user_states"
   where "app_name" = :app and "user_id" = :user;
 
 -- session.lockedState.app
-select "state" as "state", "update_time" as "update_time"
+select cast("state" as text) as "state", "update_time" as "update_time"
   from "app_states"
   where "app_name" = :app;
 
 -- session.lockedState.user
-select "state" as "state", "update_time" as "update_time"
+select cast("state" as text) as "state", "update_time" as "update_time"
   from "user_states"
   where "app_name" = :app and "user_id" = :user;
 
 -- currentRows.current([]).one
 select case when "session"."id" is null then (select "metadata"."value"
   from "adk_internal_metadata" as "metadata"
-  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "side"."replaced_at" as "replaced_at", "event"."event_data" as "event_data", "event"."timestamp" as "timestamp", (select "recent"."timestamp"
+  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "side"."replaced_at" as "replaced_at", cast("event"."event_data" as text) as "event_data", "event"."timestamp" as "timestamp", (select "recent"."timestamp"
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
@@ -51,13 +51,13 @@ select case when "session"."id" is null then (select "metadata"."value"
 -- currentRows.current(["app","user"]).one
 select case when "session"."id" is null or "app"."app_name" is null or "owner"."user_id" is null then (select "metadata"."value"
   from "adk_internal_metadata" as "metadata"
-  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "side"."replaced_at" as "replaced_at", "event"."event_data" as "event_data", "event"."timestamp" as "timestamp", (select "recent"."timestamp"
+  where "metadata"."key" = 'adk_session_wasm_floor') end as "floor", "event"."id", "event"."invocation_id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "side"."replaced_at" as "replaced_at", cast("event"."event_data" as text) as "event_data", "event"."timestamp" as "timestamp", (select "recent"."timestamp"
   from "events" as recent
   where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id
   order by "recent"."timestamp" desc
   limit 1) as "newest", (select count(*)
   from "events" as recent
-  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and "recent"."timestamp" >= session.update_time) as "later", "app"."state" as "app_state", "app"."update_time" as "app_time", "owner"."state" as "user_state", "owner"."update_time" as "user_time"
+  where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id and "recent"."timestamp" >= session.update_time) as "later", cast("app"."state" as text) as "app_state", "app"."update_time" as "app_time", cast("owner"."state" as text) as "user_state", "owner"."update_time" as "user_time"
   from (select 1 as one) as "one"
   left join "sessions" as "session" on "session"."app_name" = :app and "session"."user_id" = :user and "session"."id" = :session
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
@@ -86,33 +86,33 @@ select 1 as "locked"
   where "app_name" = :app and "user_id" = :user for update;
 
 -- currentRows.events(2)
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "events"."app_name" = :app and "events"."user_id" = :user and "events"."session_id" = :session and "id" in (:id0, :id1);
 
 -- currentRows.changed.all
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and "timestamp" >= :since
   order by rowid asc;
 
 -- currentRows.changed.first
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and "timestamp" >= :since
   order by rowid asc
   limit :limit;
 
 -- currentRows.changedOrReplaced.all
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
-  where "app_name" = :app and "user_id" = :user and "session_id" = :session and ("timestamp" >= :since or "event_data" like "%\"adk_session_wasm\"%")
+  where "app_name" = :app and "user_id" = :user and "session_id" = :session and ("timestamp" >= :since or cast("event_data" as text) like "%\"adk_session_wasm\"%")
   order by rowid asc;
 
 -- currentRows.changedOrReplaced.first
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
-  where "app_name" = :app and "user_id" = :user and "session_id" = :session and ("timestamp" >= :since or "event_data" like "%\"adk_session_wasm\"%")
+  where "app_name" = :app and "user_id" = :user and "session_id" = :session and ("timestamp" >= :since or cast("event_data" as text) like "%\"adk_session_wasm\"%")
   order by rowid asc
   limit :limit;
 
@@ -254,28 +254,28 @@ update "events"
   where "id" = :id and "events"."app_name" = :app and "events"."user_id" = :user and "events"."session_id" = :session;
 
 -- read.pages.atEvent.before
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and rowid < :place
   order by rowid desc
   limit :limit;
 
 -- read.pages.atEvent.after
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and rowid > :place
   order by rowid asc
   limit :limit;
 
 -- read.pages.atEnd.before
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by rowid desc
   limit :limit;
 
 -- read.pages.atEnd.after
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by rowid asc
@@ -292,39 +292,39 @@ select count(*) as "count"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session;
 
 -- read.rows.all
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by rowid asc;
 
 -- read.rows.last
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by rowid desc
   limit :last;
 
 -- read.rows.since
-select "id", "event_data" as "event_data", "invocation_id", "timestamp" as "timestamp"
+select "id", cast("event_data" as text) as "event_data", "invocation_id", "timestamp" as "timestamp"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and case when json_valid("event_data") and json_type("event_data", '$.timestamp') in ('integer', 'real') then json_extract("event_data", '$.timestamp') not between 0 and :seconds else 1 end
   order by rowid asc;
 
 -- read.jsons.all
-select "id", "event_data" as "event_data"
+select "id", cast("event_data" as text) as "event_data"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by rowid asc;
 
 -- read.jsons.last
-select "id", "event_data" as "event_data"
+select "id", cast("event_data" as text) as "event_data"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session
   order by rowid desc
   limit :last;
 
 -- read.jsons.since
-select "id", "event_data" as "event_data"
+select "id", cast("event_data" as text) as "event_data"
   from "events"
   where "app_name" = :app and "user_id" = :user and "session_id" = :session and case when json_valid("event_data") and json_type("event_data", '$.timestamp') in ('integer', 'real') then json_extract("event_data", '$.timestamp') not between 0 and :seconds else 1 end
   order by rowid asc;
@@ -342,14 +342,14 @@ select count(*) as "entries"
   limit 5001) as "counts";
 
 -- list.ofUser.creation.all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "session"."user_id" = :user;
 
 -- list.ofUser.creation.between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
@@ -363,14 +363,14 @@ select "session"."create_time" as "time"
   limit 2;
 
 -- list.ofUser.sessions.all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "session"."user_id" = :user and "side"."session_id" is null;
 
 -- list.ofUser.sessions.between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
@@ -385,14 +385,14 @@ select "session"."update_time" as "time"
   limit 2;
 
 -- list.ofUser.sideTable.all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where case when session.update_time = side.update_time then true else false end and "side"."app_name" = :app and "side"."user_id" = :user;
 
 -- list.ofUser.sideTable.between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
@@ -407,7 +407,7 @@ select "side"."last_update_time" as "time"
   limit 2;
 
 -- list.ofUser.matching.createTime(2).all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -418,7 +418,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", "session"."stat
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofUser.matching.createTime(2).between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -443,7 +443,7 @@ select "session"."create_time" as "time"
   limit 2;
 
 -- list.ofUser.matching.lastUpdateTime(2).all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -454,7 +454,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", "session"."stat
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofUser.matching.lastUpdateTime(2).between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and "entry"."user_id" = :user and exists ( select 1
@@ -491,14 +491,14 @@ select count(*) as "entries"
   limit 5001) as "counts";
 
 -- list.ofAllUsers.creation.all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app;
 
 -- list.ofAllUsers.creation.between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
@@ -512,14 +512,14 @@ select "session"."create_time" as "time"
   limit 2;
 
 -- list.ofAllUsers.sessions.all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "side"."session_id" is null;
 
 -- list.ofAllUsers.sessions.between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_sessions" as "side" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id and "side"."update_time" = "session"."update_time"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
@@ -534,14 +534,14 @@ select "session"."update_time" as "time"
   limit 2;
 
 -- list.ofAllUsers.sideTable.all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where case when session.update_time = side.update_time then true else false end and "side"."app_name" = :app;
 
 -- list.ofAllUsers.sideTable.between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "adk_session_wasm_sessions" as "side"
   left join "sessions" as "session" on side.app_name = session.app_name and side.user_id = session.user_id and side.session_id = session.id
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
@@ -556,7 +556,7 @@ select "side"."last_update_time" as "time"
   limit 2;
 
 -- list.ofAllUsers.matching.createTime(2).all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -567,7 +567,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", "session"."stat
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofAllUsers.matching.createTime(2).between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -592,7 +592,7 @@ select "session"."create_time" as "time"
   limit 2;
 
 -- list.ofAllUsers.matching.lastUpdateTime(2).all
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -603,7 +603,7 @@ select "session"."user_id" as "user_id", "session"."id" as "id", "session"."stat
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time;
 
 -- list.ofAllUsers.matching.lastUpdateTime(2).between
-select "session"."user_id" as "user_id", "session"."id" as "id", "session"."state" as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", "details"."labels" as "labels"
+select "session"."user_id" as "user_id", "session"."id" as "id", cast("session"."state" as text) as "state", "session"."create_time" as "create_time", "session"."update_time" as "update_time", "side"."update_time" as "side_time", "side"."last_update_time" as "last_update_time", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from (select distinct "entry"."user_id", "entry"."session_id"
   from "adk_session_wasm_terms" as "entry"
   where "entry"."app_name" = :app and "entry"."term" >= :from0 and "entry"."term" < :to0 and exists ( select 1
@@ -628,12 +628,12 @@ select coalesce(side.last_update_time, session.update_time) as "time"
   limit 2;
 
 -- list.users(2)
-select "user_id", "state" as "state", "update_time" as "update_time"
+select "user_id", cast("state" as text) as "state", "update_time" as "update_time"
   from "user_states"
   where "app_name" = :app and "user_id" in (:user0, :user1);
 
 -- describe.details
-select "details"."session_id" as "details", "details"."title" as "title", "details"."labels" as "labels"
+select "details"."session_id" as "details", "details"."title" as "title", cast("details"."labels" as text) as "labels"
   from "sessions" as "session"
   left join "adk_session_wasm_details" as "details" on details.app_name = session.app_name and details.user_id = session.user_id and details.session_id = session.id and details.create_time = session.create_time
   where "session"."app_name" = :app and "session"."user_id" = :user and "session"."id" = :session;

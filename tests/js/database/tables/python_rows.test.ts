@@ -45,6 +45,20 @@ describe('A row that Python has written', () => {
     assert.deepEqual(read?.state, { a: null, b: null, c: 'NaN and "Infinity' });
   });
 
+  it('is read if its texts are blobs, as Python reads them', async () => {
+    session('blobs', '{"n": 1}');
+    event('blobs', 'e1', '2023-11-14 22:13:20.123457', '{"author": "user"}');
+    database.exec(`update sessions set state = cast(state as blob) where id = 'blobs';
+      update events set event_data = cast(event_data as blob) where session_id = 'blobs'`);
+    const key = { ...USER, sessionId: 'blobs' };
+    assert.deepEqual((await service.getSession(key))?.state, { n: 1 });
+    const { events } = await service.listEvents({ ...key, limit: 1 });
+    assert.equal(events[0]?.author, 'user');
+    database.exec("update sessions set state = x'ff' where id = 'blobs'");
+    await assert.rejects(service.getSession(key), { code: 'corrupt_record' });
+    await service.deleteSession(key);
+  });
+
   it('is readable without rows of its app and user', async () => {
     session('alone', '{"n": 1}');
     event('alone', 'e1', '2023-11-14 22:13:20.123457', null);

@@ -9,6 +9,7 @@ import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { isSessionError } from '../../../../js/index.js';
+import { eventOf } from '../cases/concurrency.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-damaged-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,4 +55,28 @@ describe('A row with a damaged time', () => {
     assert.deepEqual(await service.getUserState(USER), {});
     assert.deepEqual(await service.getAppState(APP), {});
   });
+});
+
+it('an event with a damaged time is read in pages, measured, and given to a stale handle', async () => {
+  const path = join(folder, 'event.db');
+  await using service = new DatabaseSessionService(`sqlite:${path}`);
+  const session = await service.createSession(KEY);
+  for (const id of ['a', 'b']) await service.appendEvent({ session, event: eventOf(id) });
+  const other = new Sqlite(path);
+  other.exec("update events set timestamp = 'damaged' where id = 'a'");
+  other.close();
+  const { events } = await service.listEvents({ ...KEY, limit: 2 });
+  assert.deepEqual(
+    events.map(({ timestamp }) => timestamp),
+    session.events.map(({ timestamp }) => timestamp),
+  );
+  assert.equal((await service.sessionInfo(KEY)).eventCount, 2);
+  const stale = await service.getSession(KEY);
+  await service.appendEvent({ session, event: eventOf('c') });
+  assert.ok(stale);
+  await service.appendEvent({ session: stale, event: eventOf('d') });
+  assert.deepEqual(
+    stale.events.map(({ id }) => id),
+    ['a', 'b', 'c', 'd'],
+  );
 });
