@@ -218,8 +218,7 @@ interface Line {
 function isJsonLine(text: string, isFirst: boolean): boolean {
   if (!isFirst && !text.startsWith('{')) return false;
   try {
-    const json: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
-    const names = Object.keys(Object(json) as object);
+    const names = Object.keys(Object(parseJson(text)) as object);
     return isFirst || ['format', 'appName', 'app_name'].some((name) => names.includes(name));
   } catch {
     return false;

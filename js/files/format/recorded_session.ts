@@ -2,6 +2,7 @@ import { ID_RULE, isId } from '../../model/values/ids.js';
 import { createEventActions } from '../../model/event/create_event.js';
 import { takeDescription } from '../../model/description.js';
 import type { SessionChanges } from '../../model/session.js';
+import { pythonJsonToJson } from '../../python/numbers.js';
 import type { JsonObject } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
 import { describeKind, malformedFile, requireJsonObject } from './malformed_file.js';
@@ -32,13 +33,13 @@ const SESSION_FIELDS = new Set(
 );
 
 /**
- * Parses JSON text, with or without a byte order mark.
+ * Parses JSON text, with or without a byte order mark. `NaN` and the infinities, which Python writes, become `null`.
  *
  * @throws SessionError `invalid_argument` if the text is not JSON
  */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\ufeff/, ''));
+    return JSON.parse(pythonJsonToJson(text.replace(/^\ufeff/, '')));
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw malformedFile([], `is not JSON: ${reason}`, error);

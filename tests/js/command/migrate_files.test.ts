@@ -26,6 +26,18 @@ describe('A migration of session files', () => {
     await service.close();
   });
 
+  it("reads NaN of Python's json module as null, in JSON Lines and in one session", async () => {
+    const session = { ...pythonSession, state: { n: 'N' } };
+    for (const [end, indent] of [
+      ['.json', 2],
+      ['.jsonl', 0],
+    ] as const) {
+      const from = newPath(end);
+      writeFileSync(from, JSON.stringify(session, undefined, indent).replace('"N"', 'NaN'));
+      assert.deepEqual(row(await command('migrate', from, newUrl()), 'verified'), [1, 4]);
+    }
+  });
+
   it('copies recorded files exactly', { skip: NOT_RECORDED }, async () => {
     const [to, file] = [newUrl(), newPath('.jsonl')];
     assert.equal((await command('migrate', RECORDED, to)).code, 0);

@@ -71,6 +71,12 @@ describe('A recorded session', () => {
     assert.deepEqual(sessionFromFile(`\ufeff${JSON.stringify(pythonSession)}`), session);
   });
 
+  it("is read with null for NaN and infinities, which Python's json module writes", () => {
+    const text = JSON.stringify({ ...pythonSession, state: { n: 'N', text: 'NaN' } });
+    const { state } = sessionFromFile(text.replace('"N"', '[NaN, -Infinity]'));
+    assert.deepEqual(state, { n: [null, null], text: 'NaN' });
+  });
+
   it('is the same in each of the four dialects', () => {
     const session = sessionFromFile(pythonSession);
     for (const casing of ['camel', 'snake'] as const) {
