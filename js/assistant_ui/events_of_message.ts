@@ -19,10 +19,12 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
     ? [{ role, parts: [...partsOf(content), ...attached.flat()] }]
     : modelContents(content);
   const isIncomplete = status?.type === 'incomplete';
+  // A message with such a call would be read as one that waits for its result.
+  const isDone = status?.type === 'complete' && content.some(isUnanswered);
   const assistantUi = {
     messageId: id,
     parentId,
-    ...(isIncomplete && { status }),
+    ...((isIncomplete || isDone) && { status }),
     ...(attached.length > 0 && {
       attachments: attachments.map(({ id, type, name, contentType }, index) => ({
         id,
@@ -84,6 +86,10 @@ function failureOf({ reason, error }: NonNullable<GivenMessage['status']>): Part
   return reason === 'cancelled'
     ? { interrupted: true }
     : { errorCode: reason!, ...(typeof error === 'string' && { errorMessage: error }) };
+}
+
+function isUnanswered(part: GivenPart): boolean {
+  return part.type === 'tool-call' && responsePartOf(part) === undefined;
 }
 
 function partsOf(content: readonly GivenPart[]): Part[] {

@@ -68,7 +68,7 @@ export interface Attachment extends AttachmentName {
 
 /** How an assistant's message ended. */
 export type MessageStatus =
-  | { readonly type: 'complete'; readonly reason: 'stop' }
+  | { readonly type: 'complete'; readonly reason: 'stop' | 'unknown' }
   | { readonly type: 'requires-action'; readonly reason: 'tool-calls' }
   | {
       readonly type: 'incomplete';
@@ -153,7 +153,7 @@ export interface GivenItem {
 export interface MessageMark {
   readonly messageId: string;
   readonly parentId: string | null;
-  /** Only if the message did not complete. */
+  /** Only if it does not follow from the events: an incomplete message, or a complete one with a call without a result. */
   readonly status?: MessageStatus;
   /** The last parts of the message belong to these attachments, `length` parts to each. */
   readonly attachments?: readonly (AttachmentName & { readonly length: number })[];

@@ -118,23 +118,6 @@ describe('The history of a thread', () => {
     );
   });
 
-  it('keeps how a message ended', async () => {
-    const statuses = [
-      { type: 'incomplete', reason: 'cancelled' },
-      { type: 'incomplete', reason: 'length' },
-      { type: 'incomplete', reason: 'error', error: 'no model' },
-      { type: 'complete', reason: 'stop' },
-    ];
-    const messages = statuses.map((status, index) =>
-      message(`m${index}`, 'assistant', [], { status }),
-    );
-    const { loaded } = await reloaded(...messages);
-    assert.deepEqual(
-      loaded.messages.map(({ message }) => message.role === 'assistant' && message.status),
-      statuses,
-    );
-  });
-
   it('keeps branches', async () => {
     const service = new InMemorySessionService();
     await service.createSession(KEY);

@@ -5,14 +5,13 @@ import { answered, historyOf, message, reloaded, text } from './threads.js';
 
 describe('A message of a thread that is stored again', () => {
   it('replaces the stored one, in its place', async () => {
-    const waiting = message('m1', 'assistant', [answered]);
+    const status = { type: 'requires-action', reason: 'tool-calls' };
+    const waiting = message('m1', 'assistant', [answered], { status });
     const { loaded, service } = await reloaded(waiting, message('m2', 'user', [text('later')]));
     const [{ message: first } = assert.fail()] = loaded.messages;
-    assert.deepEqual(first.role === 'assistant' && first.status, {
-      type: 'requires-action',
-      reason: 'tool-calls',
-    });
-    const done = { ...waiting, content: [{ ...answered, result: 5 }, text('Five.')] };
+    assert.deepEqual(first.role === 'assistant' && first.status, status);
+    const content = [{ ...answered, result: 5 }, text('Five.')];
+    const done = message('m1', 'assistant', content);
     await historyOf(service, 's1').update({ message: done, parentId: null });
     const { messages } = await historyOf(service, 's1').load();
     assert.deepEqual(
