@@ -59,7 +59,10 @@ export class EngineAddresses {
       }
     }
     if (baseUrl !== undefined && !isHttp(baseUrl)) {
-      throw invalid('baseUrl', 'must be an http: or https: URL without user and password');
+      throw invalid(
+        'baseUrl',
+        'must be an http: or https: URL without user, password, query and fragment',
+      );
     }
     this.#options = options;
     this.#engine =
@@ -149,8 +152,9 @@ function serverUrl(baseUrl: string | undefined, location: string | undefined): s
   return `https://${host}/${API_VERSION}`;
 }
 
+/** Whether paths can be appended to the URL. Behind a query they would be a part of it. */
 function isHttp(url: unknown): boolean {
-  if (typeof url !== 'string') return false;
+  if (typeof url !== 'string' || /[?#]/.test(url)) return false;
   try {
     const { protocol, username, password } = new URL(url);
     return /^https?:$/.test(protocol) && username === '' && password === '';

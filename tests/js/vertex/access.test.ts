@@ -113,6 +113,8 @@ describe('An agent engine', () => {
     ['a location with a path in it', { projectId: 'tea', location: 'a/b' }, '7', /must consist of letters/],
     ['a project that leads elsewhere', { projectId: '..', location: 'eu' }, '7', /projectId must consist of letters/],
     ['a server that is no URL', { ...inProject, baseUrl: 'ftp://s3cret' }, '7', /http/],
+    ['a server with a query', { ...inProject, baseUrl: 'https://proxy/?key=s3cret' }, '7', /query/],
+    ['a server with a fragment', { ...inProject, baseUrl: 'https://proxy/#s3cret' }, '7', /query/],
     ['a server with a password', { ...inProject, baseUrl: 'https://ada:s3cret@proxy' }, '7', /without user/],
     ['an empty token', { ...inProject, accessToken: '' }, '7', /token/],
     ['no time for a call', { ...inProject, callTimeoutMs: -1 }, '7', /callTimeoutMs must be a whole/],
