@@ -3,7 +3,8 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import { type Command, parseCommand, USAGE } from './arguments.js';
 import { overwriteNeedsDatabase } from './stores/file_target.js';
 import { migrate, type MigrateResult } from './migrate.js';
-import { describeStore, makeSource, makeTarget, placeOf } from './stores/open_store.js';
+import { describeStore, parseLocation } from './stores/location.js';
+import { makeSource, makeTarget } from './stores/open_store.js';
 import { type Output, Progress } from './progress.js';
 import type { Source, Target } from './stores/store.js';
 
@@ -34,11 +35,12 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
       out.write(command.sql);
       return 0;
     }
-    const { from, to, apps, timeUnit, overwrite, fromNames, toNames } = command;
+    const { apps, timeUnit, overwrite, fromNames, toNames } = command;
+    const from = parseLocation('FROM', command.from);
+    const to = parseLocation('TO', command.to);
     source = makeSource(from, { apps, timeUnit }, fromNames);
     target = makeTarget(to, toNames);
-    const isSameStore = placeOf('FROM', from) === placeOf('TO', to);
-    if (isSameStore && JSON.stringify(fromNames) === JSON.stringify(toNames)) {
+    if (from.place === to.place && JSON.stringify(fromNames) === JSON.stringify(toNames)) {
       throw invalid('TO', 'must not be FROM');
     }
     if (overwrite && target.isFile) throw overwriteNeedsDatabase();

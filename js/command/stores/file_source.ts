@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TimeUnit } from '../../python/time.js';
 import { SessionError } from '../../errors/errors.js';
-import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
+import { describeLine, parseLine, readHeaderUnit } from '../../files/format/stream_format.js';
 import { readLines } from '../../files/import/read_lines.js';
 import { malformedFile, requireJsonObject } from '../../files/format/malformed_file.js';
 import { parseJson } from '../../files/format/recorded_session.js';
@@ -157,7 +157,7 @@ export class FileSource implements Source {
   }
 
   #parseItems(json: SessionFile, timeUnit: TimeUnit | undefined): readonly PositionlessItem[] {
-    const { kind, ...names } = describeLine(json, undefined);
+    const { kind, ...names } = describeLine(json);
     if (kind !== 'session') {
       const key = {
         appName: requireId('appName', names.appName),

@@ -2,8 +2,12 @@ import { invalid } from '../../errors/invalid.js';
 import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SessionError } from '../../errors/errors.js';
-import { STREAM_FORMAT, STREAM_VERSION } from '../../files/format/stream_format.js';
-import { describeLine, parseLine, readHeaderUnit } from '../../files/import/import_sessions.js';
+import {
+  describeLine,
+  headerOf,
+  parseLine,
+  readHeaderUnit,
+} from '../../files/format/stream_format.js';
 import {
   type Dialect,
   fileOf,
@@ -112,7 +116,7 @@ export class FileTarget implements Target {
 
   /** Reads the existing lines, and prepares the end of the file for the next line. */
   async #scan(file: FileHandle): Promise<void> {
-    const header = `${JSON.stringify({ format: STREAM_FORMAT, version: STREAM_VERSION, ...this.#dialect })}\n`;
+    const header = `${JSON.stringify(headerOf(this.#dialect))}\n`;
     for await (const line of byteLines(file)) {
       if (line.isEnded || isJson(line)) {
         this.#recordLine(line);
@@ -140,7 +144,7 @@ export class FileTarget implements Target {
       return;
     }
     if (!this.#hasHeader) throw this.#foreignFileError();
-    const { kind, ...names } = describeLine(json, undefined);
+    const { kind, ...names } = describeLine(json);
     const appName = requireId('appName', names.appName);
     const position = { offset, length: bytes.length };
     if (kind === 'appState') {

@@ -6,7 +6,7 @@ import type { Abortable, UserRequest } from '../../model/session.js';
 import type { SessionsRequest } from '../../model/session_list.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { type Dialect, fileOf, type SessionDialect, takeDialect } from '../format/session_file.js';
-import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
+import { headerOf } from '../format/stream_format.js';
 import { type ExportedMembers, readingMethods, readWholeSession } from '../format/whole_session.js';
 
 /**
@@ -86,7 +86,7 @@ export async function* exportSessions(
   const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
   const appNames = new Set(apps.map((app) => requireId('appName', app)));
   if (userId !== undefined) requireId('userId', userId);
-  yield formatLine({ format: STREAM_FORMAT, version: STREAM_VERSION, ...dialect });
+  yield formatLine(headerOf(dialect));
   for (const app of appNames) {
     yield* appLines(service, { appName: app, userId, signal }, dialect, members);
   }

@@ -1,20 +1,17 @@
-import { kindOf } from '../../errors/describe.js';
 import type { TimeUnit } from '../../python/time.js';
-import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { requireId } from '../../model/values/ids.js';
-import { isPlainObject } from '../../json/rules.js';
 import { requireNotAborted } from '../../call/call.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import { requireService } from '../../call/given_service.js';
 import type { Abortable } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { STREAM_FORMAT, STREAM_VERSION } from '../format/stream_format.js';
 import { importSession, requireSharedState } from './import_session.js';
 import { readLines, type LinesSource } from './read_lines.js';
-import { malformedFile, requireJsonObject } from '../format/malformed_file.js';
-import { parseJson } from '../format/recorded_session.js';
+import { requireJsonObject } from '../format/malformed_file.js';
 import { requireTimeUnit, type SessionFile } from '../format/session_file.js';
+import { describeLine, parseLine, readHeaderUnit } from '../format/stream_format.js';
 import { addPrefix } from './shared_state.js';
 import type { SharedState } from './state_plan.js';
 
@@ -143,50 +140,6 @@ export async function* importSessions(
     }
     yield outcome;
   }
-}
-
-/**
- * Parses a line.
- *
- * @throws SessionError `invalid_argument` if it is not a JSON object
- */
-export function parseLine(text: string): SessionFile {
-  const json = parseJson(text);
-  if (isPlainObject(json)) return json;
-  throw malformedFile([], `must have an object on each line; this line is ${kindOf(json)}`);
-}
-
-/**
- * Returns the time unit that the first line of an {@link exportSessions} stream states.
- *
- * @throws SessionError `unsupported` for an unknown format or version
- */
-export function readHeaderUnit({ format, version, timeUnit }: SessionFile): TimeUnit {
-  if (format === STREAM_FORMAT && version === STREAM_VERSION) return requireTimeUnit(timeUnit);
-  throw new SessionError(
-    'unsupported',
-    `The stream has the format ${JSON.stringify(format)}, version ${JSON.stringify(version)}; ` +
-      `this package reads "${STREAM_FORMAT}", version ${STREAM_VERSION}. Update the package.`,
-  );
-}
-
-/** Returns the kind of a line and the names in it; absent names are left out. */
-export function describeLine(
-  json: SessionFile,
-  replacementApp: string | undefined,
-): Omit<ImportOutcome, 'line' | 'error'> {
-  const appName = textOrUndefined(replacementApp ?? json.appName ?? json.app_name);
-  const userId = textOrUndefined(json.userId ?? json.user_id);
-  const app = appName === undefined ? {} : { appName };
-  if (Object.hasOwn(json, 'appState')) return { kind: 'appState', ...app };
-  const user = userId === undefined ? app : { ...app, userId };
-  if (Object.hasOwn(json, 'userState')) return { kind: 'userState', ...user };
-  const sessionId = textOrUndefined(json.id);
-  return { kind: 'session', ...user, ...(sessionId !== undefined && { sessionId }) };
-}
-
-function textOrUndefined(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 async function importLine(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
 import { type MigrateOptions, type MigrateResult } from '../../../js/command/migrate.js';
-import { describeStore } from '../../../js/command/stores/open_store.js';
+import { describeStore } from '../../../js/command/stores/location.js';
 import { Progress } from '../../../js/command/progress.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { command, newFolder } from './stores.js';
