@@ -232,14 +232,12 @@ function requireVersion(value: string | undefined, engine: Engine): void {
   }
   const version = Number(value);
   if (version === SCHEMA_VERSION) return;
-  if (version > SCHEMA_VERSION) {
-    throw refused(
-      engine,
-      `is of schema version ${version}; install a newer adk-session-wasm`,
-      'storage_newer',
-    );
-  }
-  throw pickled(engine);
+  if (version < SCHEMA_VERSION) throw pickled(engine);
+  throw refused(
+    engine,
+    `is of schema version ${value}; install a newer adk-session-wasm`,
+    'storage_newer',
+  );
 }
 
 /** Without a version in the metadata, goes by the columns of `events`, as Python does. */

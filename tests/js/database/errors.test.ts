@@ -137,6 +137,12 @@ describe('Tables of another layout', () => {
       /version 2/,
       [metadata, "insert into adk_internal_metadata values ('schema_version', '2')"],
     ],
+    [
+      'a version that is not a number',
+      'storage_newer',
+      /version v2/,
+      [metadata, "insert into adk_internal_metadata values ('schema_version', 'v2')"],
+    ],
     ['a missing version', 'storage_unavailable', /schema_version/, [metadata]],
     [
       'tables of another program',
