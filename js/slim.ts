@@ -5,13 +5,14 @@
  * @module adk-session-wasm/slim
  */
 import { loadWasm as load, provideWasm } from './wasm/loading.js';
+import { raceSignal, TimeLimit } from './call/time_limit.js';
 import { SessionError } from './errors/errors.js';
 import type { HostResponse, HostUrl, HostWasmModule } from './model/host.js';
 
 export * from './exports.js';
 
-/** Milliseconds for fetching the wasm: enough for a slow network. All calls of services wait for it. */
-const FETCH_TIMEOUT_MS = 60_000;
+/** Milliseconds for loading the wasm: enough for a slow network. All calls of services wait for it. */
+const TIMEOUT_MS = 60_000;
 
 /**
  * The location of the wasm: its URL, its bytes, a Response with them, or the compiled module.
@@ -30,8 +31,8 @@ export type WasmLocation =
 /**
  * Loads the wasm. Calls made meanwhile wait for it; synchronous ones throw `not_loaded`.
  *
- * @param location the location or a promise of it. A URL is fetched, within 60 s; after a failure the
- *   next call of any method fetches it again.
+ * @param location the location or a promise of it, which has 60 s to be there. After a failure the next
+ *   call of any method tries again, and fetches a URL again.
  * @throws SessionError (as a rejection) `wasm_unavailable`, naming URL, status and content type
  *
  * @example
@@ -43,14 +44,31 @@ export type WasmLocation =
  * ```
  */
 export async function loadWasm(location: WasmLocation | Promise<WasmLocation>): Promise<void> {
-  provideWasm({ module: async () => compile(await location) });
+  provideWasm({ module: () => compileInTime(location) });
   await load();
 }
 
-async function compile(location: WasmLocation): Promise<WebAssembly.Module> {
+async function compileInTime(
+  location: WasmLocation | Promise<WasmLocation>,
+): Promise<WebAssembly.Module> {
+  const limit = new TimeLimit(TIMEOUT_MS, lateWasm);
+  try {
+    const compiled = (async () => compile(await location, limit.signal))();
+    return await raceSignal(limit.signal, compiled);
+  } finally {
+    limit.end();
+  }
+}
+
+function lateWasm(): SessionError {
+  const message = `The wasm was not there within ${TIMEOUT_MS} ms; the next call tries again.`;
+  return new SessionError('wasm_unavailable', message);
+}
+
+async function compile(location: WasmLocation, signal: AbortSignal): Promise<WebAssembly.Module> {
   if (location instanceof WebAssembly.Module) return location;
   if (typeof location === 'string' || location instanceof URL)
-    return compile(await fetch(location, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) }));
+    return compile(await fetch(location, { signal }), signal);
   if (!(location instanceof Response)) return WebAssembly.compile(location as BufferSource);
   // Not `compileStreaming`, which fails if the server sends another content type.
   const bytes = new Uint8Array(await location.clone().arrayBuffer());

@@ -34,7 +34,7 @@ interface Limits {
   readonly since?: number;
 }
 
-/** Deletes the copies that were used least recently. Never one with unsent changes. */
+/** Deletes the copies that were used least recently. Never one with unsent changes, or one that is being written. */
 export class Bounds {
   readonly #context: CacheContext;
   readonly #usedAt = new Map<string, number>();
@@ -151,13 +151,14 @@ export class Bounds {
       // The copy that was used last stays, however large it is.
       const isWithin = rest <= most && (total <= mostBytes || rest === 1);
       if (isWithin && usedAt >= since) break;
-      if (!wasSent || unsent.has(nameOf(key))) continue;
+      const name = nameOf(key);
+      if (!wasSent || unsent.has(name) || unsent.pins.isWriting(name)) continue;
       const head = await local.head(key);
       if (head === undefined || !isSent(await records.session(key), head)) continue;
       // Only if it has not changed since. Without a copy the record says only what the remote had.
       if (!(await local.delete(key, head))) continue;
       await records.removeCopy(key, head.created, {});
-      this.#usedAt.delete(nameOf(key));
+      this.#usedAt.delete(name);
       rest -= 1;
       total -= bytes;
     }

@@ -79,6 +79,11 @@ export class Pins {
     }
   }
 
+  /** Whether a local write of a session is under way. */
+  isWriting(name: string): boolean {
+    return [...this.#writes.keys()].some(({ key }) => nameOf(key) === name);
+  }
+
   /** Waits for the local writes that are under way. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#writes.values());

@@ -7,7 +7,17 @@ import {
   type StoredSessionService,
 } from '../../../../js/index.js';
 import type { CachedSessionService } from '../../../../js/cache/index.js';
-import { event, KEY, openCache, Server, until, untilSent, USER } from '../fixture.js';
+import {
+  event,
+  hasCode,
+  idsOf,
+  KEY,
+  openCache,
+  Server,
+  until,
+  untilSent,
+  USER,
+} from '../fixture.js';
 import { COPIES, HeldLocal, type LocalRequest, OWN, RECORDS } from './held_local.js';
 
 async function copiesIn(local: StoredSessionService): Promise<string[]> {
@@ -170,6 +180,24 @@ describe('A full local storage', () => {
     await cache.sync();
     assert.equal((await server.service.getSession(KEY))?.id, 's1');
     await until(() => untilSent(cache));
+    await cache.close();
+  });
+
+  it('a write does not delete the copy that it changes', async () => {
+    const server = new Server();
+    const local = await HeldLocal.open();
+    const { cache } = openCache(server, { local: local.tab() });
+    const session = await cache.createSession(KEY);
+    await cache.sync();
+    local.before = ({ verb, appName }) => {
+      if (verb !== 'append' || appName !== COPIES) return;
+      throw new SessionError('quota_exceeded', 'There is no room.');
+    };
+    const append = () => cache.appendEvent({ session, event: event('e1') });
+    await assert.rejects(append, hasCode('quota_exceeded'));
+    local.before = () => undefined;
+    await append();
+    assert.deepEqual(idsOf(await cache.getSession(KEY)), ['e1']);
     await cache.close();
   });
 
