@@ -36,7 +36,6 @@ import {
   sessionIn,
   sessionReader,
 } from './responses.js';
-import type { CallLimit } from '../http/call_limit.js';
 import type { Query } from '../http/exchange.js';
 import {
   type Connection,
@@ -109,60 +108,50 @@ export class HandlerStore implements ServerStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    page: ListPageRequest,
+    { limit, offset, page, withTotal, orderBy, after, description }: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
-    return this.#connection.limited(call, (limit) =>
-      this.#list(appName, userId, descending, page, limit),
-    );
-  }
-
-  async #list(
-    appName: string,
-    userId: string | undefined,
-    descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after, description }: ListPageRequest,
-    call: CallLimit,
-  ): Promise<ReadList> {
-    const wanted = pageNumbers(limit, offset, page, 0);
-    // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in
-    // descending order such a session would be missing.
-    const isReversed = descending && wanted.limit === undefined && wanted.offset === 0;
-    const order = descending && !isReversed ? 'desc' : 'asc';
-    const { owner, ...query } = listQuery(appName, userId, order, orderBy, description);
-    const most = wanted.limit ?? Infinity;
-    const path = pathTo({ appName }, '/sessions');
-    const sessions = new Map<string, ListedSession>();
-    const shared = new SharedKeys();
-    let total: number | undefined;
-    let cursor =
-      after && cursorText(LIST_CURSOR, owner, [0, after[orderBy], after.sessionId, after.userId]);
-    do {
-      const isOffset = cursor === undefined && description === undefined;
-      const part = {
-        limit: Math.min(CHUNK, most - sessions.size),
-        withTotal: withTotal && total === undefined,
-        offset: isOffset ? wanted.offset : undefined,
-        cursor,
-      };
-      const request = { method: 'GET', path, query: { ...query, ...part } } as const;
-      const chunk = (await this.#connection.request(request, call, (json) =>
-        listedIn(json, owner),
-      ))!;
-      total ??= chunk.total;
-      for (const session of chunk.sessions) {
-        const name = JSON.stringify([session.userId, session.id]);
-        // One that moved to a later place comes twice.
-        sessions.delete(name);
-        sessions.set(name, shared.takeOut(session));
-      }
-      // Only a full page has a next one.
-      cursor = chunk.sessions.length === 0 ? undefined : chunk.nextCursor;
-    } while (cursor !== undefined && sessions.size < most);
-    const numbers = pageNumbers(limit, offset, page, total);
-    const listed = [...sessions.values()];
-    if (isReversed) listed.reverse();
-    return [listed, numbers.page, numbers.items, total, numbers.pages, shared.states];
+    return this.#connection.limited(call, async (call) => {
+      const wanted = pageNumbers(limit, offset, page, 0);
+      // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in
+      // descending order such a session would be missing.
+      const isReversed = descending && wanted.limit === undefined && wanted.offset === 0;
+      const order = descending && !isReversed ? 'desc' : 'asc';
+      const { owner, ...query } = listQuery(appName, userId, order, orderBy, description);
+      const most = wanted.limit ?? Infinity;
+      const path = pathTo({ appName }, '/sessions');
+      const sessions = new Map<string, ListedSession>();
+      const shared = new SharedKeys();
+      let total: number | undefined;
+      let cursor =
+        after && cursorText(LIST_CURSOR, owner, [0, after[orderBy], after.sessionId, after.userId]);
+      do {
+        const isOffset = cursor === undefined && description === undefined;
+        const part = {
+          limit: Math.min(CHUNK, most - sessions.size),
+          withTotal: withTotal && total === undefined,
+          offset: isOffset ? wanted.offset : undefined,
+          cursor,
+        };
+        const request = { method: 'GET', path, query: { ...query, ...part } } as const;
+        const chunk = (await this.#connection.request(request, call, (json) =>
+          listedIn(json, owner),
+        ))!;
+        total ??= chunk.total;
+        for (const session of chunk.sessions) {
+          const name = JSON.stringify([session.userId, session.id]);
+          // One that moved to a later place comes twice.
+          sessions.delete(name);
+          sessions.set(name, shared.takeOut(session));
+        }
+        // Only a full page has a next one.
+        cursor = chunk.sessions.length === 0 ? undefined : chunk.nextCursor;
+      } while (cursor !== undefined && sessions.size < most);
+      const numbers = pageNumbers(limit, offset, page, total);
+      const listed = [...sessions.values()];
+      if (isReversed) listed.reverse();
+      return [listed, numbers.page, numbers.items, total, numbers.pages, shared.states];
+    });
   }
 
   async append(request: AppendRequest): Promise<Appended> {

@@ -60,8 +60,9 @@ export function refusalOf(status: number, headers: Headers, text: string): Sessi
     ...(translated === 'remote' && { status, body: text.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
-  // With a code, status 500 is a fault that does not pass.
-  const isTransient = TRANSIENT.includes(status) && !(status === 500 && known !== undefined);
+  // With a code, status 500 is a fault that does not pass. A redirection leads to the login page of a network.
+  const isFault = status === 500 && known !== undefined;
+  const isTransient = status < 400 || (TRANSIENT.includes(status) && !isFault);
   noteRepetition(error, headers.get('retry-after'), isTransient);
   return error;
 }

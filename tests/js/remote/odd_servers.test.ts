@@ -190,6 +190,7 @@ describe('A feed of changes is opened again after a longer and longer pause if t
   for (const [what, feed] of [
     ['answers with a page', () => new Response('<html>\n</html>\n')],
     ['answers with nothing', () => new Response(null)],
+    ['redirects to a login page', () => new Response(null, { status: 302 })],
     ['ends each feed after resync', () => new Response('data: {"type":"resync"}\n\n')],
     ['ends each feed within an event', () => new Response(': hi\n\ndata: {"type":')],
   ] as const) {
