@@ -32,8 +32,8 @@ const MAX_EVENTS = 100;
 const MAX_CHARACTERS = 500_000;
 
 /**
- * The most rounds for one session. Each is needed if others have just changed the session on the remote, and is in vain
- * if the remote answers reads from an older state than writes.
+ * The most rounds for one session. A round is needed after others have changed the session on the remote. It is in vain if
+ * the remote answers reads from an older state than writes.
  */
 const MAX_ROUNDS = 20;
 
