@@ -10,7 +10,7 @@
 use adk_session_wasm::event::EventText;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::read::{ListOrder, ListPlace, Page, PageEnd, Window};
+use adk_session_wasm::read::{ListOrder, ListPage, ListPlace, PageEnd, Window};
 use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::session::{SessionHead, SessionKey, Timestamp};
 use adk_session_wasm::state::Delta;
@@ -236,7 +236,7 @@ proptest! {
                 if by_creation { head.create_time } else { head.last_update_time }
             };
             let asked = user.map(|user| users[user as usize].clone());
-            let page = Page { offset, limit };
+            let page = ListPage { offset, limit };
             let listed = service.list_sessions("app".into(), asked, order, None, page).await.unwrap();
             let (sessions, total) = listed;
             prop_assert_eq!(total, naive.len());
@@ -252,7 +252,7 @@ proptest! {
             prop_assert!(sessions.iter().all(|session| session.events.is_empty()));
             // A walk by places, after each of which the session at that place is deleted.
             let asked = user.map(|user| users[user as usize].clone());
-            let page = Page { offset: 0, limit: Some(limit.unwrap_or(1).max(1)) };
+            let page = ListPage { offset: 0, limit: Some(limit.unwrap_or(1).max(1)) };
             let (mut walked, mut place) = (Vec::new(), None);
             loop {
                 let page = service.list_sessions("app".into(), asked.clone(), order, place, page).await.unwrap().0;
@@ -276,10 +276,10 @@ proptest! {
     #[test]
     fn the_pages_of_a_list_join_to_the_list(total in 0usize..40, limit in 1usize..9) {
         let items: Vec<usize> = (0..total).collect();
-        let pages = Page { offset: 0, limit: Some(limit) }.position(total).total_pages;
+        let pages = ListPage { offset: 0, limit: Some(limit) }.position(total).total_pages;
         let mut together = Vec::new();
         for number in 1..=pages {
-            let page = Page::from_numbers(Some(limit as f64), None, Some(number as f64)).unwrap();
+            let page = ListPage::from_numbers(Some(limit as f64), None, Some(number as f64)).unwrap();
             prop_assert_eq!(page.position(total).page, number);
             let part: Vec<_> = items.iter().skip(page.offset).take(limit).copied().collect();
             prop_assert!(!part.is_empty());

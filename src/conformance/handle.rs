@@ -8,7 +8,7 @@ use crate::core::session::{Description, Revision, SessionKey, Timestamp};
 use crate::core::state::{REMOVED, Scope};
 use crate::core::write::{Appended, HandlePosition};
 use crate::platform;
-use crate::service::text_service::StoredSession;
+use crate::service::text_service::ReadSession;
 
 /// A new event: as the case gives it, and as it is stored.
 pub(super) struct Outgoing {
@@ -73,7 +73,7 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    pub(super) fn of(session: StoredSession) -> Result<Self, Stop> {
+    pub(super) fn of(session: ReadSession) -> Result<Self, Stop> {
         let head = session.head;
         Ok(Self {
             key: session.key,

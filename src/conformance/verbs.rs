@@ -8,7 +8,7 @@ use crate::conformance::verb_rows::{
 };
 use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
 use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
-use crate::core::read::{Page, Window};
+use crate::core::read::{ListPage, Window};
 use crate::core::session::{NEVER, Revision, SessionHead};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Changes, EventRow, Found, Plan, ScopeSet, SharedChange, Target, Write};
@@ -296,7 +296,7 @@ impl<S: Storage> Subject<S> {
             user_id: user_id.map(str::to_owned),
             order: ListOrder::default(),
             after: None,
-            page: Page { offset: 0, limit: None },
+            page: ListPage { offset: 0, limit: None },
             with_total: true,
         };
         self.storage.list(request).await.map_err(failed)

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use crate::core::read::{ListPlace, Page};
+use crate::core::read::{ListPage, ListPlace};
 use crate::core::session::Timestamp;
 
 /// The most keys in a chunk: few enough to be moved when one is inserted.
@@ -94,7 +94,7 @@ impl Order {
     /// and returned, not with the rest.
     pub(super) fn page(
         &self,
-        page: Page,
+        page: ListPage,
         after: Option<&ListPlace>,
         descending: bool,
     ) -> Vec<&ListPlace> {
@@ -138,7 +138,12 @@ mod properties {
         ListPlace { time: time(milliseconds), session_id: Rc::from("s"), user_id: Rc::from("u") }
     }
 
-    fn times(order: &Order, page: Page, after: Option<u32>, descending: bool) -> Vec<Timestamp> {
+    fn times(
+        order: &Order,
+        page: ListPage,
+        after: Option<u32>,
+        descending: bool,
+    ) -> Vec<Timestamp> {
         let after = after.map(key);
         order.page(page, after.as_ref(), descending).iter().map(|key| key.time).collect()
     }
@@ -186,7 +191,7 @@ mod properties {
             }
             prop_assert_eq!(order.len(), sorted.len());
             prop_assert!(order.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));
-            let page = Page { offset, limit };
+            let page = ListPage { offset, limit };
             let limit = limit.unwrap_or(usize::MAX);
             let (mut ascending, mut descending) = (sorted.clone(), sorted);
             ascending.retain(|time| after.is_none_or(|after| *time > after));

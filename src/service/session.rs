@@ -12,7 +12,7 @@ use crate::core::session::{Description, Revision, SessionHead, SessionKey, Times
 use crate::core::state::State;
 use crate::core::template::TemplateContext;
 use crate::service::deep;
-use crate::service::text_service::StoredSession;
+use crate::service::text_service::ReadSession;
 
 /// A session as it was read. Later changes in the store do not change it.
 ///
@@ -101,8 +101,8 @@ impl Session {
 
     /// # Errors
     /// Fails with `corrupt_record` naming the record that cannot be read.
-    pub(super) fn read(stored: StoredSession) -> Result<Self, Error> {
-        let StoredSession { key, head, state, events, description } = stored;
+    pub(super) fn read(stored: ReadSession) -> Result<Self, Error> {
+        let ReadSession { key, head, state, events, description } = stored;
         let state = read_state(&state, || format!("state of session {:?}", key.session_id))?;
         let events = read_events(&key.session_id, events)?;
         Ok(Self { key, head, state, events, description })

@@ -2,14 +2,14 @@
 
 use crate::core::error::Error;
 use crate::core::event::Event;
-use crate::core::read::{ListOrder, ListPlace, Page, Window, check_event_limit};
+use crate::core::read::{ListOrder, ListPage, ListPlace, Window, check_event_limit};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
 use crate::memory::MemoryStorage;
 use crate::platform;
 use crate::service::session::read_events;
-use crate::service::text_service::{StoredEvents, TextService};
+use crate::service::text_service::{ReadEvents, TextService};
 use crate::service::to_text::{new_delta, new_event};
 use crate::service::{
     CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
@@ -74,7 +74,8 @@ impl<S: Storage> StoredSessionService<S> {
     }
 
     /// Appends events in order and in one transaction: all, or none if one of them is refused. With
-    /// an `expected` revision the session must still have it.
+    /// an `expected` revision the session must still have it. If there is no event, or only partial ones,
+    /// it does nothing, and does not even look whether the session exists.
     ///
     /// # Errors
     /// Fails with `stale_session` if the session has another revision, and otherwise as
@@ -161,7 +162,7 @@ impl<S: Storage> StoredSessionService<S> {
         limit: Option<usize>,
         offset: Option<usize>,
     ) -> Result<Vec<Session>, Error> {
-        let (order, page) = (ListOrder::default(), Page { offset: offset.unwrap_or(0), limit });
+        let (order, page) = (ListOrder::default(), ListPage { offset: offset.unwrap_or(0), limit });
         let listed = self.texts.list_sessions(app_name, user_id, order, after, page);
         listed.await?.0.into_iter().map(Session::read).collect()
     }
@@ -213,7 +214,7 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
         let limit = check_event_limit(limit.map(|limit| limit as f64))?;
         let key = key.ok_or_else(missing)?;
         let stored = self.texts.get_events(key, end, limit, with_count).await?;
-        let StoredEvents { events, before, after, event_count } = stored;
+        let ReadEvents { events, before, after, event_count } = stored;
         let events = read_events(&session_id, events)?;
         Ok(EventsPage { events, before, after, event_count })
     }

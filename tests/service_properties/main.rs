@@ -12,8 +12,8 @@ mod steps;
 
 use adk_session_wasm::Error;
 use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::read::{ListOrder, Page, Window};
-use adk_session_wasm::service::text_service::{StoredSession, TextService};
+use adk_session_wasm::read::{ListOrder, ListPage, Window};
+use adk_session_wasm::service::text_service::{ReadSession, TextService};
 use adk_session_wasm::session::{Revision, SessionHead};
 use adk_session_wasm::storage::{Deletion, Storage};
 use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy, Write};
@@ -26,7 +26,7 @@ use crate::steps::{
     new_event, steps,
 };
 
-fn texts(stored: StoredSession) -> Vec<String> {
+fn texts(stored: ReadSession) -> Vec<String> {
     stored.events.into_iter().map(String::from).collect()
 }
 
@@ -276,7 +276,7 @@ impl Test {
         total: usize,
     ) -> Result<(), TestCaseError> {
         let user = user.map(|user| (*user).to_owned());
-        let page = Page { offset: 0, limit: None };
+        let page = ListPage { offset: 0, limit: None };
         let listed = self
             .service
             .list_sessions(app.to_owned(), user, ListOrder::default(), None, page)

@@ -8,11 +8,11 @@ use crate::conformance::handle::{Handle, parse_events};
 use crate::conformance::request::Request;
 use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
-use crate::core::read::{ListOrder, ListPlace, Page, PageEnd, check_event_limit};
+use crate::core::read::{ListOrder, ListPage, ListPlace, PageEnd, check_event_limit};
 use crate::core::session::Timestamp;
 use crate::core::storage::{MOST_CHANGED, Storage};
 use crate::core::write::{StalePolicy, Write};
-use crate::service::text_service::{EventCursor, StoredSession};
+use crate::service::text_service::{EventCursor, ReadSession};
 
 impl<S: Storage> Runner<S> {
     pub(super) async fn list(&self, call: &Call) -> Result<(Kind, Value), Stop> {
@@ -26,7 +26,7 @@ impl<S: Storage> Runner<S> {
             None => None,
         };
         let number = |name| with.number(name);
-        let page = Page::from_numbers(number("limit"), number("offset"), number("page"))?;
+        let page = ListPage::from_numbers(number("limit"), number("offset"), number("page"))?;
         let is = |name, text| with.0.get(name).and_then(Value::as_str) == Some(text);
         let by_creation = is("orderBy", "createTime");
         let order = ListOrder { by_creation, descending: is("order", "desc") };
@@ -36,11 +36,10 @@ impl<S: Storage> Runner<S> {
         let (sessions, total) = listed.await?;
         let position = page.position(total);
         let is_full = sessions.len() == page.limit.unwrap_or_default();
-        let last =
-            sessions.last().filter(|_| is_full).map(|StoredSession { key, head, .. }| {
-                let time = if by_creation { head.create_time } else { head.last_update_time };
-                ListPlace::new(time, &key.session_id, &key.user_id)
-            });
+        let last = sessions.last().filter(|_| is_full).map(|ReadSession { key, head, .. }| {
+            let time = if by_creation { head.create_time } else { head.last_update_time };
+            ListPlace::new(time, &key.session_id, &key.user_id)
+        });
         let has_next = last.is_some();
         if let Some((name, place)) = call.keep_as.clone().zip(last) {
             self.places.borrow_mut().insert(name, place);

@@ -24,7 +24,7 @@ use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{ComputeDelta, Computed, HandlePosition, StalePolicy, Write};
 use crate::platform;
 use crate::service::StoredSessionService;
-use crate::service::text_service::{EventCursor, StoredSession};
+use crate::service::text_service::{EventCursor, ReadSession};
 
 /// A case in progress.
 pub(super) struct Runner<S> {
@@ -319,7 +319,7 @@ impl<S: Storage> Runner<S> {
     }
 
     /// Checks that no revision is reused, not even after the session was deleted.
-    fn see_created(&self, session: &StoredSession) -> Result<(), Stop> {
+    fn see_created(&self, session: &ReadSession) -> Result<(), Stop> {
         let newest = self.newest.borrow().get(&session.key).copied().unwrap_or_default();
         self.see(&session.key, session.head);
         if session.head.created > newest {

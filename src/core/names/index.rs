@@ -10,20 +10,20 @@ use crate::core::names::hash::hash;
 /// It is one type for all kinds of names: the wasm would hold the code of a map once for each type.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
-    table: HashTable<Slot>,
+    table: HashTable<TableEntry>,
 }
 
 /// The hash is stored with the position, so that growing the table needs no names.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct TableEntry {
     hash: u32,
     position: u32,
 }
 
-/// Spreads the slot's hash for the table, which also uses its high bits. The table has code for each function
+/// Spreads the hash for the table, which also uses its high bits. The table has code for each function
 /// that it gets hashes from, so there is one.
-fn hash_of(slot: &Slot) -> u64 {
-    spread(slot.hash)
+fn hash_of(entry: &TableEntry) -> u64 {
+    spread(entry.hash)
 }
 
 fn spread(hash: u32) -> u64 {
@@ -37,8 +37,9 @@ impl Index {
             return None;
         }
         let hash = hash(name);
-        let is_wanted = |slot: &Slot| slot.hash == hash && is_named(slot.position as usize);
-        self.table.find(spread(hash), is_wanted).map(|slot| slot.position as usize)
+        let is_wanted =
+            |entry: &TableEntry| entry.hash == hash && is_named(entry.position as usize);
+        self.table.find(spread(hash), is_wanted).map(|entry| entry.position as usize)
     }
 
     /// Does the same as [`Index::find`], but adds a missing name at `position` and returns `None`.
@@ -49,11 +50,12 @@ impl Index {
         is_named: &dyn Fn(usize) -> bool,
     ) -> Option<usize> {
         let hash = hash(name);
-        let is_wanted = |slot: &Slot| slot.hash == hash && is_named(slot.position as usize);
+        let is_wanted =
+            |entry: &TableEntry| entry.hash == hash && is_named(entry.position as usize);
         match self.table.entry(spread(hash), is_wanted, hash_of) {
             Entry::Occupied(entry) => Some(entry.get().position as usize),
             Entry::Vacant(entry) => {
-                entry.insert(Slot { hash, position: position as u32 });
+                entry.insert(TableEntry { hash, position: position as u32 });
                 None
             }
         }
@@ -61,7 +63,7 @@ impl Index {
 
     /// Removes a name that [`Index::find`] found at that position.
     pub(crate) fn remove(&mut self, name: &str, position: usize) {
-        let is_wanted = |slot: &Slot| slot.position as usize == position;
+        let is_wanted = |entry: &TableEntry| entry.position as usize == position;
         if let Ok(entry) = self.table.find_entry(spread(hash(name)), is_wanted) {
             entry.remove();
         }

@@ -13,7 +13,7 @@ pub(crate) use index::Index;
 pub(crate) struct Names<T> {
     slots: Slots,
     /// The values by slot; a free slot holds the default.
-    things: Vec<T>,
+    values: Vec<T>,
 }
 
 /// Assigns each name a slot. The slot of a removed name is reused.
@@ -70,45 +70,45 @@ fn is_named(names: &[Option<Rc<str>>], slot: usize, name: &str) -> bool {
 
 impl<T: Default> Names<T> {
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.things.get(self.slots.find(name)?)
+        self.values.get(self.slots.find(name)?)
     }
 
     /// Returns the value of that name, and the shared name. `makes` adds the default if the name is
     /// new; the result is `None` if memory has no room.
     pub(crate) fn entry(&mut self, name: &str, makes: bool) -> Option<(&Rc<str>, &mut T)> {
         let slot = if makes {
-            self.things.try_reserve(1).ok()?;
+            self.values.try_reserve(1).ok()?;
             self.slots.find_or_add(name)?
         } else {
             self.slots.find(name)?
         };
-        if slot == self.things.len() {
-            self.things.push(T::default());
+        if slot == self.values.len() {
+            self.values.push(T::default());
         }
-        Some((self.slots.name(slot)?, self.things.get_mut(slot)?))
+        Some((self.slots.name(slot)?, self.values.get_mut(slot)?))
     }
 
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
-        self.things.get_mut(self.slots.find(name)?)
+        self.values.get_mut(self.slots.find(name)?)
     }
 
     /// Returns the value of that name; the default if it is new.
     pub(crate) fn get_or_default(&mut self, name: &str) -> Option<&mut T> {
-        self.entry(name, true).map(|(_, thing)| thing)
+        self.entry(name, true).map(|(_, value)| value)
     }
 
     /// Adds a name, unless it is there already. Returns whether it is new.
-    pub(crate) fn add(&mut self, name: &str, thing: T) -> bool {
+    pub(crate) fn add(&mut self, name: &str, value: T) -> bool {
         let is_new = self.get(name).is_none();
         if is_new && let Some(added) = self.get_or_default(name) {
-            *added = thing;
+            *added = value;
         }
         is_new
     }
 
     pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
         let slot = self.slots.remove(name)?;
-        self.things.get_mut(slot).map(std::mem::take)
+        self.values.get_mut(slot).map(std::mem::take)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -120,8 +120,8 @@ impl<T: Default> Names<T> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Rc<str>, &T)> {
-        let slots = self.slots.names.iter().zip(&self.things);
-        slots.filter_map(|(name, thing)| Some((name.as_ref()?, thing)))
+        let slots = self.slots.names.iter().zip(&self.values);
+        slots.filter_map(|(name, value)| Some((name.as_ref()?, value)))
     }
 }
 
@@ -133,12 +133,12 @@ mod tests {
     fn the_slot_of_a_removed_name_is_reused() {
         let mut names = Names::default();
         for round in 0..100 {
-            for (name, thing) in [(round.to_string(), round), ("kept".to_owned(), -1)] {
-                *names.get_or_default(&name).unwrap() = thing;
+            for (name, value) in [(round.to_string(), round), ("kept".to_owned(), -1)] {
+                *names.get_or_default(&name).unwrap() = value;
             }
             assert_eq!(names.remove(&round.to_string()), Some(round));
         }
-        assert_eq!(names.things.len(), 2);
+        assert_eq!(names.values.len(), 2);
         assert_eq!(names.get("kept"), Some(&-1));
         assert_eq!(names.get("99"), None);
         assert_eq!(names.iter().count(), 1);

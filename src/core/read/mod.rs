@@ -7,13 +7,15 @@
 
 mod count;
 mod event_page;
+mod list_page;
 mod list_place;
 mod window;
 
 pub use count::check_count;
 pub use event_page::{EventPage, PageEdges, PageEnd, check_event_limit};
+pub use list_page::{ListPage, ListPagePosition};
 pub use list_place::{ListOrder, ListPlace};
-pub use window::{Page, PagePosition, Window};
+pub use window::Window;
 
 use crate::core::event::EventText;
 use crate::core::write::{SessionRow, SharedRow};
@@ -47,7 +49,7 @@ pub struct ListRequest {
     /// Only the sessions after this place; `None` for all.
     pub after: Option<ListPlace>,
     /// The requested part of the rest.
-    pub page: Page,
+    pub page: ListPage,
     /// Whether the total is requested; otherwise [`Listing::total`] may be any number.
     pub with_total: bool,
 }

@@ -19,7 +19,7 @@ pub struct EventCursor {
 
 /// A page of events as read from a storage, in append order.
 #[derive(Debug, Clone)]
-pub struct StoredEvents {
+pub struct ReadEvents {
     /// The texts of the events.
     pub events: Vec<EventText>,
     /// For [`PageEnd::Before`]: the events before this page. `None` if there are none.
@@ -39,7 +39,7 @@ impl<S: Storage> TextService<S> {
         end: PageEnd<EventCursor>,
         limit: usize,
         with_count: bool,
-    ) -> Result<StoredEvents, Error> {
+    ) -> Result<ReadEvents, Error> {
         let foreign = || Error::invalid("end", "must have a cursor of this session");
         let cursor = end.place().cloned();
         if cursor.as_ref().is_some_and(|cursor| cursor.key != key) {
@@ -59,7 +59,7 @@ impl<S: Storage> TextService<S> {
             let event_id = Box::from(&*id);
             EventCursor { key: key.clone(), created, event_id }
         };
-        Ok(StoredEvents {
+        Ok(ReadEvents {
             events,
             before: edges.first.filter(|_| edges.has_older).map(cursor_at),
             after: edges.last.map(cursor_at).or(cursor.filter(|_| is_forward)),

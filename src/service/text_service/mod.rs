@@ -5,12 +5,12 @@
 
 mod events;
 
-pub use events::{EventCursor, StoredEvents};
+pub use events::{EventCursor, ReadEvents};
 
 use crate::core::error::{Error, StorageProblem};
 use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::{ListOrder, ListPlace, ListRequest, Page, Rows, Window};
+use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, Rows, Window};
 use crate::core::session::{Description, SessionHead, SessionKey, check_owner};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Storage, carry_out};
@@ -27,7 +27,7 @@ pub struct TextService<S> {
 
 /// A session as read from a storage.
 #[derive(Debug, Clone)]
-pub struct StoredSession {
+pub struct ReadSession {
     /// The key of the session.
     pub key: SessionKey,
     /// Its revisions and time.
@@ -40,7 +40,7 @@ pub struct StoredSession {
     pub description: Description,
 }
 
-impl StoredSession {
+impl ReadSession {
     /// Returns a stored session with all scopes merged into one state.
     fn of(
         row: SessionRow,
@@ -70,7 +70,7 @@ impl<S: Storage> TextService<S> {
         &self,
         key: SessionKey,
         mut new: NewSession,
-    ) -> Result<StoredSession, Error> {
+    ) -> Result<ReadSession, Error> {
         let mut initial_state = ScopedState::default();
         initial_state.apply(new.state.session.clone());
         new.description.initial_state = Some(initial_state.try_to_json()?);
@@ -79,7 +79,7 @@ impl<S: Storage> TextService<S> {
         description.apply(new.description.clone());
         let write = self.write(Write::create(key.clone(), new)?).await?;
         let (head, state, _) = write.created()?;
-        Ok(StoredSession { key, head, state, events, description })
+        Ok(ReadSession { key, head, state, events, description })
     }
 
     /// Returns the session of that key with all events, or creates it. Concurrent calls get one
@@ -88,7 +88,7 @@ impl<S: Storage> TextService<S> {
         &self,
         key: SessionKey,
         new: NewSession,
-    ) -> Result<StoredSession, Error> {
+    ) -> Result<ReadSession, Error> {
         for _ in 0..MAX_ROUNDS {
             if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
                 return Ok(session);
@@ -114,10 +114,10 @@ impl<S: Storage> TextService<S> {
         &self,
         key: SessionKey,
         window: Window,
-    ) -> Result<Option<StoredSession>, Error> {
+    ) -> Result<Option<ReadSession>, Error> {
         let rows = self.storage.read(key.into(), window).await?;
         let Rows { session, user, app, events, .. } = rows;
-        let merged = |row| StoredSession::of(row, user.as_ref(), app.as_ref(), events);
+        let merged = |row| ReadSession::of(row, user.as_ref(), app.as_ref(), events);
         session.map(merged).transpose()
     }
 
@@ -129,8 +129,8 @@ impl<S: Storage> TextService<S> {
         user_id: Option<String>,
         order: ListOrder,
         after: Option<ListPlace>,
-        page: Page,
-    ) -> Result<(Vec<StoredSession>, usize), Error> {
+        page: ListPage,
+    ) -> Result<(Vec<ReadSession>, usize), Error> {
         check_owner(&app_name, None)?;
         let request = ListRequest { app_name, user_id, order, after, page, with_total: true };
         let listing = self.storage.list(request).await?;
@@ -142,7 +142,7 @@ impl<S: Storage> TextService<S> {
         }
         let session = |row: SessionRow| {
             let user = users.get(&row.key.user_id);
-            StoredSession::of(row, user, listing.app.as_ref(), Vec::new())
+            ReadSession::of(row, user, listing.app.as_ref(), Vec::new())
         };
         let sessions = listing.sessions.into_iter().map(session).collect::<Result<_, _>>()?;
         Ok((sessions, listing.total))

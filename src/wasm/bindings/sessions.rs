@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::error::Error;
 use crate::core::event::TextSlice;
 use crate::core::read::{
-    ListOrder, ListPlace, ListRequest, Page, PageEnd, Rows, Window, check_event_limit,
+    ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window, check_event_limit,
 };
 use crate::core::room;
 use crate::core::session::{Description, SessionKey, Timestamp, check_id};
@@ -184,7 +184,7 @@ impl SessionCore {
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
-        let page = Page::from_numbers(limit, offset, page)?;
+        let page = ListPage::from_numbers(limit, offset, page)?;
         let after = after.map(|after| {
             let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
             let time = Timestamp::stored(after.get(0).as_f64().unwrap_or_default());

@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::core::error::Error;
 use crate::core::event::EventText;
-use crate::core::read::{Page, PageEdges, Rows, Window, check_event_limit};
+use crate::core::read::{ListPage, PageEdges, Rows, Window, check_event_limit};
 use crate::core::session::{Description, SessionHead};
 use crate::core::storage::is_same_json;
 use crate::core::write::{Appended, SharedRevisions, SharedRow, Write, merged};
@@ -204,7 +204,7 @@ pub fn page_numbers(
     page: Option<f64>,
     total: f64,
 ) -> Result<Vec<f64>, JsValue> {
-    let page = Page::from_numbers(limit, offset, page)?;
+    let page = ListPage::from_numbers(limit, offset, page)?;
     let position = page.position(total as usize);
     let limit = page.limit.map_or(f64::NAN, |limit| limit as f64);
     let [number, items, pages] = [position.page, position.limit, position.total_pages];
@@ -228,7 +228,7 @@ pub(super) fn listing_to_javascript(
     sessions: &JsValue,
     shared: &Array,
     total: usize,
-    page: Page,
+    page: ListPage,
 ) -> JsValue {
     let position = page.position(total);
     let result = Array::of1(sessions);

@@ -5,7 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
 use crate::core::names::Names;
-use crate::core::read::{ListOrder, ListRequest, Listing, Page};
+use crate::core::read::{ListOrder, ListPage, ListRequest, Listing};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Source, Transaction};
@@ -112,7 +112,7 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     let owner = keys::owner(app_name, user_id.as_deref());
     let transaction = access.begin(Mode::Read, &[SESSIONS, STATES]).await?;
     let index = index_of(&transaction, request)?;
-    let Page { offset, limit } = *page;
+    let ListPage { offset, limit } = *page;
     let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());
     // `getAll` reads 0 as no limit.
     let end = end.map(|end| end.max(1));

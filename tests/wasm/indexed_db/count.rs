@@ -1,7 +1,7 @@
 //! The number of sessions is stored with the state of a user or an app. Deleting one keeps the
 //! other.
 
-use adk_session_wasm::read::{ListOrder, Page};
+use adk_session_wasm::read::{ListOrder, ListPage};
 use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{Deletion, Storage};
@@ -42,7 +42,7 @@ async fn set_states(service: &Service, delta: &str) -> Result<(), JsValue> {
 async fn rows(service: &Service) -> Result<Vec<(usize, String)>, JsValue> {
     let mut rows = Vec::new();
     for user_id in [Some("user".to_owned()), None] {
-        let page = Page { offset: 0, limit: Some(1) };
+        let page = ListPage { offset: 0, limit: Some(1) };
         let order = ListOrder { descending: true, ..ListOrder::default() };
         let listed =
             service.list_sessions("app".into(), user_id.clone(), order, None, page).await?;
