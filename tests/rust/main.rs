@@ -12,3 +12,4 @@ mod invocation;
 mod same_json;
 mod session_service;
 mod template_vectors;
+mod writes;

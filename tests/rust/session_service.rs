@@ -365,3 +365,14 @@ async fn events_are_appended_all_or_none_at_the_expected_revision() {
     let read = service.get(get_request("s")).await.unwrap();
     assert_eq!((read.events().len(), read.state().all().len()), (2, 2));
 }
+
+#[tokio::test]
+async fn an_append_without_events_to_store_does_nothing() {
+    let service = InMemorySessionService::new();
+    let key = SessionKey::new("app", "user", "missing").unwrap();
+    let partial = Event { partial: true, ..event_with(json!({"a": 1})) };
+    for events in [vec![], vec![partial]] {
+        service.append_events(&key, Some(7), events).await.unwrap();
+    }
+    assert_eq!(service.get(get_request("missing")).await.unwrap_err().code(), "not_found");
+}

@@ -55,3 +55,26 @@ impl ResolvedPosition {
         found.changed.iter().any(|row| row.seq > since && row.revision > since)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::session::Timestamp;
+    use crate::core::write::EventRow;
+
+    #[test]
+    fn only_a_new_event_makes_a_handle_without_revision_stale() {
+        let last = StoredEvent { index: 0, seq: 5, revision: 6, is_same: false };
+        let position = ResolvedPosition::of_event(SessionHead::default(), Some(&last));
+        let listed = |(seq, revision)| {
+            let (id, text, timestamp) = ("e".into(), String::new().into(), Timestamp::MIN);
+            Found {
+                changed: vec![EventRow { id, seq, revision, timestamp, text }],
+                ..Found::default()
+            }
+        };
+        let is_stale = |row| position.is_stale(&listed(row), SessionHead::default());
+        // An event that was replaced, one that is listed for its place alone, and a new one.
+        assert_eq!([(3, 9), (9, 3), (9, 9)].map(is_stale), [false, false, true]);
+    }
+}
