@@ -151,7 +151,9 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
     if (Array.isArray(session) || isPromise(session)) throw noSession(); // a promise without `await`
     const given = session as Session;
     const { id, appName, userId, state, events } = given;
-    requireSessionKey(id, appName, userId);
+    requireId('session.id', id);
+    requireId('session.appName', appName);
+    requireId('session.userId', userId);
     if (typeof state !== 'object' || (state as unknown) === null || !Object.isExtensible(state)) {
       throw invalid(
         'session.state',
@@ -205,28 +207,4 @@ export function idOfLastEvent(events: readonly Event[]): string | undefined {
   const last = events[events.length - 1] as { readonly id?: unknown } | null | undefined;
   const id = last?.id;
   return typeof id === 'string' ? id : undefined;
-}
-
-/** The names checked last. The next append mostly comes through the same handle. */
-const lastChecked: { id: unknown; appName: unknown; userId: unknown } = {
-  id: undefined,
-  appName: undefined,
-  userId: undefined,
-};
-
-function requireSessionKey(id: unknown, appName: unknown, userId: unknown): void {
-  if (
-    id !== undefined &&
-    id === lastChecked.id &&
-    appName === lastChecked.appName &&
-    userId === lastChecked.userId
-  ) {
-    return;
-  }
-  requireId('session.id', id);
-  requireId('session.appName', appName);
-  requireId('session.userId', userId);
-  lastChecked.id = id;
-  lastChecked.appName = appName;
-  lastChecked.userId = userId;
 }
