@@ -8,7 +8,8 @@ use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::Window;
 use adk_session_wasm::read::{ListRequest, Listing, Rows};
 use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::storage::{Deletion, Storage, Target, Write};
+use adk_session_wasm::session::SessionHead;
+use adk_session_wasm::storage::{Deletion, Found, Storage, Target, Write};
 use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
 /// Keeps nothing while its disk is full.
@@ -113,6 +114,53 @@ async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
     for error in errors {
         let message = error.map(|error| error.to_string()).unwrap_or_default();
         assert_eq!(message, "the storage failed: it never called decide");
+    }
+    Ok(())
+}
+
+/// Has the highest revisions that Rust can hold.
+struct Exhausted(MemoryStorage);
+
+impl Storage for Exhausted {
+    async fn write(&self, mut write: Write) -> Result<Write, Error> {
+        let head = SessionHead { revision: u64::MAX, ..SessionHead::default() };
+        let session = Some(head).filter(|_| !write.plan().creates);
+        let changes = write.decide(Found { session, floor: u64::MAX, ..Found::default() });
+        assert!(changes.is_none());
+        Ok(write)
+    }
+
+    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
+        self.0.read(target, window).await
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
+        self.0.list(request).await
+    }
+
+    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
+        self.0.delete(deletion).await
+    }
+}
+
+#[tokio::test]
+async fn a_storage_whose_revisions_have_no_next_one_is_told_so() -> Result<(), Error> {
+    let service = StoredSessionService::over(Exhausted(MemoryStorage::new()));
+    let key = SessionKey::new("shop", "ada", "s1")?;
+    let create = CreateRequest {
+        app_name: "shop".into(),
+        user_id: "ada".into(),
+        events: vec![Event::new("first")],
+        ..CreateRequest::default()
+    };
+    let delta = [("app:a".to_owned(), 1.into())].into();
+    let errors = [
+        service.create(create).await.err(),
+        service.append_event_to(&key, Event::new("second")).await.err(),
+        service.update_state("shop", None, delta).await.err(),
+    ];
+    for error in errors {
+        assert_eq!(error.map(|error| error.code()), Some("storage_failed"));
     }
     Ok(())
 }

@@ -164,8 +164,11 @@ function died(cause: unknown): SessionError {
 /**
  * Returns whether two JSON texts are equal as JSON values, by the services' rule for events that
  * are stored already.
+ *
+ * @throws SessionError `quota_exceeded` if memory has no room to compare them
  */
 export function isSameJson(one: string, other: string): boolean {
+  requireRoom(0, one.length + other.length);
   return callCore(() => same_json(one, other));
 }
 

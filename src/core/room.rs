@@ -1,6 +1,9 @@
 //! Checks whether memory has room. Memory of a wasm instance ends at 4 GB, and a failed allocation
 //! ends the instance. So the room for large values is checked first.
 
+#[cfg(target_arch = "wasm32")]
+use js_sys::JsString;
+
 use crate::core::error::Error;
 use crate::platform::has_room;
 
@@ -15,6 +18,30 @@ pub(crate) const SPARE: usize = 2 << 20;
 /// Fails with `quota_exceeded` if they cannot.
 pub(crate) fn require_room(bytes: usize) -> Result<(), Error> {
     if has_room(bytes) { Ok(()) } else { Err(no_room()) }
+}
+
+/// Bytes of memory for each UTF-16 code unit of a text that is copied, as in `js/wasm/core.ts`.
+#[cfg(target_arch = "wasm32")]
+pub(crate) const TEXT_UNIT: usize = 4;
+
+/// The same for the text of a state, which is parsed.
+#[cfg(target_arch = "wasm32")]
+pub(crate) const STATE_UNIT: usize = 12;
+
+/// Shorter texts need no check: [`SPARE`] is kept for them. In UTF-16 code units.
+#[cfg(target_arch = "wasm32")]
+const SHORT_TEXT: u32 = 1 << 16;
+
+/// Copies a JavaScript text that takes `unit` bytes for each of its UTF-16 code units.
+///
+/// # Errors
+/// Fails with `quota_exceeded` if memory has no room.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn copy_text(text: &JsString, unit: usize) -> Result<String, Error> {
+    if text.length() > SHORT_TEXT {
+        require_room(text.length() as usize * unit)?;
+    }
+    Ok(text.into())
 }
 
 pub(crate) fn no_room() -> Error {

@@ -271,10 +271,9 @@ pub trait Storage {
 
 /// Carries out a write, and repeats it while its decision needs more rows.
 pub(crate) async fn carry_out<S: Storage>(storage: &S, mut write: Write) -> Result<Write, Error> {
-    loop {
+    write = storage.write(write).await?;
+    while write.again() {
         write = storage.write(write).await?;
-        if !write.again() {
-            return Ok(write);
-        }
     }
+    Ok(write)
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::core::error::Error;
 use crate::core::names::Names;
 use crate::core::read::ListPlace;
-use crate::core::room::no_room;
+use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::Revision;
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow, Write};
 use crate::memory::order::Orders;
@@ -85,11 +85,11 @@ impl<'a> Entries<'a> {
         session.events.len().min(revisions).min(plan.most_changed())
     }
 
-    /// Reserves memory for new entries.
+    /// Reserves memory for new entries, and checks that it has room for the texts of events.
     ///
     /// # Errors
     /// Fails with `quota_exceeded` if memory has no room.
-    pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
+    pub(super) fn reserve(&mut self, changes: &Changes, write: &Write) -> Result<(), Error> {
         let Changes { session, user, app, events } = changes;
         let (own, log) = match &mut self.session {
             Some((_, session)) => (Some(&mut session.state), Some(&mut session.events)),
@@ -105,7 +105,10 @@ impl<'a> Entries<'a> {
         let mut states = states.into_iter().filter_map(|(state, changes)| state.zip(changes));
         let has_room = states.all(|(state, changes)| state.try_reserve(changes.len()))
             && log.is_none_or(|log| log.try_reserve(events.len()));
-        if has_room { Ok(()) } else { Err(no_room()) }
+        if !has_room {
+            return Err(no_room());
+        }
+        require_room(write.text_len() + SPARE)
     }
 
     pub(super) fn write(self, changes: Changes, write: &Write) {

@@ -1,35 +1,35 @@
 //! The events of one session: appended at the end, replaced in place, looked up by id.
 
-use std::rc::Rc;
+use std::mem;
 
-use crate::core::event::EventText;
+use crate::core::event::{EventText, TextSlice};
 use crate::core::names::Index;
 use crate::core::read::{PageEdges, Window};
 use crate::core::room::SPARE;
 use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
-use crate::memory::blocks::{Blocks, Span};
+use crate::memory::blocks::Blocks;
 use crate::platform::has_room;
 
-/// How many entries a chunk holds. One growing vector would leave holes of its old sizes in wasm
+/// How many events a chunk holds. One growing vector would leave holes of its old sizes in wasm
 /// memory, which never shrinks.
 const CHUNK: usize = 1024;
 /// Bytes of removed texts below which compaction is not worth the copying.
 const LEAST_WASTE: usize = 64 << 10;
 
-#[derive(Debug, Clone, Copy)]
-struct Entry {
+#[derive(Debug)]
+struct LoggedEvent {
     seq: Revision,
     revision: Revision,
     timestamp: Timestamp,
-    id: Span,
-    text: Span,
+    id: TextSlice,
+    text: TextSlice,
 }
 
 /// The events of one session.
 #[derive(Debug, Default)]
 pub(super) struct EventLog {
-    chunks: Vec<Vec<Entry>>,
+    chunks: Vec<Vec<LoggedEvent>>,
     blocks: Blocks,
     /// Positions by event id; the ids themselves are stored in the blocks.
     positions: Index,
@@ -54,15 +54,15 @@ impl EventLog {
         self.positions.try_reserve(count)
     }
 
-    fn entry(&self, position: usize) -> Option<&Entry> {
-        entry(&self.chunks, position)
+    fn event(&self, position: usize) -> Option<&LoggedEvent> {
+        event(&self.chunks, position)
     }
 
     fn position(&self, id: &str) -> Option<usize> {
-        self.positions.find(id, &|position| is_of(&self.chunks, &self.blocks, position, id))
+        self.positions.find(id, &|position| is_of(&self.chunks, position, id))
     }
 
-    fn entry_mut(&mut self, position: usize) -> Option<&mut Entry> {
+    fn event_mut(&mut self, position: usize) -> Option<&mut LoggedEvent> {
         self.chunks.get_mut(position / CHUNK)?.get_mut(position % CHUNK)
     }
 
@@ -71,40 +71,46 @@ impl EventLog {
         let text = row.text.with(|text| self.blocks.push(text));
         self.used += text.len();
         let end = self.len();
-        let is_of = |position: usize| is_of(&self.chunks, &self.blocks, position, &row.id);
+        let is_of = |position: usize| is_of(&self.chunks, position, &row.id);
         match self.positions.find_or_insert(&row.id, end, &is_of) {
             Some(position) => self.replace(position, row.revision, row.timestamp, text),
             None => {
                 let (seq, revision, timestamp) = (row.seq, row.revision, row.timestamp);
                 let id = self.blocks.push(&row.id);
                 self.used += id.len();
-                self.append(Entry { seq, revision, timestamp, id, text });
+                self.append(LoggedEvent { seq, revision, timestamp, id, text });
             }
         }
     }
 
-    fn append(&mut self, entry: Entry) {
+    fn append(&mut self, event: LoggedEvent) {
         match self.chunks.last_mut() {
-            Some(chunk) if chunk.len() < CHUNK => chunk.push(entry),
+            Some(chunk) if chunk.len() < CHUNK => chunk.push(event),
             // The first chunk grows with a short session; later chunks are allocated at full size.
             last => {
                 let room = if last.is_some() { CHUNK } else { 1 };
                 let mut chunk = Vec::with_capacity(room);
-                chunk.push(entry);
+                chunk.push(event);
                 self.chunks.push(chunk);
             }
         }
     }
 
-    fn replace(&mut self, position: usize, revision: Revision, timestamp: Timestamp, text: Span) {
-        let Some(entry) = self.entry_mut(position) else {
+    fn replace(
+        &mut self,
+        position: usize,
+        revision: Revision,
+        timestamp: Timestamp,
+        text: TextSlice,
+    ) {
+        let Some(event) = self.event_mut(position) else {
             return;
         };
-        let before = *entry;
-        *entry = Entry { revision, timestamp, text, ..before };
-        self.wasted += before.text.len();
-        if let Ok(earlier) =
-            self.replaced.binary_search_by_key(&before.revision, |(revision, _)| *revision)
+        event.timestamp = timestamp;
+        let text = mem::replace(&mut event.text, text);
+        let before = mem::replace(&mut event.revision, revision);
+        self.wasted += text.len();
+        if let Ok(earlier) = self.replaced.binary_search_by_key(&before, |(revision, _)| *revision)
         {
             self.replaced.remove(earlier);
         }
@@ -115,11 +121,11 @@ impl EventLog {
     /// Removes the events with a `seq` later than `after`.
     pub(super) fn truncate(&mut self, after: Revision) {
         while let Some(chunk) = self.chunks.last_mut() {
-            let Some(Entry { id, text, .. }) = chunk.pop_if(|entry| entry.seq > after) else {
+            let Some(LoggedEvent { id, text, .. }) = chunk.pop_if(|event| event.seq > after) else {
                 break;
             };
             let position = self.len();
-            self.blocks.with(id, |id| self.positions.remove(id, position));
+            id.with(|id| self.positions.remove(id, position));
             self.wasted += id.len() + text.len();
             self.chunks.pop_if(|chunk| chunk.is_empty());
         }
@@ -137,9 +143,9 @@ impl EventLog {
             return;
         }
         let mut blocks = Blocks::default();
-        for entry in self.chunks.iter_mut().flatten() {
-            entry.id = self.blocks.with(entry.id, |id| blocks.push(id));
-            entry.text = self.blocks.with(entry.text, |text| blocks.push(text));
+        for event in self.chunks.iter_mut().flatten() {
+            event.id = event.id.with(|id| blocks.push(id));
+            event.text = event.text.with(|text| blocks.push(text));
         }
         self.blocks = blocks;
         self.used -= self.wasted;
@@ -152,20 +158,20 @@ impl EventLog {
     }
 
     fn row(&self, position: usize) -> Option<EventRow> {
-        let entry = self.entry(position)?;
+        let event = self.event(position)?;
         Some(EventRow {
-            id: self.blocks.with(entry.id, |id| id.into()),
-            seq: entry.seq,
-            revision: entry.revision,
-            timestamp: entry.timestamp,
-            text: self.blocks.get(entry.text).into(),
+            id: event.id.with(|id| id.into()),
+            seq: event.seq,
+            revision: event.revision,
+            timestamp: event.timestamp,
+            text: event.text.clone().into(),
         })
     }
 
     /// Returns the rows written after `since`, `most` at most: first the replaced ones, then the new ones
     /// by `seq`.
     pub(super) fn changed(&self, since: Revision, most: usize) -> Vec<EventRow> {
-        let is_new = |position: usize| self.entry(position).is_some_and(|entry| entry.seq > since);
+        let is_new = |position: usize| self.event(position).is_some_and(|event| event.seq > since);
         let mut first_new = self.len();
         while first_new > 0 && is_new(first_new - 1) {
             first_new -= 1;
@@ -188,27 +194,25 @@ impl EventLog {
     /// Returns the texts of the events in a window, by `seq`, and the edges of a page.
     pub(super) fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
         let time_at =
-            |position| self.entry(position).map_or(Timestamp::MIN, |entry| entry.timestamp);
+            |position| self.event(position).map_or(Timestamp::MIN, |event| event.timestamp);
         let positions = window.positions(self.len(), |id| self.position(id), time_at);
         let Some(positions) = positions else {
             return (Vec::new(), None);
         };
-        let id_at = |position| -> Option<Rc<str>> {
-            self.entry(position).map(|entry| self.blocks.with(entry.id, |id| id.into()))
-        };
+        let id_at = |position| self.event(position).map(|event| event.id.with(|id| id.into()));
         let edges = window.page.as_ref().map(|_| PageEdges::of(&positions, self.len(), id_at));
-        let entries = positions.into_iter().filter_map(|position| self.entry(position));
-        (entries.map(|entry| self.blocks.get(entry.text).into()).collect(), edges)
+        let events = positions.into_iter().filter_map(|position| self.event(position));
+        (events.map(|event| event.text.clone().into()).collect(), edges)
     }
 }
 
-fn entry(chunks: &[Vec<Entry>], position: usize) -> Option<&Entry> {
+fn event(chunks: &[Vec<LoggedEvent>], position: usize) -> Option<&LoggedEvent> {
     chunks.get(position / CHUNK)?.get(position % CHUNK)
 }
 
 /// Whether the event at that position has that id.
-fn is_of(chunks: &[Vec<Entry>], blocks: &Blocks, position: usize, id: &str) -> bool {
-    entry(chunks, position).is_some_and(|entry| blocks.with(entry.id, |stored| stored == id))
+fn is_of(chunks: &[Vec<LoggedEvent>], position: usize, id: &str) -> bool {
+    event(chunks, position).is_some_and(|event| event.id.with(|stored| stored == id))
 }
 
 #[cfg(test)]

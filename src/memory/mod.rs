@@ -28,10 +28,8 @@ use crate::memory::owners::Owners;
 /// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
 const ROW: usize = 640;
 
-/// Receives each session of a list: the user's id, the session's id, its head, its own state, and
-/// its title and labels.
-type Visit<'a> =
-    dyn FnMut(&str, &str, SessionHead, &ScopedState, &Description) -> Result<(), Error> + 'a;
+/// Receives each session of a list.
+type Visit<'a> = dyn FnMut(&ListPlace, &StoredSession) -> Result<(), Error> + 'a;
 
 /// A storage in memory: its contents last as long as the storage. Its futures are always ready.
 #[derive(Debug, Default)]
@@ -66,11 +64,22 @@ struct User {
 
 /// A session that is created empty and then written to. Its revision is 0 only until then.
 #[derive(Debug, Default)]
-struct StoredSession {
-    head: SessionHead,
-    state: ScopedState,
-    description: Description,
+pub(crate) struct StoredSession {
+    pub(crate) head: SessionHead,
+    pub(crate) state: ScopedState,
+    pub(crate) description: Description,
     events: EventLog,
+}
+
+impl StoredSession {
+    fn row(&self, app_name: &str, user_id: &str, session_id: &str) -> SessionRow {
+        SessionRow {
+            key: key_of(app_name, user_id, session_id),
+            head: self.head,
+            state: self.state.clone(),
+            description: self.description.clone(),
+        }
+    }
 }
 
 impl MemoryStorage {
@@ -99,10 +108,8 @@ impl Storage for MemoryStorage {
 
     async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
         let mut sessions = Vec::new();
-        let visit = &mut |user_id: &_, session_id: &_, head, state: &_, description: &_| {
-            let key = key_of(&request.app_name, user_id, session_id);
-            let (state, description) = (ScopedState::clone(state), Description::clone(description));
-            sessions.push(SessionRow { key, head, state, description });
+        let visit = &mut |place: &ListPlace, session: &StoredSession| {
+            sessions.push(session.row(&request.app_name, &place.user_id, &place.session_id));
             Ok(())
         };
         let listing = self.contents()?.list(&request, visit)?;
@@ -150,7 +157,7 @@ impl Contents {
         let Some(changes) = write.decide(found) else {
             return Ok(());
         };
-        entries.reserve(&changes)?;
+        entries.reserve(&changes, write)?;
         // Existing entries are looked up once. Missing ones are created only now, so a write that
         // changes nothing creates nothing.
         let plan = write.plan();
@@ -186,14 +193,9 @@ impl Contents {
         Ok(Rows {
             events,
             edges,
-            session: session.zip(target.user_id.as_deref()).map(|((id, session), user_id)| {
-                SessionRow {
-                    key: key_of(&target.app_name, user_id, id),
-                    head: session.head,
-                    state: session.state.clone(),
-                    description: session.description.clone(),
-                }
-            }),
+            session: session
+                .zip(target.user_id.as_deref())
+                .map(|((id, session), user_id)| session.row(&target.app_name, user_id, id)),
             user: user.and_then(|user| user.state.clone()),
             app: app.and_then(|app| app.state.clone()),
         })
@@ -232,7 +234,7 @@ impl Contents {
                 continue;
             };
             if let Some(session) = user.sessions.get(session_id) {
-                visit(user_id, session_id, session.head, &session.state, &session.description)?;
+                visit(place, session)?;
             }
             if let Some(state) = &user.state
                 && seen.add(user_id, ())

@@ -63,9 +63,6 @@ export function decide(
   const revision = numbers[DECIDED.session]!;
   const ofUser = numbers[DECIDED.user]!;
   const ofApp = numbers[DECIDED.app]!;
-  if (!Number.isSafeInteger(Math.max(revision, ofUser, ofApp))) {
-    throw contractViolation(verb, 'gave a floor or a revision that is too high for a next one');
-  }
   // Each state ends with a NUL, which JSON text never contains.
   const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
   // A state without changes keeps its text.

@@ -6,9 +6,15 @@ use std::ops::Range;
 use std::rc::Rc;
 
 #[cfg(target_arch = "wasm32")]
-use wasm_bindgen::JsValue;
+use js_sys::JsString;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::json::is_same_json;
+#[cfg(target_arch = "wasm32")]
+use crate::core::room::TEXT_UNIT;
+#[cfg(target_arch = "wasm32")]
+use crate::platform::has_room;
 
 /// An event's text. A clone shares it.
 #[derive(Debug, Clone)]
@@ -21,13 +27,16 @@ pub enum EventText {
 }
 
 impl EventText {
-    /// Whether both texts are equal as JSON values, by [`is_same_json`].
+    /// Whether both texts are equal as JSON values, by [`is_same_json`]. Texts in JavaScript that differ
+    /// and that memory has no room to compare are not.
     pub fn is_same(&self, other: &Self) -> bool {
         #[cfg(target_arch = "wasm32")]
-        if let (Self::JavaScript(one), Self::JavaScript(other)) = (self, other)
-            && one == other
-        {
-            return true;
+        if let (Self::JavaScript(one), Self::JavaScript(other)) = (self, other) {
+            let bytes =
+                |text: &JsValue| TEXT_UNIT * text.unchecked_ref::<JsString>().length() as usize;
+            if one == other || !has_room(bytes(one) + bytes(other)) {
+                return one == other;
+            }
         }
         self.with(|one| other.with(|other| is_same_json(one, other)))
     }
@@ -83,32 +92,32 @@ pub struct TextSlice {
     // Blocks only grow at their end, so the range stays valid while others push. The borrow ends
     // within each method here and is never held across an await.
     block: Rc<RefCell<String>>,
-    start: u32,
-    end: u32,
+    start: usize,
+    end: usize,
 }
 
 impl TextSlice {
     /// Makes a slice of the bytes from `start` to `end` of a block that only grows at its end.
-    pub(crate) fn new(block: Rc<RefCell<String>>, start: u32, end: u32) -> Self {
+    pub(crate) fn new(block: Rc<RefCell<String>>, start: usize, end: usize) -> Self {
         Self { block, start, end }
     }
 
     /// Returns a part of this text, by bytes. It shares the block.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn part(&self, bytes: Range<usize>) -> Self {
-        let [start, end] = [bytes.start, bytes.end].map(|byte| self.start + byte as u32);
+        let [start, end] = [bytes.start, bytes.end].map(|byte| self.start + byte);
         Self { block: Rc::clone(&self.block), start, end }
     }
 
     /// Passes the text to `reader`.
     pub fn with<R>(&self, reader: impl FnOnce(&str) -> R) -> R {
         let block = self.block.borrow();
-        reader(block.get(self.start as usize..self.end as usize).unwrap_or_default())
+        reader(block.get(self.start..self.end).unwrap_or_default())
     }
 
     /// The length in bytes.
     pub fn len(&self) -> usize {
-        (self.end - self.start) as usize
+        self.end - self.start
     }
 
     /// Whether it is the empty text.
@@ -119,7 +128,6 @@ impl TextSlice {
 
 impl From<String> for TextSlice {
     fn from(text: String) -> Self {
-        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        Self { block: Rc::new(RefCell::new(text)), start: 0, end }
+        Self { end: text.len(), start: 0, block: Rc::new(RefCell::new(text)) }
     }
 }

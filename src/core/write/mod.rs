@@ -211,6 +211,7 @@ impl Write {
     }
 
     fn try_decide(&mut self, mut found: Found) -> Result<Decision, Error> {
+        found.check_revisions(self.events.len())?;
         let stored = self.compared(&found.events);
         let events = if self.compute(&found)? { self.events.as_slice() } else { &[] };
         let target = &self.plan.target;
@@ -257,6 +258,11 @@ impl Write {
         let NewEvent { id, timestamp, text, .. } = self.events.get(index)?;
         let (id, text) = (Rc::clone(id), text.clone());
         Some(EventRow { id, seq, revision, timestamp: *timestamp, text })
+    }
+
+    /// Returns the bytes of its events' texts.
+    pub(crate) fn text_len(&self) -> usize {
+        self.events.iter().map(|event| event.text.with(str::len)).sum()
     }
 
     /// Compares the stored events with the new ones. No other code looks at a text.

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use crate::core::error::{Error, StorageProblem};
 use crate::core::event::EventText;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
+use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::ScopedState;
 
 /// An event as it is stored.
@@ -61,6 +62,24 @@ pub struct Found {
     pub changed: Vec<EventRow>,
     /// New rows get revisions greater than this one.
     pub floor: Revision,
+}
+
+impl Found {
+    /// Checks that a write of so many events can get revisions above the stored ones.
+    ///
+    /// # Errors
+    /// Fails with `storage_failed` if JavaScript would not hold such a revision exactly.
+    pub(super) fn check_revisions(&self, events: usize) -> Result<(), Error> {
+        let mut highest = self.session.map_or(0, |head| head.revision).max(self.floor);
+        for row in [&self.user, &self.app].into_iter().flatten() {
+            highest = highest.max(row.revision);
+        }
+        if highest < NEVER.saturating_sub(events as Revision) {
+            return Ok(());
+        }
+        let reason = "a revision or the floor is too high".to_owned();
+        Err(Error::Storage { problem: StorageProblem::Failed, reason })
+    }
 }
 
 /// A stored event with the same id as an event of the write.

@@ -1,8 +1,10 @@
 //! Deltas that JavaScript computes within a write.
 
-use js_sys::Function;
-use wasm_bindgen::JsValue;
+use js_sys::{Function, JsString};
+use wasm_bindgen::{JsCast, JsValue};
 
+use crate::core::event::TextSlice;
+use crate::core::room::{STATE_UNIT, copy_text};
 use crate::core::state::Delta;
 use crate::core::write::{Computed, Write};
 
@@ -12,9 +14,14 @@ use crate::core::write::{Computed, Write};
 pub(super) fn computing(write: Write, compute: Option<Function>) -> Write {
     let Some(compute) = compute else { return write };
     write.computing(Box::new(move |state| {
-        let computed = compute.call1(&JsValue::NULL, &state.into()).ok();
-        let computed = computed.and_then(|computed| computed.as_string()).unwrap_or_default();
-        let (delta, text) = computed.split_once('\0').unwrap_or((&computed, ""));
-        Ok(Computed { delta: Delta::parse(delta)?, text: text.to_owned().into() })
+        let computed = compute.call1(&JsValue::NULL, &state.into()).unwrap_or_default();
+        let computed = computed.dyn_ref::<JsString>();
+        let computed = computed.map(|text| copy_text(text, STATE_UNIT)).transpose()?;
+        let computed = TextSlice::from(computed.unwrap_or_default());
+        computed.with(|texts| {
+            let (delta, text) = texts.split_once('\0').unwrap_or((texts, ""));
+            let text = computed.part(texts.len() - text.len()..texts.len());
+            Ok(Computed { delta: Delta::parse(delta)?, text: text.into() })
+        })
     }))
 }

@@ -9,8 +9,9 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::future_to_promise;
 
 use crate::core::error::Error;
-use crate::core::read::{ListRequest, Listing, Rows, Window};
+use crate::core::read::{ListPlace, ListRequest, Listing, Rows, Window};
 use crate::core::room::require_room;
+use crate::core::session::SessionHead;
 use crate::core::storage::Deletion;
 use crate::core::write::{Target, Write};
 use crate::memory::MemoryStorage;
@@ -45,7 +46,7 @@ impl Driver {
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
-                    let written = storage.write_one(write, Caller(caller)).await;
+                    let written = storage.write_one(write, Caller(caller)).await?;
                     finish(storage.repeat(written).await?)
                 })
             }
@@ -61,10 +62,13 @@ impl Driver {
         let storage = Rc::clone(storage);
         later(async move {
             let outcomes: Array = Array::new();
-            for outcome in storage.write_all(writes).await? {
-                let written = storage.repeat(outcome).await;
-                let written = written.map_err(JsValue::from);
-                let outcome = match written.and_then(appended_to_javascript) {
+            for written in storage.write_all(writes).await? {
+                let written = match written {
+                    Ok(write) => storage.repeat(write).await,
+                    failed => failed,
+                };
+                let outcome = match written.map_err(JsValue::from).and_then(appended_to_javascript)
+                {
                     Ok(appended) => Array::of1(&appended),
                     Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
                 };
@@ -164,19 +168,18 @@ fn listed_in_memory(
     request: &ListRequest,
 ) -> Result<(JsValue, Array, usize), Error> {
     let sessions = Array::new();
-    let listing = memory.contents()?.list(
-        request,
-        &mut |user_id, session_id, head, state, description| {
-            let row = Array::of2(&session_id.into(), &user_id.into());
-            push2(&row, head.created as f64, head.revision as f64);
-            row.push(&head.last_update_time.as_millis().into());
-            row.push(&state.try_to_json()?.into());
-            row.push(&head.create_time.as_millis().into());
-            push_description(&row, description);
-            sessions.push(&row);
-            Ok(())
-        },
-    )?;
+    let listing = memory.contents()?.list(request, &mut |place, session| {
+        let ListPlace { session_id, user_id, .. } = place;
+        let row = Array::of2(&(&**session_id).into(), &(&**user_id).into());
+        let SessionHead { created, revision, last_update_time, create_time } = session.head;
+        push2(&row, created as f64, revision as f64);
+        row.push(&last_update_time.as_millis().into());
+        row.push(&session.state.try_to_json()?.into());
+        row.push(&create_time.as_millis().into());
+        push_description(&row, &session.description);
+        sessions.push(&row);
+        Ok(())
+    })?;
     let Listing { users, app, total, .. } = listing;
     let states = app.iter().chain(users.iter().map(|(_, user)| user));
     require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;

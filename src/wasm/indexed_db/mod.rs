@@ -127,19 +127,12 @@ impl IndexedDbStorage {
         self.write_all(vec![(write, caller)]).await?.pop().unwrap_or_else(none)
     }
 
-    /// Repeats a write while its decision needs more rows. `written` is the outcome of its first
-    /// attempt.
-    pub(crate) async fn repeat(
-        &self,
-        mut written: Result<Write, Failure>,
-    ) -> Result<Write, Failure> {
-        loop {
-            let mut write = written?;
-            if !write.again() {
-                return Ok(write);
-            }
-            written = self.write_one(write, Caller::default()).await;
+    /// Repeats a write that was carried out, while its decision needs more rows.
+    pub(crate) async fn repeat(&self, mut write: Write) -> Result<Write, Failure> {
+        while write.again() {
+            write = self.write_one(write, Caller::default()).await?;
         }
+        Ok(write)
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction

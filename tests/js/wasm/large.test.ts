@@ -136,6 +136,69 @@ describe('Data that does not fit into memory', () => {
     assert.deepEqual(stored, Array(8).fill(2));
   });
 
+  it('is refused if a text fits into memory once, and not as the copy that is stored', async () => {
+    for (const [pages, letters] of [
+      [1000, 5e6],
+      [1100, 5e6],
+      [1300, 7e6],
+    ]) {
+      const [refused, isWhole] = await inChild<[string, boolean]>(`
+        ${SERVICE}
+        ${leavePages(pages!)}
+        const text = '語'.repeat(${letters});
+        for (let stored = 0; ; stored += 1) {
+          const event = adk.createEvent({ content: { parts: [{ text }] } });
+          const { code } = await codeOf(() => service.appendEvent({ session, event }));
+          if (code === undefined) continue;
+          return [code, (await service.getSession(key)).events.length === stored];
+        }
+      `);
+      assert.deepEqual([refused, isWhole], ['quota_exceeded', true], `${pages} pages`);
+    }
+  });
+
+  it('is refused if it was computed', async () => {
+    for (const [pages, letters] of [
+      [300, 1e6],
+      [400, 2e6],
+      [600, 1e6],
+    ]) {
+      const [session, user, title] = await inChild<string[]>(`
+        ${SERVICE}
+        ${leavePages(pages!)}
+        const text = '語'.repeat(${letters});
+        const fill = async (target, prefix) => {
+          for (let number = 0; ; number += 1) {
+            const stateDelta = () => ({ [prefix + number]: text });
+            const { code } = await codeOf(() => service.updateState({ ...target, stateDelta }));
+            if (code !== undefined) return code;
+          }
+        };
+        const codes = [await fill(key, ''), await fill({ appName: 'app', userId: 'ada' }, 'user:')];
+        return [...codes, (await service.createSession({ ...key, sessionId: 'alive' })).id];
+      `);
+      assert.deepEqual([session, user, title], ['quota_exceeded', 'quota_exceeded', 'alive']);
+    }
+  });
+
+  it('is replaced over an adapter too, if memory has no room to compare it', async () => {
+    const stored = await inChild<unknown>(`
+      ${SERVICE}
+      const { MapStorage } = await load('../tests/js/service/map_storage.js');
+      const other = await adk.openSessionService({ storage: new MapStorage() });
+      const through = await other.createSession(key);
+      ${leavePages(200)}
+      const text = '語'.repeat(3e6);
+      for (const number of [1, 2]) {
+        const event = { id: 'e', timestamp: 1, content: { parts: [{ text }], number } };
+        await other.appendEvent({ session: through, event });
+      }
+      const { events } = await other.getSession(key);
+      return [events.map(({ content }) => content.number), (await service.getSession(key)).id];
+    `);
+    assert.deepEqual(stored, [[2], 'session']);
+  });
+
   it('is refused or stored while replaced texts fill the memory', async () => {
     for (const pages of [1500, 1525, 1550]) {
       const last = await inChild<number>(`

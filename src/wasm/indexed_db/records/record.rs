@@ -3,7 +3,7 @@
 use js_sys::{Array, JsString};
 use wasm_bindgen::prelude::*;
 
-use crate::core::room::require_room;
+use crate::core::room::{STATE_UNIT, TEXT_UNIT, copy_text};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::ScopedState;
 use crate::core::storage::{SessionRow, SharedRow};
@@ -15,13 +15,6 @@ use crate::wasm::object::Record;
 const TITLE: &str = "title";
 const LABELS: &str = "labels";
 const INITIAL_STATE: &str = "initialState";
-
-/// Shorter texts need no check: `room::SPARE` is kept for them. In UTF-16 code units, as in
-/// `js/wasm/core.ts`.
-const SHORT_TEXT: u32 = 1 << 16;
-
-/// Bytes of memory for each UTF-16 code unit of a state that is parsed, as in `js/wasm/core.ts`.
-const STATE_UNIT: usize = 12;
 
 /// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
 const COUNTER_END: f64 = (1_u64 << 53) as f64;
@@ -126,16 +119,16 @@ impl Record {
     /// Returns the state of a session, an app or a user. Fails with `corrupt_record` if it is
     /// damaged.
     pub(crate) fn state(&self) -> Result<ScopedState, Failure> {
-        let state = self.get("state");
-        let Some(text) = state.dyn_ref::<JsString>() else {
-            return Err(self.damaged("it is damaged"));
-        };
-        if text.length() > SHORT_TEXT {
-            let room = require_room(text.length() as usize * STATE_UNIT);
-            room.map_err(|error| Failure::thrown(error.into()))?;
-        }
-        let text = String::from(text);
+        let text = self.long_text("state", STATE_UNIT)?;
+        let text = text.ok_or_else(|| self.damaged("it is damaged"))?;
         ScopedState::parse(&text).map_err(|error| self.damaged(&error.to_string()))
+    }
+
+    /// Copies a text that may be long; `None` if it is missing. See [`copy_text`].
+    fn long_text(&self, member: &str, unit: usize) -> Result<Option<String>, Failure> {
+        let text = self.get(member);
+        let text = text.dyn_ref().map(|text| copy_text(text, unit)).transpose();
+        text.map_err(|error| Failure::thrown(error.into()))
     }
 
     pub(crate) fn set_state(&self, state: &ScopedState) {
@@ -179,8 +172,8 @@ impl Record {
     }
 
     pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {
-        let [title, labels, initial_state] =
-            [TITLE, LABELS, INITIAL_STATE].map(|member| self.get(member).as_string());
+        let [title, labels] = [TITLE, LABELS].map(|member| self.get(member).as_string());
+        let initial_state = self.long_text(INITIAL_STATE, TEXT_UNIT)?;
         Ok(SessionRow {
             key: self.session_key(),
             head: self.head()?,
