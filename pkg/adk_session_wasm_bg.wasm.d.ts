@@ -37,10 +37,10 @@ export const sessioncore_page: (a: number, b: number, c: number, d: number, e: n
 export const sessioncore_set_page_hidden: (a: number, b: number) => void;
 export const sessioncore_shared_state: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
-export const wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792: (a: number, b: number, c: any) => [number, number];
-export const wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d: (a: number, b: number, c: any, d: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__ha8a730393a01dcc8: (a: number, b: number, c: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__ha1daf4bd928aaf72: (a: number, b: number) => void;
+export const wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
+export const wasm_bindgen__convert__closures_____invoke__he06982ddd0926633: (a: number, b: number, c: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__h66c3f5f4fff911e6: (a: number, b: number) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
 export const __wbindgen_free: (a: number, b: number, c: number) => void;
