@@ -191,10 +191,9 @@ export function has_room(bytes: number): boolean;
 export function merge_states(user: string | null | undefined, app: string | null | undefined, state: string, record: string): string;
 
 /**
- * Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
- * `limit` is NaN if there is none. The last two depend on the `total`.
+ * Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
  */
-export function page_numbers(limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, total: number): Float64Array;
+export function page_numbers(limit?: number | null, offset?: number | null, page?: number | null): Float64Array;
 
 /**
  * Whether two JSON texts are equal as JSON values.

@@ -814,16 +814,14 @@ export function merge_states(user, app, state, record) {
 }
 
 /**
- * Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
- * `limit` is NaN if there is none. The last two depend on the `total`.
- * @param {number | null | undefined} limit
- * @param {number | null | undefined} offset
- * @param {number | null | undefined} page
- * @param {number} total
+ * Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
+ * @param {number | null} [limit]
+ * @param {number | null} [offset]
+ * @param {number | null} [page]
  * @returns {Float64Array}
  */
-export function page_numbers(limit, offset, page, total) {
-    const ret = wasm.page_numbers(!isLikeNone(limit), isLikeNone(limit) ? 0 : limit, !isLikeNone(offset), isLikeNone(offset) ? 0 : offset, !isLikeNone(page), isLikeNone(page) ? 0 : page, total);
+export function page_numbers(limit, offset, page) {
+    const ret = wasm.page_numbers(!isLikeNone(limit), isLikeNone(limit) ? 0 : limit, !isLikeNone(offset), isLikeNone(offset) ? 0 : offset, !isLikeNone(page), isLikeNone(page) ? 0 : page);
     if (ret[3]) {
         throw takeFromExternrefTable0(ret[2]);
     }

@@ -20,7 +20,7 @@ export const describe_missing: (a: number, b: number, c: number, d: number, e: a
 export const event_limit: (a: number, b: number) => [number, number, number];
 export const has_room: (a: number) => number;
 export const merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
-export const page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number, number];
+export const page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
 export const same_json: (a: number, b: number, c: number, d: number) => number;
 export const scan_template: (a: number, b: number) => [number, number];
 export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];

@@ -132,7 +132,7 @@ class TermSearch {
       const state = ofUsers[index];
       return state === undefined ? [] : [user, state];
     });
-    return [page, 1, page.length, 0, 0, [app, ...pairs]];
+    return [page, 0, [app, ...pairs]];
   }
 
   /** Returns the session of each record, unless it is gone or another one has its key. */

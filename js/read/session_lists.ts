@@ -81,13 +81,13 @@ export class SessionLists {
       filter === undefined
         ? this.#read(list, { ...page, terms: undefined }, request)
         : this.#readFiltered(list, filter, limit, page.after, request);
-    return whenRead(read, ([records, corePage, coreLimit, totalItems, totalPages, shared]) => {
+    return whenRead(read, ([records, totalItems, shared]) => {
       const listed = isWalk ? records : records.slice(0, limit);
       const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
-      // The core counts only up to 2^32 - 1, and a request may ask for more.
       const before = limit ? Math.floor((page.offset ?? 0) / limit) + page.lastPage : 0;
-      const number = limit ? (page.page ?? before + 1) : corePage;
-      const size = limit ?? (withTotal ? coreLimit : sessions.length);
+      const number = limit ? (page.page ?? before + 1) : 1;
+      const size = limit ?? (withTotal ? totalItems : sessions.length);
+      const totalPages = size && Math.ceil(totalItems / size);
       // If a walk gets more sessions than its limit without a filter, it got all that the list has after a place.
       const isFull = filter === undefined ? listed.length === limit : listed.length >= limit!;
       const last = limit && isFull ? listed.at(-1) : undefined;
@@ -135,17 +135,17 @@ export class SessionLists {
       description: { title, labels },
     };
     return whenRead(this.#read(list, page, call), (read) => {
-      const [records, number, items, total, pages, shared] = read;
+      const [records, total, shared] = read;
       const admitted = records.filter(({ title, labels }) => admits(title, labels));
       const last = records.at(-1);
       const missing = limit === undefined ? 0 : limit - admitted.length;
       if (missing <= 0 || last === undefined || records.length < chunk!) {
-        return [admitted, number, items, total, pages, shared];
+        return [admitted, total, shared];
       }
       const place = placeOf(last, list);
       const rest = this.#readFiltered(list, filter, missing, place, call, chunk! * GROWTH);
-      return whenRead(rest, ([others, , , , , [, ...users]]) => {
-        return [[...admitted, ...others], number, items, total, pages, [...shared, ...users]];
+      return whenRead(rest, ([others, , [, ...users]]) => {
+        return [[...admitted, ...others], total, [...shared, ...users]];
       });
     });
   }

@@ -76,7 +76,7 @@ export class ApiServerStore implements ServerStore {
     { limit, offset, page, orderBy, after }: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
-    const wanted = pageNumbers(limit, offset, page, 0);
+    const wanted = pageNumbers(limit, offset, page);
     if (userId === undefined) throw unsupported('lists only the sessions of one user');
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });
@@ -90,8 +90,7 @@ export class ApiServerStore implements ServerStore {
     const sessions = sorted.map((session) =>
       shared.takeOut({ ...session, created: 0, revision: 0, createTime: undefined }),
     );
-    const numbers = pageNumbers(limit, offset, page, all.length);
-    return [sessions, numbers.page, numbers.items, all.length, numbers.pages, shared.states];
+    return [sessions, all.length, shared.states];
   }
 
   /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */

@@ -112,7 +112,7 @@ export class HandlerStore implements ServerStore {
     call: StorageCall,
   ): Promise<ReadList> {
     return this.#connection.limited(call, async (call) => {
-      const wanted = pageNumbers(limit, offset, page, 0);
+      const wanted = pageNumbers(limit, offset, page);
       // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in
       // descending order such a session would be missing.
       const isReversed = descending && wanted.limit === undefined && wanted.offset === 0;
@@ -147,10 +147,9 @@ export class HandlerStore implements ServerStore {
         // Only a full page has a next one.
         cursor = chunk.sessions.length === 0 ? undefined : chunk.nextCursor;
       } while (cursor !== undefined && sessions.size < most);
-      const numbers = pageNumbers(limit, offset, page, total);
       const listed = [...sessions.values()];
       if (isReversed) listed.reverse();
-      return [listed, numbers.page, numbers.items, total, numbers.pages, shared.states];
+      return [listed, total, shared.states];
     });
   }
 

@@ -224,7 +224,7 @@ export class CoreStore implements SessionStore {
           read<string>(() => core.shared_state(appName, userId, none));
         const users = [...new Set(places.map(({ userId }) => userId))];
         const pairs = users.flatMap((userId) => [userId, shared(userId)]);
-        return [sessions, 1, sessions.length, 0, 0, [shared(), ...pairs]];
+        return [sessions, 0, [shared(), ...pairs]];
       },
     };
   }

@@ -63,10 +63,8 @@ export type SharedStates = readonly [app: string | undefined, ...pairs: string[]
 /** A page of a list of sessions. */
 export type ReadList = [
   sessions: ListedSession[],
-  page: number,
-  limit: number,
+  /** The number of sessions on all pages; any number if it was not requested. */
   totalItems: number,
-  totalPages: number,
   shared: SharedStates,
 ];
 

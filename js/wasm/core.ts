@@ -236,33 +236,20 @@ export function eventLimit(limit: number | undefined): number {
   return callCore(() => event_limit(limit));
 }
 
-/** The position and size of a page, computed from the numbers of a request. */
-export interface PageNumbers {
+/** The part of a list that a page holds. */
+interface PageNumbers {
   readonly offset: number;
   readonly limit: number | undefined;
-  /** The number of this page, from 1. */
-  readonly page: number;
-  /** The number of sessions on a full page; without a limit, the total. */
-  readonly items: number;
-  readonly pages: number;
 }
 
-/** @throws SessionError `invalid_argument` if the numbers describe no page */
+/** @throws SessionError `invalid_argument` if the numbers of a request describe no page */
 export function pageNumbers(
   limit: number | undefined,
   offset: number | undefined,
   page: number | undefined,
-  total: number,
 ): PageNumbers {
-  const numbers = callCore(() => page_numbers(limit, offset, page, total));
-  const [from = 0, most = NaN, position = 1, items = 0, pages = 0] = numbers;
-  return {
-    offset: from,
-    limit: Number.isNaN(most) ? undefined : most,
-    page: position,
-    items,
-    pages,
-  };
+  const [from = 0, most = NaN] = callCore(() => page_numbers(limit, offset, page));
+  return { offset: from, limit: Number.isNaN(most) ? undefined : most };
 }
 
 /** The database of the browser, and how it is written. */

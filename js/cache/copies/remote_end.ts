@@ -128,7 +128,7 @@ export class RemoteEnd {
       terms: undefined,
     } as const;
     const read = await this.ask((store, call) => store.list(appName, userId, true, page, call));
-    const [sessions, , , total, , [app, , user]] = read;
+    const [sessions, total, [app, , user]] = read;
     // Without a session the list does not tell the states, and older servers never do.
     const stateOf = (text = '{}'): StateShape | undefined =>
       text === '{}' ? undefined : (JSON.parse(text) as StateShape);

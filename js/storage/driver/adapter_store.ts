@@ -246,7 +246,7 @@ export class AdapterStore implements SessionStore {
     { limit, offset, page, withTotal, orderBy, after, terms }: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
-    const wanted = pageNumbers(limit, offset, page, 0);
+    const wanted = pageNumbers(limit, offset, page);
     const isBuiltIn = this.#builtIn !== undefined;
     const request: BuiltInListRequest = {
       appName,
@@ -260,8 +260,7 @@ export class AdapterStore implements SessionStore {
       ...(isBuiltIn && terms !== undefined && { terms }),
     };
     const { sessions, shared, total } = await listThrough(this.#adapter, request, isBuiltIn, call);
-    const numbers = pageNumbers(limit, offset, page, total);
-    return [sessions, numbers.page, numbers.items, total, numbers.pages, shared];
+    return [sessions, total, shared];
   }
 
   async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<Floor> {

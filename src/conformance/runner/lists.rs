@@ -34,7 +34,12 @@ impl<S: Storage> Runner<S> {
         let service = &self.service.texts;
         let listed = service.list_sessions(with.app_name()?, user_id, order, after, page);
         let (sessions, total) = listed.await?;
-        let position = page.position(total);
+        // The Rust API returns no numbers of pages. The cases name those that TypeScript returns.
+        let (number, size, pages) = match page.limit {
+            None => (1, total, total.min(1)),
+            Some(0) => (1, 0, 0),
+            Some(limit) => (page.offset / limit + 1, limit, total.div_ceil(limit)),
+        };
         let is_full = sessions.len() == page.limit.unwrap_or_default();
         let last = sessions.last().filter(|_| is_full).map(|ReadSession { key, head, .. }| {
             let time = if by_creation { head.create_time } else { head.last_update_time };
@@ -48,10 +53,10 @@ impl<S: Storage> Runner<S> {
             sessions.into_iter().map(|session| Ok(Handle::of(session)?.to_json())).collect();
         let page = json!({
             "sessions": sessions?,
-            "page": position.page,
-            "limit": position.limit,
+            "page": number,
+            "limit": size,
             "totalItems": total,
-            "totalPages": position.total_pages,
+            "totalPages": pages,
             "nextCursor": has_next,
         });
         Ok((Kind::Page, page))

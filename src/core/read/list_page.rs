@@ -1,4 +1,4 @@
-//! A page of a list of sessions, and its position among all pages.
+//! A page of a list of sessions.
 
 use crate::core::error::Error;
 use crate::core::read::count::check_count;
@@ -10,17 +10,6 @@ pub struct ListPage {
     pub offset: usize,
     /// The most sessions to return; `None` for all.
     pub limit: Option<usize>,
-}
-
-/// The position of a page among all pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ListPagePosition {
-    /// The page's number, from 1.
-    pub page: usize,
-    /// The page's size; without a limit, the number of all items.
-    pub limit: usize,
-    /// The number of pages of that size.
-    pub total_pages: usize,
 }
 
 impl ListPage {
@@ -46,19 +35,6 @@ impl ListPage {
         };
         Ok(Self { offset, limit })
     }
-
-    /// Returns the position of this page among `total` items.
-    pub fn position(&self, total: usize) -> ListPagePosition {
-        match self.limit {
-            None => ListPagePosition { page: 1, limit: total, total_pages: usize::from(total > 0) },
-            Some(0) => ListPagePosition { page: 1, limit: 0, total_pages: 0 },
-            Some(limit) => ListPagePosition {
-                page: (self.offset / limit).saturating_add(1),
-                limit,
-                total_pages: total.div_ceil(limit),
-            },
-        }
-    }
 }
 
 #[cfg(test)]
@@ -75,16 +51,5 @@ mod tests {
     fn a_page_needs_a_limit_and_counts_from_one() {
         assert!(ListPage::from_numbers(None, None, Some(1.0)).is_err());
         assert!(ListPage::from_numbers(Some(5.0), None, Some(0.0)).is_err());
-    }
-
-    #[test]
-    fn pages_are_counted_from_the_total() {
-        let page = ListPage { offset: 20, limit: Some(10) };
-        assert_eq!(page.position(21), ListPagePosition { page: 3, limit: 10, total_pages: 3 });
-        let all = ListPage { offset: 0, limit: None };
-        assert_eq!(all.position(0), ListPagePosition { page: 1, limit: 0, total_pages: 0 });
-        assert_eq!(all.position(7), ListPagePosition { page: 1, limit: 7, total_pages: 1 });
-        let none = ListPage { offset: 0, limit: Some(0) };
-        assert_eq!(none.position(7), ListPagePosition { page: 1, limit: 0, total_pages: 0 });
     }
 }

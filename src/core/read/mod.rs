@@ -13,7 +13,7 @@ mod window;
 
 pub use count::check_count;
 pub use event_page::{EventPage, PageEdges, PageEnd, check_event_limit};
-pub use list_page::{ListPage, ListPagePosition};
+pub use list_page::ListPage;
 pub use list_place::{ListOrder, ListPlace};
 pub use window::Window;
 

@@ -103,18 +103,13 @@ impl Driver {
 
     /// Lists sessions, as [`listing_to_javascript`] lays them out.
     pub(super) fn list(&self, request: ListRequest, caller: Option<Function>) -> JsResult {
-        let page = request.page;
         match self {
-            Self::Memory(memory) => {
-                let (sessions, shared, total) = listed_in_memory(memory, &request)?;
-                Ok(listing_to_javascript(&sessions, &shared, total, page))
-            }
+            Self::Memory(memory) => Ok(listing_to_javascript(listed_in_memory(memory, &request)?)),
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
                     let records = storage.list_records(request, Caller(caller)).await?;
-                    let (sessions, shared, total) = listed_texts(records)?;
-                    Ok(listing_to_javascript(&sessions, &shared, total, page))
+                    Ok(listing_to_javascript(listed_texts(records)?))
                 })
             }
         }

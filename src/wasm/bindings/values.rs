@@ -195,20 +195,15 @@ pub(super) fn appended_to_javascript(write: Write) -> JsResult {
     Ok(result.into())
 }
 
-/// Converts the numbers of a page request to `[offset, limit, page, items on a page, pages]`.
-/// `limit` is NaN if there is none. The last two depend on the `total`.
+/// Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
 #[wasm_bindgen]
 pub fn page_numbers(
     limit: Option<f64>,
     offset: Option<f64>,
     page: Option<f64>,
-    total: f64,
 ) -> Result<Vec<f64>, JsValue> {
-    let page = ListPage::from_numbers(limit, offset, page)?;
-    let position = page.position(total as usize);
-    let limit = page.limit.map_or(f64::NAN, |limit| limit as f64);
-    let [number, items, pages] = [position.page, position.limit, position.total_pages];
-    Ok(vec![page.offset as f64, limit, number as f64, items as f64, pages as f64])
+    let ListPage { offset, limit } = ListPage::from_numbers(limit, offset, page)?;
+    Ok(vec![offset as f64, limit.map_or(f64::NAN, |limit| limit as f64)])
 }
 
 /// # Errors
@@ -219,23 +214,13 @@ pub fn check_window(last: Option<f64>, after: Option<f64>) -> Result<(), JsValue
     Ok(())
 }
 
-/// Returns `[sessions, page, limit, totalItems, totalPages, shared]`.
+/// Returns `[sessions, totalItems, shared]`.
 ///
 /// - `sessions`: the storage's records; over memory, rows as `driver.rs` lays them out. The states
 ///   are the sessions' own: a merged text for each session would take more memory than there is.
 /// - `shared`: the app's state, then pairs of a user's id and state. Keys have no prefix.
-pub(super) fn listing_to_javascript(
-    sessions: &JsValue,
-    shared: &Array,
-    total: usize,
-    page: ListPage,
-) -> JsValue {
-    let position = page.position(total);
-    let result = Array::of1(sessions);
-    push2(&result, position.page as f64, position.limit as f64);
-    push2(&result, total as f64, position.total_pages as f64);
-    result.push(shared);
-    result.into()
+pub(super) fn listing_to_javascript((sessions, shared, total): (JsValue, Array, usize)) -> JsValue {
+    Array::of3(&sessions, &JsValue::from_f64(total as f64), &shared).into()
 }
 
 // Several numbers in one call: a call into JavaScript costs more than the numbers.
