@@ -32,8 +32,8 @@ const MAX_EVENTS = 100;
 const MAX_CHARACTERS = 500_000;
 
 /**
- * The most rounds for one session. A round is needed after others have changed the session on the remote. It is in vain if
- * the remote answers reads from an older state than writes.
+ * The most rounds for one session. A round starts over when others have changed the session on the remote. A remote whose
+ * reads lag behind its writes would cause rounds without end.
  */
 const MAX_ROUNDS = 20;
 
