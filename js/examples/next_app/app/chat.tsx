@@ -52,8 +52,7 @@ function Conversation() {
 /** Shows the answer as it comes. Message and answer are stored by the server, which tells the live session. */
 async function ask(chat: LiveSession, text: string): Promise<void> {
   const answer = { invocationId: crypto.randomUUID(), author: 'guide', partial: true };
-  const { sessionId } = chat.key;
-  const body = JSON.stringify({ sessionId, invocationId: answer.invocationId, text });
+  const body = JSON.stringify({ ...chat.key, invocationId: answer.invocationId, text });
   const response = await fetch('/answer', { method: 'POST', body });
   if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
   const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader();

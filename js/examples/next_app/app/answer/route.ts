@@ -8,7 +8,6 @@ export async function POST(request: Request): Promise<Response> {
   const userContent = { role: 'user', parts: [{ text }] };
   const invocation = new Invocation({ service: sessions, session, invocationId, userContent });
   await invocation.append({ content: userContent });
-
   let isRead = true;
   const stream = new ReadableStream<string>({
     async start(controller) {
@@ -22,10 +21,8 @@ export async function POST(request: Request): Promise<Response> {
       invocation.end();
       if (isRead) controller.close();
     },
-    cancel() {
-      // The page was left or loaded again: it finds the whole answer in its session.
-      isRead = false;
-    },
+    // The page was left or loaded again: it finds the whole answer in its session.
+    cancel: () => void (isRead = false),
   });
   // A browser that looks for the type of a body keeps its beginning back.
   const headers = { 'content-type': 'text/plain', 'x-content-type-options': 'nosniff' };
