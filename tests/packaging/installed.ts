@@ -111,20 +111,19 @@ export function linkFramework(): void {
   symlinkSync(join(root, 'node_modules', '@google', 'adk'), join(scope, 'adk'));
 }
 
-/** Puts SQL and a driver into the project, which are not there otherwise; once a test file. */
-export function linkDatabase(): void {
-  for (const name of ['kysely', 'better-sqlite3']) {
-    // By links, as the framework above.
-    symlinkSync(join(root, 'node_modules', name), join(install().project, 'node_modules', name));
-  }
+/** Puts a package into the project by a link, so that it finds its own dependencies; once a test file. */
+export function linkPackage(name: string): void {
+  symlinkSync(join(root, 'node_modules', name), join(install().project, 'node_modules', name));
 }
 
-/** Puts the libraries of views into the project, which are not there otherwise; once a test file. */
+/** Puts SQL and a driver into the project, which are not there otherwise. */
+export function linkDatabase(): void {
+  for (const name of ['kysely', 'better-sqlite3']) linkPackage(name);
+}
+
+/** Puts the libraries of views into the project, which are not there otherwise. */
 export function linkViews(): void {
-  for (const name of ['react', 'vue']) {
-    // By links, as the framework above.
-    symlinkSync(join(root, 'node_modules', name), join(install().project, 'node_modules', name));
-  }
+  for (const name of ['react', 'vue']) linkPackage(name);
 }
 
 /** The path of one of the package's dependencies. */

@@ -1,29 +1,24 @@
 // Databases in Deno and Bun: SQLite by the `node:sqlite` that they have built in, servers by the drivers of npm.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { emptied, startMariadb, startPostgres } from '../../js/database/servers.js';
 import { newSqliteServiceFile } from '../../js/database/tables/sqlite_service_tables.js';
 import { runInBun, runInDeno } from '../host_tools.js';
-import { install, NAME, root, write } from '../installed.js';
+import { install, linkPackage, NAME, write } from '../installed.js';
 
 const packages = ['kysely', 'pg', 'mysql2'];
 
 before(() => {
-  packages.forEach(link);
+  packages.forEach(linkPackage);
   // Deno requires node_modules to match the manifest, and may not download packages.
   const dependencies = Object.fromEntries([NAME, ...packages].map((name) => [name, '*']));
   const manifest = { name: 'consumer', type: 'module', dependencies };
   writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
 });
-
-/** Puts a package into the project by a link, so that it finds its own dependencies. */
-function link(name: string): void {
-  symlinkSync(join(root, 'node_modules', name), join(install().project, 'node_modules', name));
-}
 
 interface Runtime {
   readonly name: string;
@@ -41,7 +36,7 @@ const RUNTIMES: readonly Runtime[] = [
   {
     name: 'Bun',
     run: (folder) => runInBun(folder, 'main.mjs'),
-    prepare: () => link('better-sqlite3'),
+    prepare: () => linkPackage('better-sqlite3'),
   },
 ];
 

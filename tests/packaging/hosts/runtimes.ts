@@ -22,9 +22,13 @@ async function workerd(): Promise<string> {
   return 'one wasm';
 }
 
+/** A consumer that prints what came of it. */
+function printing(): string {
+  return `${consumer()}\nconsole.log(JSON.stringify(await globalThis.report));`;
+}
+
 function deno(): undefined {
-  const print = '\nconsole.log(JSON.stringify(await globalThis.report));';
-  const folder = write('deno', { 'main.mjs': consumer() + print });
+  const folder = write('deno', { 'main.mjs': printing() });
   // Deno requires node_modules to match the manifest, and may not download packages.
   const manifest = { name: 'consumer', type: 'module', dependencies: { 'adk-session-wasm': '*' } };
   writeFileSync(join(install().project, 'package.json'), JSON.stringify(manifest));
@@ -33,8 +37,7 @@ function deno(): undefined {
 }
 
 function bun(): undefined {
-  const print = '\nconsole.log(JSON.stringify(await globalThis.report));';
-  const folder = write('bun', { 'main.mjs': consumer() + print });
+  const folder = write('bun', { 'main.mjs': printing() });
   assertOutcome(JSON.parse(runInBun(folder, 'main.mjs')) as Outcome);
   return undefined;
 }
