@@ -70,7 +70,7 @@ export default tseslint.config(
     languageOptions: { globals: { document: 'readonly' } },
   },
   {
-    files: ['tests/bench/browser/*.mjs'],
+    files: ['bench/browser/*.mjs'],
     languageOptions: {
       globals: {
         BroadcastChannel: 'readonly',

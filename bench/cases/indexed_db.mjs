@@ -47,7 +47,7 @@ async function firstCall(run) {
  * A slow device. Only Chromium can slow its processor down.
  *
  * @param {(page: string) => Promise<any>} run
- * @param {import('../../browser/browser.js').Browser} browser
+ * @param {import('../../tests/browser/browser.js').Browser} browser
  * @returns {Promise<import('../measure.mjs').Result[]>}
  */
 async function laterVisit(run, browser) {

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { tsImport } from 'tsx/esm/api';
 
-/** @typedef {import('../../browser/browser.js').BrowserName} BrowserName */
+/** @typedef {import('../../tests/browser/browser.js').BrowserName} BrowserName */
 
-/** @type {typeof import('../../browser/browser.js')} */
-const { openBrowser } = await tsImport('../../browser/browser.ts', import.meta.url);
-/** @type {typeof import('../../browser/server.js')} */
-const { html, serve } = await tsImport('../../browser/server.ts', import.meta.url);
+/** @type {typeof import('../../tests/browser/browser.js')} */
+const { openBrowser } = await tsImport('../../tests/browser/browser.ts', import.meta.url);
+/** @type {typeof import('../../tests/browser/server.js')} */
+const { html, serve } = await tsImport('../../tests/browser/server.ts', import.meta.url);
 
 /** Filling 100,000 events takes long. */
 const PATIENCE = 300_000;
@@ -41,7 +41,7 @@ async function bundle() {
  *
  * @template Value
  * @param {BrowserName} browserName
- * @param {(run: (page: string) => Promise<any>, browser: import('../../browser/browser.js').Browser) => Promise<Value>} use
+ * @param {(run: (page: string) => Promise<any>, browser: import('../../tests/browser/browser.js').Browser) => Promise<Value>} use
  */
 export async function withPages(browserName, use) {
   const page = html('<!doctype html><script type="module" src="/page.js"></script>', ISOLATED);

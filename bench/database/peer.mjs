@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { installPackages } from '../../toolchain/npm_packages.mjs';
+import { installPackages } from '../../tests/toolchain/npm_packages.mjs';
 
 /**
  * The packages include the peer itself, because it finds its driver only next to itself. Version 6.6.17 of

@@ -10,7 +10,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { webDrivers } from '../toolchain/browsers.mjs';
+import { webDrivers } from '../tests/toolchain/browsers.mjs';
 
 /** @typedef {import('./measure.mjs').Result} Result */
 

@@ -16,13 +16,13 @@ import { COUNT, expectEvents, fill, longKey } from './long_session.mjs';
 /** @typedef {import('../measure.mjs').Result} Result */
 
 // The tests' functions that start servers.
-/** @type {typeof import('../../js/database/servers.js')} */
+/** @type {typeof import('../../tests/js/database/servers.js')} */
 const { startMariadb, startPostgres } = await tsImport(
-  '../../js/database/servers.ts',
+  '../../tests/js/database/servers.ts',
   import.meta.url,
 );
-/** @type {typeof import('../../interop/python.js')} */
-const { startPython } = await tsImport('../../interop/python.ts', import.meta.url);
+/** @type {typeof import('../../tests/interop/python.js')} */
+const { startPython } = await tsImport('../../tests/interop/python.ts', import.meta.url);
 
 const program = fileURLToPath(new URL('sessions.py', import.meta.url));
 const unit = 'ms';

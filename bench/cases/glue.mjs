@@ -1,14 +1,14 @@
 // Passing a text to the wasm: the glue of pkg/ compared with the glue of wasm-bindgen.
 
 import { readFileSync } from 'node:fs';
-import { HOST_ENCODER } from '../../../js/build/glue.mjs';
+import { HOST_ENCODER } from '../../js/build/glue.mjs';
 import { atMost, inTurns, timeOfMany } from '../measure.mjs';
 
 /** The length of an event's text. */
 const TEXT = 'x'.repeat(580);
 
 /** @param {string} name */
-const read = (name) => readFileSync(new URL(`../../../pkg/${name}`, import.meta.url));
+const read = (name) => readFileSync(new URL(`../../pkg/${name}`, import.meta.url));
 
 /** Loads a glue with a new instance. @param {string} glue */
 async function load(glue) {
