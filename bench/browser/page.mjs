@@ -11,7 +11,6 @@ const cases = {
   'to-long-session': async () => (await import('./appends.mjs')).toLongSession(),
   'long-session': async () => (await import('./reads.mjs')).longSession(),
   'event-pages': async () => (await import('./event_pages.mjs')).pagesOfEvents(),
-  mirrored: async () => (await import('./mirrored.mjs')).mirrored(),
   imports: async () => (await import('./imports.mjs')).longImports(),
   'appends-with-title': async () => (await import('./imports.mjs')).appendsWithTitle(),
   'late-page': async () => (await import('./reads.mjs')).latePage(),

@@ -75,9 +75,7 @@ export default async function indexedDb(browserNames) {
     const measured = await withPages(browserName, async (run, browser) => {
       const cases = await firstCall(run);
       if (browserName === 'chromium') cases.push(...(await laterVisit(run, browser)));
-      // Only Chromium supports a mirror.
-      const pages = browserName === 'chromium' ? [...PAGES, 'mirrored'] : PAGES;
-      for (const page of pages) cases.push(...(await run(page)));
+      for (const page of PAGES) cases.push(...(await run(page)));
       return cases;
     });
     results.push(

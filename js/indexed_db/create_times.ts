@@ -7,7 +7,7 @@ const NOTE: Note = { store: META, key: CREATE_TIMES, record: { key: CREATE_TIMES
 
 /**
  * Returns a function that sets the `createTime` of the sessions of version 1, once for each database. It uses a
- * connection of its own: a mirror has no part in it.
+ * connection of its own.
  */
 export function completingCreateTimes(name: string, timeout: number): () => Promise<void> {
   let completed: Promise<void> | undefined;

@@ -10,9 +10,6 @@ export type StoreName = 'sessions' | 'states' | 'events' | 'meta' | 'details' | 
 /** The store of the records that exist once. */
 export const META = 'meta' satisfies StoreName;
 
-/** The key in {@link META} of the mirror's mark. */
-export const MARK = 'mirror';
-
 /** The key in {@link META} of the {@link CreationNote}. */
 export const CREATION = 'creation';
 

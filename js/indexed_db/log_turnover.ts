@@ -15,13 +15,13 @@ const NAME = 'adk-session-wasm (log turnover)';
  * A new log file replaces the damaged one. Deleting a database makes LevelDB begin a new log. It takes a few
  * milliseconds, in parallel with the page's own work.
  */
-export function turnLogOver(factory: IDBFactory): void {
+export function turnLogOver(): void {
   if (!isChromium()) return;
   try {
-    const request = factory.open(NAME);
+    const request = indexedDB.open(NAME);
     request.onsuccess = () => {
       request.result.close();
-      factory.deleteDatabase(NAME);
+      indexedDB.deleteDatabase(NAME);
     };
   } catch {
     // Ignored: this is only a precaution, and the database itself is open.
@@ -32,7 +32,7 @@ export function turnLogOver(factory: IDBFactory): void {
  * Returns whether the browser is Chromium: only Chromium reports losses (`dataLoss`), and only Chromium uses
  * LevelDB.
  */
-export function isChromium(): boolean {
+function isChromium(): boolean {
   if (typeof IDBVersionChangeEvent === 'undefined') return false;
   return 'dataLoss' in IDBVersionChangeEvent.prototype;
 }

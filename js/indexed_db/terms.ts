@@ -15,9 +15,6 @@ import { resultOf, completion, withDatabase } from './requests.js';
  * Each session with a title or labels has a record in `details`, whose terms are in the index `term`. The core
  * computes no terms: after a change of a title or labels it puts the record with the term {@link STALE}. The next
  * list with a filter replaces that by the session's terms, in the transaction in which it searches.
- *
- * The records are derived, so a mirror needs no more of them than it gets. It has them stale, or as they were when
- * it was copied. It copies {@link NOTE} before them.
  */
 
 /** The term of a record whose terms are to be computed. All others are arrays. */

@@ -9,7 +9,6 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import { ownMembers } from '../members/own.js';
 import { requireId } from '../model/values/ids.js';
 import { listIndices } from '../indexed_db/list_indices.js';
-import { deleteMirrored } from '../indexed_db/mirror/mirrored.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
 import { suspendOnPageHide } from '../indexed_db/page_hide.js';
 import type { Abortable } from '../model/session.js';
@@ -18,12 +17,7 @@ import type { DataLoss, StorageInfo } from '../model/session_service.js';
 import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
-import {
-  requireBoolean,
-  requireFunction,
-  requireMilliseconds,
-  requireOneOf,
-} from '../errors/option_values.js';
+import { requireFunction, requireMilliseconds, requireOneOf } from '../errors/option_values.js';
 import { ServiceCore } from './service_core.js';
 import {
   SERVICE_OPTIONS,
@@ -94,14 +88,6 @@ export interface IndexedDbSessionServiceOptions<
    * ```
    */
   onDataLoss?: OnDataLoss | undefined;
-  /**
-   * Keeps a second copy, which the browser does not lose together with the first. Each write goes
-   * to both before it resolves. A lost database is restored from the copy before any call returns.
-   *
-   * Works only in Chromium, with Storage Buckets; elsewhere opening fails with `unsupported`. A
-   * database with a mirror keeps it, whoever opens it, until `deleteDatabase`. Default `false`.
-   */
-  mirror?: boolean | undefined;
 }
 
 /**
@@ -145,7 +131,6 @@ export const INDEXED_DB_OPTIONS: KnownOptions<IndexedDbSessionServiceOptions> = 
   timeoutMs: true,
   blockedTimeoutMs: true,
   onDataLoss: true,
-  mirror: true,
 };
 
 const DEFAULT_NAME = 'adk-sessions';
@@ -183,19 +168,18 @@ export class IndexedDbSessionService<
       timeoutMs: requireMilliseconds('timeoutMs', taken.timeoutMs ?? DEFAULT_TIMEOUT),
       blockedTimeoutMs: blockedTimeoutOf(taken),
     };
-    const { onDataLoss, mirror = false } = taken;
-    requireBoolean('mirror', mirror);
+    const { onDataLoss } = taken;
     if (onDataLoss !== undefined) requireFunction('onDataLoss', onDataLoss);
     const opening = openingOf(access.name);
-    opening.limits = { timeout: access.timeoutMs, blockedTimeout: access.blockedTimeoutMs };
-    const parts = partsOver(access, mirror ? opening.onOpenWithMirror : opening.onOpen);
+    opening.timeout = access.timeoutMs;
+    const parts = partsOver(access, opening.onOpen);
     const refill =
       onDataLoss &&
       (async (loss: DataLoss): Promise<void> => {
         // This service has a connection of its own: the shared one stays unavailable until the
         // filling has ended.
         const options = ownMembers({ ...taken, retention: undefined });
-        const core = new ServiceCore(partsOver(access, opening.onOpenToFill), options);
+        const core = new ServiceCore(partsOver(access, undefined), options);
         const service = new StoredSessionService(core);
         try {
           await onDataLoss(loss, service);
@@ -233,7 +217,7 @@ export class IndexedDbSessionService<
    * @throws SessionError (as a rejection) `storage_unavailable` if there is no IndexedDB or it is
    *   forbidden; `storage_newer` if a newer version of this package wrote the database;
    *   `storage_blocked` if a tab with an older version keeps it open; `quota_exceeded`;
-   *   `connection_lost`; `unsupported` if `mirror` is set and the browser has no Storage Buckets
+   *   `connection_lost`
    */
   open(request: Abortable = {}): Promise<void> {
     return this.ping(request);
@@ -259,14 +243,12 @@ export class IndexedDbSessionService<
   ): Promise<void> {
     const blockedTimeout = blockedTimeoutOf(takeOptions(options, { blockedTimeoutMs: true }));
     requireId('name', name);
-    await openingOf(name).forget(() =>
-      deleteMirrored(name, DEFAULT_TIMEOUT, () => deleteDatabase(name, blockedTimeout)),
-    );
+    await openingOf(name).forget(() => deleteDatabase(name, blockedTimeout));
   }
 }
 
 /** Returns the parts of a service over that database. */
-function partsOver(access: IndexedDbAccess, onOpen: OnOpen) {
+function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
   let stopFollowing: (() => void) | undefined;
   return {
     storage: { kind: 'indexeddb', durable: true } as StorageInfo,

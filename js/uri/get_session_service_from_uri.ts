@@ -48,7 +48,6 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
   callTimeoutMs: true,
   blockedTimeoutMs: true,
   onDataLoss: true,
-  mirror: true,
   driverOptions: true,
   createTables: true,
   schema: true,

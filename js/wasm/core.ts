@@ -260,14 +260,17 @@ export interface IndexedDbAccess {
   readonly blockedTimeoutMs: number;
 }
 
-/** Called with each new connection to a database. No call uses the connection before it resolves. */
-export type OnOpen = (database: IDBDatabase) => Promise<void>;
+/** Called for each new connection to a database. No call uses the connection before it resolves. */
+export type OnOpen = () => Promise<void>;
 
 /**
  * Makes a session service in wasm over a database of the browser, which is opened when it is
  * needed. Services with the same `onOpen` share a connection.
  */
-export function createIndexedDbCore(access: IndexedDbAccess, onOpen?: OnOpen): SessionCore {
+export function createIndexedDbCore(
+  access: IndexedDbAccess,
+  onOpen: OnOpen | undefined,
+): SessionCore {
   const { name, isStrict, timeoutMs, blockedTimeoutMs } = access;
   return callCore(() =>
     SessionCore.indexed_db(name, isStrict, timeoutMs, blockedTimeoutMs, onOpen),

@@ -33,8 +33,8 @@ it('the wasm names source locations of panics', () => {
   assert.match(readFileSync(wasm(), 'latin1'), /\.rs\b/);
 });
 
-/** Loaded on demand: with the option `mirror`, and for lists with a filter over IndexedDB. */
-const CHUNKS_OF_CORE = ['./mirror.js', './terms.js'];
+/** Loaded on demand: for lists with a filter over IndexedDB. */
+const CHUNKS_OF_CORE = ['./terms.js'];
 
 it('a page bundled with esbuild loads at most 157 KB', async (t) => {
   const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });

@@ -14,10 +14,9 @@ export class Ours {
   /**
    * @param {string} name
    * @param {{ appName: string, userId: string }} user
-   * @param {{ mirror?: boolean }} [options]
    */
-  constructor(name, user, options) {
-    this.#service = new IndexedDbSessionService({ name, durability: 'relaxed', ...options });
+  constructor(name, user) {
+    this.#service = new IndexedDbSessionService({ name, durability: 'relaxed' });
     this.#user = user;
   }
 

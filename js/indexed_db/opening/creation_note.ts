@@ -3,7 +3,7 @@ import type { DataLoss } from '../../model/session_service.js';
 import { CREATION, type CreationNote, META } from '../layout.js';
 import { resultOf, completion, openingFailure, withDatabase } from '../requests.js';
 
-/** The note of one database, in a connection of its own: a mirror has no part in it. */
+/** The note of one database, in a connection of its own. */
 export class StoredNote {
   readonly #name: string;
   /** Timeout of a request or transaction, in milliseconds. */

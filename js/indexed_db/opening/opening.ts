@@ -7,9 +7,7 @@ import { StoredNote } from './creation_note.js';
 import type { CreationNote } from '../layout.js';
 import { turnLogOver } from '../log_turnover.js';
 import { Marker } from './marker.js';
-import { mirrorDatabase } from '../mirror/mirrored.js';
 import { whileShown } from '../page_hide.js';
-import type { Limits } from '../mirror/reconcile.js';
 
 /** Refills a database that was lost. */
 export type Refill = (loss: DataLoss) => Promise<void>;
@@ -29,10 +27,10 @@ export class Opening {
   readonly #storages = new Set<WeakRef<StorageInfo>>();
   /** Keyed weakly by `storage`: an `onDataLoss` may refer to its own service, and must not keep it alive. */
   readonly #refills = new WeakMap<StorageInfo, Refill>();
-  /** The limits of the service that was opened last. */
-  limits: Limits = { timeout: 0, blockedTimeout: 0 };
-  /** The callbacks that have run: if one runs again, its connection was reopened. */
-  readonly #wereOpen = new Set<OnOpen>();
+  /** Timeout of a request, in milliseconds: that of the service that was opened last. */
+  timeout = 0;
+  /** Whether a connection was open before: the next one is then reopened. */
+  #wasOpen = false;
   #loss: DataLoss | undefined;
   #looking: Promise<boolean> | undefined;
   #filling: Promise<void> | undefined;
@@ -56,7 +54,7 @@ export class Opening {
     return () => {
       this.#storages.delete(member);
       // The next service is new, so it has missed no changes.
-      if (this.#liveStorages().length === 0) this.#wereOpen.clear();
+      if (this.#liveStorages().length === 0) this.#wasOpen = false;
     };
   }
 
@@ -80,18 +78,9 @@ export class Opening {
   }
 
   /** Called with each new connection, before it is used. */
-  readonly onOpen: OnOpen = (database) => this.#open(this.onOpen, database);
-
-  /** Same as `onOpen`, for connections of services that want a mirror. */
-  readonly onOpenWithMirror: OnOpen = (database) => this.#open(this.onOpenWithMirror, database);
-
-  /** Called with a connection that refills the database: it only connects the mirror. */
-  readonly onOpenToFill: OnOpen = (database) => this.#mirror(database, false);
-
-  async #open(onOpen: OnOpen, database: IDBDatabase): Promise<void> {
-    const isReopened = this.#wereOpen.has(onOpen);
+  readonly onOpen: OnOpen = async () => {
+    const isReopened = this.#wasOpen;
     if (isReopened) this.#feed.deliver([{ type: 'resync' }]);
-    await this.#mirror(database, onOpen === this.onOpenWithMirror);
     // A page that was left during an opening opens again while the first look is under way. Only the first look
     // knows that it has stored the loss.
     const looked = (this.#looking ??= this.#lookForLoss().finally(() => {
@@ -104,8 +93,8 @@ export class Opening {
     } else if (await looked) {
       await this.#refill();
     }
-    this.#wereOpen.add(onOpen);
-  }
+    this.#wasOpen = true;
+  };
 
   /** Deletes the database by `remove`, so that its absence does not count as a loss. */
   async forget(remove: () => Promise<void>): Promise<void> {
@@ -119,12 +108,8 @@ export class Opening {
     this.#feed.publish([{ type: 'resync' }]);
   }
 
-  #mirror(database: IDBDatabase, isWanted: boolean): Promise<void> {
-    return mirrorDatabase(this.#name, database, { ...this.limits, isWanted, mayStayBehind: true });
-  }
-
   get #note(): StoredNote {
-    return new StoredNote(this.#name, this.limits.timeout);
+    return new StoredNote(this.#name, this.timeout);
   }
 
   /**
@@ -140,7 +125,7 @@ export class Opening {
       // Only the tab that was first publishes the loss.
       if (await this.#note.settle(loss)) this.#publish(loss!);
     } else {
-      turnLogOver(indexedDB);
+      turnLogOver();
     }
     void this.#marker.set();
     return note !== undefined;
@@ -176,7 +161,7 @@ export class Opening {
     const refill = this.#firstRefill();
     if (refill === undefined) return;
     this.#filling ??= this.#fill(refill).finally(() => (this.#filling = undefined));
-    const { timeout } = this.limits;
+    const { timeout } = this;
     let timer;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(stillFilling(this.#name, timeout)), timeout);

@@ -14,7 +14,6 @@ import { fallback } from './opening/fallback.js';
 import { files } from './reads/files.js';
 import { history } from './pages/history.js';
 import { loss } from './loss/loss.js';
-import { mirror } from './loss/mirror.js';
 import { order } from './writes/order.js';
 import { quota } from './writes/quota.js';
 import { realms } from './opening/realms.js';
@@ -56,8 +55,6 @@ const GROUPS = {
   'exceptions within': exceptions,
   'lost numbers': sequence,
   'replaced ends of histories': truncations,
-  // At the end: after one database has a mirror, every opening searches for one.
-  'databases with a mirror': mirror,
 };
 
 /** The groups that Chromium runs once more, over its SQLite store. */

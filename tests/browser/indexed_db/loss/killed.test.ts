@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import { killAgainAndAgain, killCreations, killDeletions, killWithMirror } from './kills.js';
+import { killAgainAndAgain, killCreations, killDeletions } from './kills.js';
 import { serveSite, type Site } from '../site.js';
 
 describe('A Chromium that is killed during many appends', () => {
@@ -12,9 +12,6 @@ describe('A Chromium that is killed during many appends', () => {
 
   it('loses no event acknowledged as relaxed, three times', () =>
     killAgainAndAgain(site, 'relaxed', 3));
-
-  it('loses nothing with a mirror, four times, although its files are damaged twice', () =>
-    killWithMirror(site, 'relaxed', 4, Date.now()));
 
   it('has each session that it created with events whole or not at all, six times', () =>
     killCreations(site, 6));

@@ -3,8 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChromium } from './chromium_process.js';
-import { Random } from '../../../simulation/run/random.js';
-import { cutLog, flipBytes } from './leveldb_files.js';
 import type { Stored } from '../page/loss/burst.js';
 import { CREATED_EVENTS } from '../page/loss/creations.js';
 import type { Site } from '../site.js';
@@ -64,73 +62,6 @@ async function killOneProfile(
       told.push(...site.acknowledged.take());
     }
     return undefined;
-  } finally {
-    await rm(profile, { recursive: true, force: true });
-    site.acknowledged.take();
-  }
-}
-
-/** The outcomes of the databases of {@link killWithMirror}. */
-export interface Tally {
-  kills: number;
-  /** Databases whose files the test damaged, and whose log it cut. */
-  damaged: number;
-  cut: number;
-  /** Databases and mirrors that Chromium gave up by itself. */
-  givenUp: number;
-  mirrorsGivenUp: number;
-}
-
-export function newTally(): Tally {
-  return { kills: 0, damaged: 0, cut: 0, givenUp: 0, mirrorsGivenUp: 0 };
-}
-
-/** The damage that the test does to the files of the database after a kill. */
-const HARMS = ['none', 'damage', 'cut', 'none'] as const;
-
-/** {@link killAgainAndAgain} with a mirror. After 6 of every 10 kills the database has to be restored. */
-export async function killWithMirror(
-  site: Site,
-  durability: 'strict' | 'relaxed',
-  kills: number,
-  seed: number,
-  tally = newTally(),
-): Promise<void> {
-  console.log(`# seed ${seed}`);
-  const random = new Random(seed);
-  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
-  const told: string[] = [];
-  let harm: (typeof HARMS)[number] = 'none';
-  try {
-    for (let run = 0; run <= kills; run += 1) {
-      const query = `durability=${durability}&mirror=true&run=run-${run}`;
-      const browser = startChromium(profile, `${site.origin}/killed?${query}`);
-      try {
-        await site.found.atLeast(1);
-        const { stored, givenUp, mirrorGivenUp, error } = JSON.parse(
-          site.found.take()[0]!,
-        ) as Found;
-        assert.equal(error, undefined);
-        if (harm === 'damage') assert.ok(givenUp !== undefined, 'Chromium noticed the damage');
-        else if (givenUp !== undefined) tally.givenUp += 1;
-        if (mirrorGivenUp !== undefined) tally.mirrorsGivenUp += 1;
-        assertWhole(stored!, told);
-        if (run < kills) await site.acknowledged.atLeast(1 + random.below(60));
-      } finally {
-        await browser.kill();
-      }
-      told.push(...site.acknowledged.take());
-      if (run === kills) break;
-      tally.kills += 1;
-      harm = HARMS[(run + 1) % HARMS.length]!;
-      if (harm === 'damage') {
-        await flipBytes(profile);
-        tally.damaged += 1;
-      } else if (harm === 'cut') {
-        await cutLog(profile, random.next());
-        tally.cut += 1;
-      }
-    }
   } finally {
     await rm(profile, { recursive: true, force: true });
     site.acknowledged.take();
@@ -210,7 +141,5 @@ interface Found {
   stored?: Stored;
   /** The reason why Chromium has recreated the database. */
   givenUp?: string;
-  /** The reason why Chromium has recreated the mirror. */
-  mirrorGivenUp?: string;
   error?: string;
 }

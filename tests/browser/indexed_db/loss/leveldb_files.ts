@@ -1,7 +1,7 @@
 // The files in which Chromium stores IndexedDB, after a kill and after damage.
 
 import assert from 'node:assert/strict';
-import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The folder of the only origin that has databases in the profile. */
@@ -37,10 +37,4 @@ export async function flipBytes(profile: string): Promise<void> {
     bytes[place]! ^= 0xff;
     await writeFile(join(folder, file), bytes);
   }
-}
-
-/** Cuts the log that is written to, so that what was written last is gone. */
-export async function cutLog(profile: string, share: number): Promise<void> {
-  const log = await newestLog(profile);
-  await truncate(log, Math.floor((await stat(log)).size * share));
 }

@@ -4,7 +4,7 @@ import { exposeScenarios } from '../../expose_scenarios.js';
 import { failInBatch, failInGroup } from './writes/atomicity.js';
 import { burst, readStored } from './loss/burst.js';
 import * as connections from './pages/connections.js';
-import { appendAfterCollection, dropServices } from './pages/collect.js';
+import { dropServices } from './pages/collect.js';
 import { damageEvent, takeNumber } from './loss/damage.js';
 import { deleteLong, retainAfterAnother } from './writes/deletion.js';
 import { interrupt } from './opening/exceptions.js';
@@ -13,7 +13,6 @@ import { openAuto, openExplicitly } from './opening/fallback.js';
 import * as files from './reads/files.js';
 import * as history from './pages/history.js';
 import * as loss from './loss/loss.js';
-import * as mirror from './loss/mirror.js';
 import { callAtOnce, countAtOnce, listChangesAtOnce } from './writes/order.js';
 import * as quota from './writes/quota.js';
 import { workIn } from './opening/realms.js';
@@ -31,7 +30,6 @@ import { countBesideAnother, workBesideAnother } from './pages/two_pages.js';
 import * as walks from './reads/walks.js';
 
 const scenarios = {
-  appendAfterCollection,
   burst,
   callAtOnce,
   countAtOnce,
@@ -59,7 +57,6 @@ const scenarios = {
   ...files,
   ...history,
   ...loss,
-  ...mirror,
   ...openingExceptions,
   ...quota,
   ...requests,

@@ -16,7 +16,7 @@ export function history(context: Context): void {
     });
   });
 
-  leaving(context, false);
+  leaving(context);
 
   it('a page that is left in the middle of an upgrade blocks no other page, and upgrades when the user returns', async () => {
     const name = newName();
@@ -79,12 +79,12 @@ export function history(context: Context): void {
   });
 }
 
-/** What a page does that is left in the middle of its work. Its database has a mirror, or none. */
-export function leaving(context: Context, mirror: boolean): void {
+/** What a page does that is left in the middle of its work. */
+function leaving(context: Context): void {
   it('a page that is left in the middle of its work blocks no other page, and continues when the user returns', async (test) => {
     const name = newName();
     await inTwoTabs(context, async (left, other) => {
-      await left.call('keepBusy', { name, mirror });
+      await left.call('keepBusy', { name });
       for (let turn = 0; turn < 5; turn += 1) {
         await left.open(context.site.elsewhere);
         const id = `beside ${turn}`;
@@ -101,10 +101,6 @@ export function leaving(context: Context, mirror: boolean): void {
         stored.map((_, number) => `busy ${number}`),
       );
       assert.ok(stored.length >= acknowledged);
-      if (!mirror) return;
-      await other.call('giveUp', name);
-      const restored = await other.call('appendBeside', name, 'busy', 'restored');
-      assert.deepEqual(restored, [...ids, 'restored']);
     });
   });
 
@@ -112,7 +108,6 @@ export function leaving(context: Context, mirror: boolean): void {
     await inTab(context, async (tab) => {
       const { events, deletion, isDeleted } = await tab.call('leaveInCommits', {
         name: newName(),
-        mirror,
       });
       assert.deepEqual(events, ['appended']);
       assert.equal(deletion.code, 'connection_lost');

@@ -8,14 +8,12 @@ const query = new URLSearchParams(location.search);
 const options = {
   name: 'killed',
   durability: query.get('durability') === 'strict' ? 'strict' : 'relaxed',
-  mirror: query.get('mirror') === 'true',
 } as const;
 
 /** Chromium's message about a database that it abandoned and recreated, as after damage to its files. */
 let givenUp: string | undefined;
-let mirrorGivenUp: string | undefined;
 
-around(IDBFactory.prototype, 'open', (factory, args, proceed) => {
+around(IDBFactory.prototype, 'open', (_factory, args, proceed) => {
   const request = proceed(...args) as IDBOpenDBRequest;
   request.addEventListener('upgradeneeded', (event) => {
     const { dataLoss, dataLossMessage } = event as Event & {
@@ -23,8 +21,7 @@ around(IDBFactory.prototype, 'open', (factory, args, proceed) => {
       dataLossMessage?: string;
     };
     if (dataLoss === undefined || dataLoss === 'none') return;
-    if (factory === indexedDB) givenUp = dataLossMessage ?? dataLoss;
-    else mirrorGivenUp = dataLossMessage ?? dataLoss;
+    givenUp = dataLossMessage ?? dataLoss;
   });
   return request;
 });
@@ -39,7 +36,7 @@ async function run(): Promise<void> {
   const stored = await readStored(options);
   await fetch('/found', {
     method: 'POST',
-    body: JSON.stringify({ stored, givenUp, mirrorGivenUp }),
+    body: JSON.stringify({ stored, givenUp }),
   });
   await burst(options, query.get('run') ?? '');
 }

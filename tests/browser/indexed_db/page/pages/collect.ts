@@ -2,7 +2,7 @@
 
 import { IndexedDbSessionService, type IndexedDbSessionServiceOptions } from 'adk-session-wasm';
 import { around } from '../around.js';
-import { keyOf, mark, persist } from '../events.js';
+import { keyOf, mark } from '../events.js';
 
 /** Rounds of garbage collection, after which whatever is left counts as held. */
 const ROUNDS = 100;
@@ -40,39 +40,6 @@ async function collectUntil(isDone: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
     (globalThis as unknown as { gc(): void }).gc();
   }
-}
-
-/**
- * Appends before and after garbage collections. Returns the names of the databases that the second append opened: a
- * connection that was lost is opened again.
- */
-export async function appendAfterCollection(name: string): Promise<unknown[]> {
-  const buckets: WeakRef<object>[] = [];
-  const { storageBuckets } = navigator as unknown as { storageBuckets: object };
-  const prototype = Object.getPrototypeOf(storageBuckets) as { open: unknown };
-  const endSearch = around(prototype, 'open', async (_, values, proceed) => {
-    const bucket = (await proceed(...values)) as object;
-    buckets.push(new WeakRef(bucket));
-    return bucket;
-  });
-  const service = new IndexedDbSessionService({ name, mirror: true, timeoutMs: 5_000 });
-  const session = await service.getOrCreateSession(keyOf('one'));
-  await service.appendEvent({ session, event: mark('before') });
-  endSearch();
-  // What the package does not hold itself goes with its buckets, or in the collections after that.
-  await collectUntil(() => alive(buckets) === 0);
-  let rounds = 0;
-  await collectUntil(() => (rounds += 1) > 10);
-  const opened: unknown[] = [];
-  const end = around(IDBFactory.prototype, 'open', (_, values, proceed) => {
-    opened.push(values[0]);
-    return proceed(...values);
-  });
-  await persist(() => service.appendEvent({ session, event: mark('after') }));
-  end();
-  await service.close();
-  if (buckets.length === 0) throw new Error('no bucket was opened');
-  return opened;
 }
 
 async function useAndDrop(

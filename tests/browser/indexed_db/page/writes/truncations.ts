@@ -15,8 +15,8 @@ import { type Failure, failure, idsOf } from '../events.js';
 REPLACE.end = replaceEnd;
 
 /** Runs one of the tests in a new database. */
-export async function replaceAnEnd(name: string, test: string, mirror: boolean): Promise<void> {
-  const service = new IndexedDbSessionService({ name, mirror });
+export async function replaceAnEnd(name: string, test: string): Promise<void> {
+  const service = new IndexedDbSessionService({ name });
   try {
     await TRUNCATIONS[test]?.(service);
   } finally {
