@@ -12,7 +12,7 @@ export default tseslint.config(
       'js/dist/',
       'node_modules/',
       '**/.next/',
-      'js/examples/*/dist/',
+      'examples/*/dist/',
       // The page of assistant-ui is compiled with the types of its packages by its test.
       'tests/browser/assistant_ui/page/',
     ],
@@ -51,7 +51,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['js/playground/service_worker.js'],
+    files: ['examples/playground/service_worker.js'],
     languageOptions: {
       globals: {
         FILES: 'readonly',
@@ -65,7 +65,7 @@ export default tseslint.config(
     },
   },
   {
-    files: PROGRAMS.map((name) => `js/examples/${name}/**/*.{js,ts,tsx}`),
+    files: PROGRAMS.map((name) => `examples/${name}/**/*.{js,ts,tsx}`),
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { document: 'readonly' } },
   },

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { applyDelta, entriesOf } from '../../js/examples/demo/display/changes.js';
-import { Printer } from '../../js/examples/demo/display/printing.js';
+import { applyDelta, entriesOf } from '../../examples/demo/display/changes.js';
+import { Printer } from '../../examples/demo/display/printing.js';
 import { NOT_RECORDED, pythonSession, RECORDED } from '../js/files/python_session.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const program = ['--import', 'tsx', join(root, 'js/examples/demo/main.ts')];
+const program = ['--import', 'tsx', join(root, 'examples/demo/main.ts')];
 
 interface Run {
   code: number | null;

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../examples/map_adapter.js';
 import { InMemorySessionService, type StorageAdapter } from '../../js/index.js';
 import { cutPage } from '../../js/storage/cut_page.js';
 import { sortList } from '../../js/storage/list_place.js';

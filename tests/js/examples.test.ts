@@ -28,7 +28,7 @@ interface Example {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'target', 'examples');
-const NO_SOURCES = new Set(['dist', 'examples', 'build', 'node_modules']);
+const NO_SOURCES = new Set(['dist', 'build']);
 
 function sourceFiles(path: string): string[] {
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {

@@ -96,7 +96,7 @@ function stateOfFiles(): string {
   for (const entry of readdirSync(root, { withFileTypes: true })) {
     if (entry.isFile()) add(join(root, entry.name));
   }
-  for (const folder of ['pkg', 'js/dist', 'js/examples', 'docs']) {
+  for (const folder of ['pkg', 'js/dist', 'examples', 'docs']) {
     const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
     for (const name of names.sort()) add(join(root, folder, name));
   }

@@ -38,7 +38,7 @@ const NOT_FOR_NODE = [
   './wasm',
 ];
 
-const NOT_SHIPPED = /^(build|dist|examples|playground)\//;
+const NOT_SHIPPED = /^(build|dist)\//;
 
 /**
  * The compiled files: JavaScript and types of each source, without source maps. Bundlers warn about a map
@@ -68,9 +68,9 @@ function commonjs(dist: readonly string[]): string[] {
 function linked(): string[] {
   const isShipped = (file: string) => /\.(md|ts)$/.test(file);
   const examples = EXAMPLE_NAMES.flatMap((name) =>
-    filesOfExample(name).map((file) => `js/examples/${name}/${file}`),
+    filesOfExample(name).map((file) => `examples/${name}/${file}`),
   );
-  const pages = ['docs', 'docs/guides', 'js/examples'].flatMap((folder) =>
+  const pages = ['docs', 'docs/guides', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter(isShipped)
       .map((file) => `${folder}/${file}`),

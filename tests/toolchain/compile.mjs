@@ -1,4 +1,4 @@
-// Compiles js/ and tests/ into target/compiled/, a tree of the same shape, from which the tests run. Compiling hundreds
+// Compiles js/, examples/ and tests/ into target/compiled/, a tree of the same shape, from which the tests run. Compiling hundreds
 // of files together takes a second. With tsx, every test file would take longer than that.
 //
 //   node tests/toolchain/compile.mjs
@@ -76,7 +76,7 @@ async function compiledText(text, source) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = [...sourcesIn('js'), ...sourcesIn('tests')];
+  const files = ['js', 'examples', 'tests'].flatMap(sourcesIn);
   clear(files);
   await Promise.all(files.map(compile));
 }

@@ -7,9 +7,11 @@ import { root } from './environment.mjs';
 
 /** @typedef {ReadonlyMap<string, ReadonlySet<string>>} Graph the files or folders, and those that each of them imports */
 
-/** @param {RegExp} others folders of other programs @returns {Graph} the files of js/ */
-export function importsOfTypeScript(others = /^js\/(dist|examples\/\w+)\//) {
-  const files = sourcesIn('js', /\.tsx?$/).filter((file) => !others.test(file));
+/** @returns {Graph} the files of js/ and examples/ */
+export function importsOfTypeScript() {
+  const files = ['js', 'examples']
+    .flatMap((folder) => sourcesIn(folder, /\.tsx?$/))
+    .filter((file) => !/(^js\/dist|\/node_modules)\//.test(file));
   return graphOf(files, (file, text) => {
     const { importedFiles } = ts.preProcessFile(text, true, true);
     const names = importedFiles.map(({ fileName }) => fileName);

@@ -40,9 +40,6 @@ export function distIsCurrent() {
   return sources.every((path) => isOlder(join(root, path), time));
 }
 
-/** Folders of js/ that do not go into js/dist/. */
-const UNUSED = ['dist', 'examples', 'playground'];
-
 /**
  * Whether a file, or a folder with all that is in it, did not change since then. A folder has a time of its own, which
  * changes when a file of it is deleted.
@@ -55,7 +52,7 @@ function isOlder(path, time) {
   const entry = statSync(path);
   if (entry.mtimeMs > time) return false;
   if (!entry.isDirectory()) return true;
-  const names = readdirSync(path).filter((name) => !UNUSED.includes(name));
+  const names = readdirSync(path).filter((name) => name !== 'dist');
   return names.every((name) => isOlder(join(path, name), time));
 }
 

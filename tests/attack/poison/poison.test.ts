@@ -7,7 +7,7 @@ import { root } from '../../toolchain/environment.mjs';
 import { memberNames } from './names.js';
 import { inThread, type Poison, POISONS, withstands } from './withstands.js';
 
-const example = readFileSync(join(root, 'js/examples/map_adapter.ts'), 'utf8');
+const example = readFileSync(join(root, 'examples/map_adapter.ts'), 'utf8');
 const adapter = transformSync(example, { loader: 'ts' }).code;
 
 const NAMES = memberNames((file) => !file.startsWith('vertex/'));

@@ -8,7 +8,7 @@ import Sqlite from 'better-sqlite3';
 
 import { openSessionService, type StorageAdapter } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { damagedCase, WRONG_VALUES, objectsIn } from '../cases/damage.js';
 import { Random } from '../cases/random.js';
 import { repeat } from '../run.js';

@@ -9,7 +9,7 @@ import {
   type Session,
   type StorageAdapter,
 } from 'adk-session-wasm';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { textEvent } from '../cases/world.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };

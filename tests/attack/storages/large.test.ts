@@ -9,7 +9,7 @@ import {
   openSessionService,
   type StorageAdapter,
 } from 'adk-session-wasm';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { outcomeOf, requireTypedError } from '../cases/oracle.js';
 import { textEvent } from '../cases/world.js';
 import { onlyTarget } from '../run.js';

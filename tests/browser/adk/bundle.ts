@@ -2,7 +2,7 @@
 
 import { type BuildOptions, build, type BuildResult } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
-import { frameworkRepair } from '../../../js/playground/framework/framework_repair.js';
+import { frameworkRepair } from '../../../examples/playground/framework/framework_repair.js';
 
 const OPTIONS = {
   absWorkingDir: root,

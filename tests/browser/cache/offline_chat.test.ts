@@ -13,7 +13,7 @@ interface Content {
   readonly parts?: readonly { readonly text?: string }[];
 }
 
-const PROGRAM = join(root, 'js/examples/offline_chat/server.ts');
+const PROGRAM = join(root, 'examples/offline_chat/server.ts');
 
 /** The messages, then the state. */
 const LINES = 'li, p';

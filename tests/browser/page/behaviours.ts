@@ -10,7 +10,7 @@ import {
   type SessionErrorCode,
   type StateShape,
 } from 'adk-session-wasm';
-import { recommendTea, scriptedModel } from '../../../js/examples/tea_shop.js';
+import { recommendTea, scriptedModel } from '../../../examples/tea_shop.js';
 
 export interface Behaviour {
   name: string;

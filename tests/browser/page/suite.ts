@@ -2,7 +2,7 @@
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { conformance, type OpenStorage } from 'adk-session-wasm/testing';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { clear } from '../indexed_db/page/bare.js';
 import { behaviours } from './behaviours.js';
 

@@ -14,7 +14,7 @@ it('npm run playground serves the page, on the next free port if its own is take
   const other = await serve({});
   const { port } = new URL(other.origin);
   const vite = join(root, 'node_modules/vite/bin/vite.js');
-  const args = [vite, 'dev', 'js/playground', '--host', '127.0.0.1', '--port', port];
+  const args = [vite, 'dev', 'examples/playground', '--host', '127.0.0.1', '--port', port];
   const env = { ...process.env, NO_COLOR: '1' };
   const server = spawn(process.execPath, args, { cwd: root, env });
   const ended = once(server, 'exit');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { root } from '../../toolchain/environment.mjs';
 
-const SOURCE = readFileSync(join(root, 'js/playground/service_worker.js'), 'utf8');
+const SOURCE = readFileSync(join(root, 'examples/playground/service_worker.js'), 'utf8');
 
 /** Runs the worker, and returns how it answers a request. */
 function startWorker(cache: object, fetch: () => Promise<Response>) {

@@ -12,8 +12,8 @@ import {
   toolCall,
   type Reply,
   textResponse as saying,
-} from '../../../js/examples/demo/model_script.js';
-import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+} from '../../../examples/demo/model_script.js';
+import { ScriptedModel } from '../../../examples/demo/scripted_model.js';
 import type { Event } from '../../../js/index.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';

@@ -13,8 +13,8 @@ import {
 } from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { toolCall, type Reply } from '../../../js/examples/demo/model_script.js';
-import { ScriptedModel } from '../../../js/examples/demo/scripted_model.js';
+import { toolCall, type Reply } from '../../../examples/demo/model_script.js';
+import { ScriptedModel } from '../../../examples/demo/scripted_model.js';
 import { key } from './scenarios/scenario.js';
 
 const numRecentEvents = 4;

@@ -5,7 +5,7 @@ import * as adk from '@google/adk';
 
 import { asAdkService, InMemorySessionService, openSessionService } from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import type { StorageAdapter } from '../../../js/storage/adapter.js';
 import { differences, expectedDifferences } from './scenarios/differences.js';
 import { scenarios } from './scenarios/index.js';

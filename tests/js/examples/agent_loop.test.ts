@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 
-import type { Model, Tool } from '../../../js/examples/agent_loop.js';
-import { geminiModel } from '../../../js/examples/gemini_model.js';
-import { recommendTea, scriptedModel } from '../../../js/examples/tea_shop.js';
+import type { Model, Tool } from '../../../examples/agent_loop.js';
+import { geminiModel } from '../../../examples/gemini_model.js';
+import { recommendTea, scriptedModel } from '../../../examples/tea_shop.js';
 import { type Content, InMemorySessionService } from '../../../js/index.js';
 import { root } from '../../toolchain/environment.mjs';
 
@@ -100,7 +100,7 @@ describe('The example in a terminal', () => {
   it('answers the message of its command line, and prints the state', () => {
     const env = { ...process.env };
     delete env.GEMINI_API_KEY;
-    const program = join(root, 'js/examples/tea_shop_program.ts');
+    const program = join(root, 'examples/tea_shop_program.ts');
     const run = spawnSync(process.execPath, ['--import', 'tsx', program, 'Something', 'cold'], {
       cwd: root,
       env,

@@ -12,7 +12,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 
-import { openTelemetryListener } from '../../../js/examples/opentelemetry.js';
+import { openTelemetryListener } from '../../../examples/opentelemetry.js';
 import { InMemorySessionService } from '../../../js/index.js';
 import { failure, KEY, says } from '../service/fixture.js';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { InMemorySessionService as FrameworkService } from '@google/adk';
 
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import {
   exportSession,
   exportSessions,

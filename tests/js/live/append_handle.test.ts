@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService, openSessionService, SessionError } from '../../../js/index.js';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { type LiveSession, liveSession } from '../../../js/live/index.js';
 import { fill, idsOf, isWatched, KEY, message, sessionOf, snapshotOf } from './stores.js';
 

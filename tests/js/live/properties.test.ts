@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 
 import { openSessionService } from '../../../js/index.js';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { liveSession } from '../../../js/live/index.js';
 import { KEY, message, sessionOf, snapshotOf } from './stores.js';
 

@@ -10,7 +10,7 @@ import {
   openSessionService,
   type StorageWriteRequest,
 } from '../../../js/index.js';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const event = (id: string, author = 'user') =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { inspect } from 'node:util';
 
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { MapStorage } from './map_storage.js';
 import type { RetryReport } from '../append/superseded_retries.js';
 import {

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import * as adk from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import {
   IndexedDbSessionService,
   InMemorySessionService,

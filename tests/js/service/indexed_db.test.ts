@@ -16,7 +16,7 @@ import {
 import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/adk/index.js'; // prettier-ignore
 import type { StorageCall } from '../../../js/model/diagnostic.js';
 import { CoreStore } from '../../../js/storage/core_store.js';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
 
 const BAD_OPTIONS: [option: string, values: unknown[]][] = [

@@ -24,7 +24,7 @@ import {
 import { sessionHandler } from '../../../js/server/index.js';
 import { getSessionServiceFromUri } from '../../../js/uri/index.js';
 import { VertexAiSessionService } from '../../../js/vertex/index.js';
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 
 const misspelt = { durabilty: 'strict' } as object;
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import type { StorageAdapter } from '../../../js/index.js';
 import type { Case } from '../../../js/testing/case.js';
 import { runCase, runVerbCase } from '../../../js/testing/run_case.js';

@@ -1,6 +1,6 @@
 // Adapters that break a rule.
 
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import type { Changes, Found, StorageAdapter } from '../../../js/index.js';
 import { sortList } from '../../../js/storage/list_place.js';
 

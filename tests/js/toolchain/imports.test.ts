@@ -24,7 +24,7 @@ describe('Imports', () => {
     assert.deepEqual(cycles(new Map([['a', new Set(['a'])]])), ['a → a']);
   });
 
-  it('of js/ have no cycle, type imports included', () => {
+  it('of js/ and examples/ have no cycle, type imports included', () => {
     const files = importsOfTypeScript();
     assert.ok(files.get('js/index.ts')?.has('js/exports.ts'));
     assert.ok(files.get('js/append/appender.ts')?.has('js/append/state_writer.ts'), 'a type');

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import type { Notice, SessionNotice, SharedScope, StorageAdapter } from '../../../js/index.js';
 import { openingOf } from '../../../js/indexed_db/opening/opening.js';
 import { ServiceCore } from '../../../js/service/service_core.js';

@@ -22,7 +22,7 @@ import {
   run,
 } from '../installed.js';
 
-const EXAMPLES = join(root, 'js/examples');
+const EXAMPLES = join(root, 'examples');
 
 /** The examples that have a package.json of their own. */
 export const EXAMPLE_NAMES = readdirSync(EXAMPLES).filter(

@@ -1,6 +1,6 @@
 // A user's own storage: the adapter of the examples, with faults between it and the service.
 
-import { mapAdapter } from '../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import {
   type Changes,
   type Decide,

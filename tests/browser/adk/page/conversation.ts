@@ -11,8 +11,8 @@ import {
 import { instruction } from 'adk-session-wasm';
 import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
 import { z } from 'zod';
-import { type Answer, instructionOf } from '../../../../js/examples/demo/model_script.js';
-import { ScriptedModel } from '../../../../js/examples/demo/scripted_model.js';
+import { type Answer, instructionOf } from '../../../../examples/demo/model_script.js';
+import { ScriptedModel } from '../../../../examples/demo/scripted_model.js';
 import { meet } from '../../rendezvous.js';
 
 export interface Turn {

@@ -11,7 +11,7 @@ import {
 } from 'adk-session-wasm';
 import type { LiveService } from 'adk-session-wasm/live';
 
-import { mapAdapter } from '../../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../../examples/map_adapter.js';
 
 export const APP = { appName: 'shop' };
 export const KEY = { ...APP, userId: 'ada', sessionId: 'tea-talk' };

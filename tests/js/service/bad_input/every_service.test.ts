@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import * as adk from '../../../../js/adk/index.js';
 import { CachedSessionService } from '../../../../js/cache/index.js';
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { mapAdapter } from '../../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../../examples/map_adapter.js';
 import {
   createEvent,
   InMemorySessionService,

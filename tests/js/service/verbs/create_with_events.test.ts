@@ -9,7 +9,7 @@ import {
   openSessionService,
   type StorageAdapter,
 } from '../../../../js/index.js';
-import { mapAdapter } from '../../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../../examples/map_adapter.js';
 import { KEY, USER } from '../fixture.js';
 
 const event = (id: string, stateDelta: Record<string, unknown> = {}): Event =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../../examples/map_adapter.js';
 import { InMemorySessionService as FrameworkService } from '../../../../js/adk/index.js';
 import {
   type DeleteSessionsRequest,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService as FrameworkService } from '../../../../js/adk/index.js';
-import { mapAdapter } from '../../../../js/examples/map_adapter.js';
+import { mapAdapter } from '../../../../examples/map_adapter.js';
 import { exportSession, importSession, sessionFromFile } from '../../../../js/files/index.js';
 import {
   InMemorySessionService,

@@ -1,5 +1,5 @@
 import type { Content } from 'adk-session-wasm';
-import type { Model } from '../../examples/agent_loop.js';
+import type { Model } from '../../agent_loop.js';
 
 interface Prompt {
   readonly role: 'system' | 'user' | 'assistant';

@@ -3,8 +3,7 @@
  * option `onDiagnostic`.
  */
 import { type Meter, SpanStatusCode, type Tracer } from '@opentelemetry/api';
-// In your program, import from 'adk-session-wasm'.
-import type { Diagnostic } from '../index.js';
+import type { Diagnostic } from 'adk-session-wasm';
 
 export function openTelemetryListener(
   meter: Meter,

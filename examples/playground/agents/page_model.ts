@@ -1,6 +1,6 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from '@google/adk';
-import type { Model, Tool } from '../../examples/agent_loop.js';
-import { instructionOf } from '../../examples/demo/model_script.js';
+import type { Model, Tool } from '../../agent_loop.js';
+import { instructionOf } from '../../demo/model_script.js';
 
 /** A model of the playground as one of the framework. */
 export class PageModel extends BaseLlm {

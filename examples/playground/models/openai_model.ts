@@ -1,6 +1,6 @@
 import type { Content, Part } from 'adk-session-wasm';
-import type { Model, Tool } from '../../examples/agent_loop.js';
-import { askModel } from '../../examples/ask_model.js';
+import type { Model, Tool } from '../../agent_loop.js';
+import { askModel } from '../../ask_model.js';
 
 interface ToolCall {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { recommendTea, scriptedModel } from '../../examples/tea_shop.js';
+import { recommendTea, scriptedModel } from '../../tea_shop.js';
 import { modelOf } from '../models/model_of.js';
 import { sessions } from '../page/sessions.js';
 import type { Turn } from './turn.js';

@@ -1,5 +1,5 @@
-import type { Model } from '../../examples/agent_loop.js';
-import { geminiModel } from '../../examples/gemini_model.js';
+import type { Model } from '../../agent_loop.js';
+import { geminiModel } from '../../gemini_model.js';
 import type { Settings } from '../page/settings.js';
 import { browserModel } from './browser_model.js';
 import { openAiModel } from './openai_model.js';

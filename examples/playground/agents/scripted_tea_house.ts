@@ -1,5 +1,5 @@
 import type { Content, Part } from 'adk-session-wasm';
-import type { Model } from '../../examples/agent_loop.js';
+import type { Model } from '../../agent_loop.js';
 
 /** What the adviser does at which words of a message. */
 const CALLS: readonly [words: RegExp, name: string, args: (match: RegExpExecArray) => object][] = [

@@ -1,7 +1,7 @@
 /**
  * The server of the offline chat: sessions in PostgreSQL, an agent that answers, and the page.
  *
- *   node --import tsx js/examples/offline_chat/server.ts postgresql://user@localhost/chat 8080
+ *   node --import tsx examples/offline_chat/server.ts postgresql://user@localhost/chat 8080
  */
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 import { LogLevel, Runner, setLogLevel, StreamingMode } from '@google/adk';
 import { asAdkService } from 'adk-session-wasm/adk';
-import { teaHouse } from '../../examples/demo/agents.js';
+import { teaHouse } from '../../demo/agents.js';
 import { modelOf } from '../models/model_of.js';
 import { sessions } from '../page/sessions.js';
 import { PageModel } from './page_model.js';

@@ -1,5 +1,5 @@
 /**
- * The tea shop in a terminal: `node --import tsx js/examples/tea_shop_program.ts Something mild`. If the
+ * The tea shop in a terminal: `node --import tsx examples/tea_shop_program.ts Something mild`. If the
  * environment has a `GEMINI_API_KEY`, a Gemini model answers, otherwise a scripted one.
  */
 import { InMemorySessionService } from 'adk-session-wasm';
