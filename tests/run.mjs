@@ -1,15 +1,17 @@
-// `npm test`: all checks, from the format of the sources to three browsers.
+// The tests.
 //
-//   npm test                      all steps
-//   npm test -- rust wasm-node    only these steps
-//   npm test -- --list            prints the names of the steps
-//   npm run test:quick            the steps that most changes break, in 90 seconds
-//   npm run test:hosts            the packed package in all hosts, also in those that take long
-//   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the fault simulator
+//   npm test                          the gate: what a change can break
+//   npm test -- rust js               only these steps, of the gate or of the rest; --list prints their names
+//   npm test -- tests/js/state/state.test.ts    only these files
+//   npm run test:quick                what most changes break, in a minute
+//   npm run test:all                  the gate and the rest: what takes long, or repeats the gate in other places
+//   npm run test:all -- --rest        the rest alone
+//   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the simulator
 //
-// Two steps run at a time. A failed step does not stop the others. The output of each step is in target/test-logs/. The
-// last line has the sums.
+// A file NAME.rest.test.ts belongs to the rest, any other *.test.ts to the gate. Two steps run at a time. A failed step
+// does not stop the others. The output of each step is in target/test-logs/. The last line has the sums.
 
+import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { compiledPath } from './toolchain/compile.mjs';
@@ -19,60 +21,55 @@ import { distIsCurrent, packagesAreCurrent } from './toolchain/ready.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
 
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */
-/** @typedef {import('./toolchain/counts.mjs').Counts} Counts */
 
 const clippy = '--all-targets --all-features -- -D warnings';
-
-/** @type {Step[]} Cargo locks its folder, so these steps run one after the other. */
-const rust = [
-  check('rustfmt', 'cargo fmt --check'),
-  check('clippy-host', `cargo clippy ${clippy}`),
-  check('clippy-minimal', 'cargo clippy --no-default-features -- -D warnings'),
-  check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
-  rustTests('rust', 'cargo test --all-features --no-fail-fast'),
-  check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
-  check('pkg', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
-  wasmTests('wasm-node', 'node'),
-  wasmTests('wasm-chromium', 'chromium'),
-  wasmTests('wasm-firefox', 'firefox'),
-  wasmTests('wasm-webkit', 'webkit'),
-];
 
 /** The package that the other steps load. */
 const build = check('build', 'npm run build:js');
 
-const prettier = check('prettier', `prettier --check ${cached('prettier')} .`);
-const tsc = check('tsc', 'node tests/toolchain/tsc.mjs');
+/** Cargo locks its folder, so its steps run one after the other. @type {Record<'gate' | 'rest', Step[]>} */
+const cargoSteps = {
+  gate: [
+    check('rustfmt', 'cargo fmt --check'),
+    check('clippy', `cargo clippy ${clippy}`),
+    cargoTests('rust', 'cargo test --all-features --no-fail-fast'),
+    check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
+    wasmTests('chromium'),
+  ],
+  rest: [
+    check('clippy-minimal', 'cargo clippy --no-default-features -- -D warnings'),
+    check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
+    check('pkg-rebuild', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
+    wasmTests('firefox'),
+    wasmTests('webkit'),
+  ],
+};
 
-/** The longest first, so that the two queues end together. */
-const steps = [
-  build,
-  ...rust,
-  nodeTests('browser', 'tests/browser', 'browsers'),
-  nodeTests('packaging', 'tests/packaging', 'browsers'),
-  nodeTests('js', 'tests/js'),
-  nodeTests('interop', 'tests/interop', 'browsers'),
-  nodeTests('simulation', 'tests/simulation', 'browsers'),
-  nodeTests('attack', 'tests/attack', 'browsers'),
-  check('eslint', `eslint ${cached('eslint')} .`),
-  prettier,
-  check('typedoc', 'node tests/toolchain/typedoc.mjs --emit none'),
-  tsc,
-];
+/** The longest first, so that the two queues end together. @type {Record<'gate' | 'rest', Step[]>} */
+const otherSteps = {
+  gate: [
+    nodeTests('browser', 'browsers'),
+    nodeTests('js'),
+    nodeTests('packaging'),
+    nodeTests('interop', 'browsers'),
+    nodeTests('simulation', 'browsers'),
+    nodeTests('attack'),
+    check('eslint', `eslint ${cached('eslint')} .`),
+    check('prettier', `prettier --check ${cached('prettier')} .`),
+    check('tsc', withPackages('typescript=7.0.2', 'tsc --noEmit -p tests')),
+    check('pkg', 'node js/build/pkg_hash.mjs --check'),
+  ],
+  rest: [
+    ...['browser', 'packaging', 'js', 'interop', 'simulation', 'attack'].map(restTests),
+    fileTests('other-browsers', () => testFiles('tests/browser', false), 'browsers', {
+      BROWSERS: 'firefox,webkit',
+    }),
+    check('typedoc', withPackages('typedoc=0.28.20,typescript=6.0.3', 'typedoc --emit none')),
+  ],
+};
 
-/** The steps that most changes break, without a browser and without a server. */
-const quick = [
-  build,
-  ...rust.filter(({ name }) => name === 'rustfmt' || name === 'rust'),
-  prettier,
-  tsc,
-  ...['service', 'append', 'read', 'handle', 'call', 'state', 'model', 'template'].map((room) =>
-    nodeTests(room, `tests/js/${room}`),
-  ),
-];
-
-/** The packed package in all hosts. */
-const hosts = [build, nodeTests('hosts', 'tests/packaging/hosts', 'browsers', { HOSTS: 'all' })];
+/** The rooms of js/ that most changes touch. Their tests need no server and no browser. */
+const quickRooms = ['service', 'append', 'read', 'handle', 'call', 'state', 'model', 'template'];
 
 /** The options that skip unchanged files. @param {string} name */
 function cached(name) {
@@ -84,52 +81,65 @@ function check(name, command, tools) {
   return { name, kind: 'check', command: () => command.split(' '), minutes: 15, tools };
 }
 
+/** A command of packages that only it needs. @param {string} packages @param {string} command */
+function withPackages(packages, command) {
+  return `node tests/toolchain/npm_packages.mjs ${packages} ${command}`;
+}
+
 /** @param {string} name @param {string} command @returns {Step} */
-function rustTests(name, command) {
+function cargoTests(name, command) {
   return { name, kind: 'cargo', command: () => command.split(' '), minutes: 20 };
 }
 
-/** @param {string} name @param {Parameters<typeof wasmPackTest>[0]} where @returns {Step} */
-function wasmTests(name, where) {
-  const command = wasmPackTest.bind(undefined, where);
-  return { name, kind: 'cargo', command, minutes: 20, tools: 'wasm' };
+/** @param {Parameters<typeof wasmPackTest>[0]} browser @returns {Step} */
+function wasmTests(browser) {
+  const command = wasmPackTest.bind(undefined, browser);
+  return { name: `wasm-${browser}`, kind: 'cargo', command, minutes: 20, tools: 'wasm' };
+}
+
+/** The files of the gate below tests/NAME. @param {string} name @param {Step['tools']} [tools] @returns {Step} */
+function nodeTests(name, tools) {
+  return fileTests(name, () => testFiles(`tests/${name}`, false), tools);
+}
+
+/** The files of the rest below tests/NAME. @param {string} name @returns {Step} */
+function restTests(name) {
+  return fileTests(`rest-${name}`, () => testFiles(`tests/${name}`, true), 'browsers');
 }
 
 /**
  * @param {string} name
- * @param {string} folder
+ * @param {() => string[]} files
  * @param {Step['tools']} [tools]
  * @param {NodeJS.ProcessEnv} [added]
  * @returns {Step}
  */
-function nodeTests(name, folder, tools, added = {}) {
+function fileTests(name, files, tools, added = {}) {
   // Several files at a time, because most wait for a server, the disk or a browser, which has processes of its own. Node's
   // default is one less than the cores.
   const atOnce = tools === undefined ? 3 : 2;
-  const preload = ['--import', './tests/toolchain/test_hook.mjs'];
-  const runner = ['node', '--enable-source-maps', ...preload, '--test', '--test-reporter', 'spec'];
-  return {
-    name,
-    kind: 'node',
-    command(env) {
-      Object.assign(env, added);
-      return [...runner, `--test-concurrency=${atOnce}`, ...testFiles(folder)];
-    },
-    minutes: 30,
-    tools,
+  const runner = ['node', '--enable-source-maps', '--test', '--test-reporter', 'spec'];
+  const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
+    Object.assign(env, added);
+    return [...runner, `--test-concurrency=${atOnce}`, ...files().map(compiledPath)];
   };
+  return { name, kind: 'node', command, minutes: 30, tools };
 }
 
-/** Node 20 does not expand patterns itself. @param {string} folder */
-function testFiles(folder) {
-  const files = existsSync(join(root, folder))
-    ? readdirSync(join(root, folder), { encoding: 'utf8', recursive: true })
-        .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
-        .map((file) => compiledPath(join(folder, file)))
-        .sort()
-    : [];
-  if (files.length === 0) throw new Error(`${folder} has no *.test.ts`);
+/** Node 20 does not expand patterns itself. @param {string} folder @param {boolean} isRest */
+function testFiles(folder, isRest) {
+  const files = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true })
+    .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
+    .filter((file) => file.endsWith('.rest.test.ts') === isRest)
+    .map((file) => join(folder, file))
+    .sort();
+  if (files.length === 0) throw new Error(`${folder} has no tests`);
   return files;
+}
+
+/** @param {string} name @param {string} command @returns {Step} */
+function preparation(name, command) {
+  return { name, kind: 'preparation', command: () => command.split(' '), minutes: 40 };
 }
 
 /** What all steps need: the packages and the tools. @param {Step[]} chosen @returns {Step[]} */
@@ -143,7 +153,7 @@ function setUp(chosen) {
 }
 
 /**
- * What the steps other than Rust's need as well. They wait for it: a step that built js/dist/ would build it while others
+ * What the steps other than Cargo's need as well. They wait for it: a step that built js/dist/ would build it while others
  * read it.
  *
  * @param {Step[]} chosen
@@ -152,11 +162,8 @@ function setUp(chosen) {
 function preparations(chosen) {
   const needed = [];
   const runsTests = chosen.some((step) => step.kind === 'node');
-  if (runsTests && !chosen.some((step) => step.name === 'pkg')) {
-    needed.push(preparation('pkg', 'node js/build/pkg_hash.mjs --check'));
-  }
   if (chosen.includes(build)) needed.push(build);
-  else if (chosen.some((step) => !rust.includes(step)) && !distIsCurrent()) needed.push(build);
+  else if (runsTests && !distIsCurrent()) needed.push(build);
   if (runsTests) {
     needed.push(preparation('better-sqlite3', 'bash tests/toolchain/setup/sqlite.sh'));
     needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));
@@ -164,61 +171,71 @@ function preparations(chosen) {
   return needed;
 }
 
-/** @param {string} name @param {string} command @returns {Step} */
-function preparation(name, command) {
-  return { name, kind: 'preparation', command: () => command.split(' '), minutes: 40 };
+/** The steps that changes of JavaScript break; with those of Rust if src/ is not as it was built into pkg/. @returns {Step[]} */
+function quickSteps() {
+  const names = ['prettier', 'tsc'];
+  const checks = otherSteps.gate.filter(({ name }) => names.includes(name));
+  const rooms = () => quickRooms.flatMap((room) => testFiles(`tests/js/${room}`, false));
+  return [build, ...checks, fileTests('rooms', rooms)];
 }
 
-/** @param {string[]} names */
-async function main(names) {
-  if (names.includes('--quick')) return runAll(quick);
-  if (names.includes('--hosts')) return runAll(hosts);
-  const known = steps.map((step) => step.name);
-  if (names.includes('--list')) return console.log(known.join('\n'));
-  const unknown = names.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    console.error(`no such step: ${unknown.join(', ')}; there are: ${known.join(', ')}`);
-    process.exitCode = 2;
-    return;
+/** @param {string[]} names steps or files @returns {Step[]} */
+function chosenSteps(names) {
+  const all = [build, ...Object.values(cargoSteps).flat(), ...Object.values(otherSteps).flat()];
+  if (names.includes('--list')) {
+    console.log(all.map(({ name }) => name).join('\n'));
+    process.exit(0);
   }
-  await runAll(steps.filter(({ name }) => names.length === 0 || names.includes(name)));
+  if (names.includes('--quick')) return quickSteps();
+  const isFile = (/** @type {string} */ name) => existsSync(join(root, name));
+  if (names.length > 0 && names.every(isFile)) return [fileTests('files', () => names, 'browsers')];
+  const options = ['--all', '--rest'];
+  const unknown = names.filter(
+    (name) => !options.includes(name) && !all.some((step) => step.name === name),
+  );
+  if (unknown.length > 0) {
+    console.error(
+      `no such step or file: ${unknown.join(', ')}; npm test -- --list prints all steps`,
+    );
+    process.exit(2);
+  }
+  const asked = all.filter(({ name }) => names.includes(name));
+  if (asked.length > 0) return asked;
+  const gate = names.includes('--rest') ? [] : [build, ...cargoSteps.gate, ...otherSteps.gate];
+  const rest = names.some((name) => options.includes(name))
+    ? [...cargoSteps.rest, ...otherSteps.rest]
+    : [];
+  return [...gate, ...rest];
 }
 
 /**
  * Two queues keep two cores busy: many steps wait for a browser or have only one thread. One queue begins with the steps
- * of Rust, while the other prepares the rest.
+ * of Cargo, while the other prepares the rest.
  *
  * @param {Step[]} chosen
  */
 async function runAll(chosen) {
-  const sum = { passed: 0, failed: 0 };
-  await runQueue(setUp(chosen), sum);
-  const prepared = runQueue(preparations(chosen), sum);
-  const rustRun = runQueue(
-    rust.filter((step) => chosen.includes(step)),
-    sum,
-  );
-  const waiting = chosen.filter((step) => step !== build && !rust.includes(step));
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  /** Runs the waiting steps one after the other. @param {Step[]} waiting */
+  const runQueue = async (waiting) => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      const counts = await runStep(step, step.tools === 'wasm' ? wasmEnv() : hostEnv());
+      sum.passed += counts.passed;
+      sum.failed += counts.failed;
+      sum.skipped += counts.skipped.length;
+    }
+  };
+  await runQueue(setUp(chosen));
+  const ofCargo = Object.values(cargoSteps).flat();
+  const prepared = runQueue(preparations(chosen));
+  const cargoRun = runQueue(chosen.filter((step) => ofCargo.includes(step)));
+  const waiting = chosen.filter((step) => step !== build && !ofCargo.includes(step));
   await Promise.all([
-    prepared.then(() => runQueue(waiting, sum)),
-    Promise.all([prepared, rustRun]).then(() => runQueue(waiting, sum)),
+    prepared.then(() => runQueue(waiting)),
+    Promise.all([prepared, cargoRun]).then(() => runQueue(waiting)),
   ]);
-  console.log(`${sum.passed} passed, ${sum.failed} failed`);
+  console.log(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped`);
   process.exitCode = sum.failed > 0 ? 1 : 0;
-}
-
-/** Runs the waiting steps one after the other. @param {Step[]} waiting @param {Counts} sum */
-async function runQueue(waiting, sum) {
-  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-    await runCounted(step, sum);
-  }
-}
-
-/** @param {Step} step @param {Counts} sum */
-async function runCounted(step, sum) {
-  const { passed, failed } = await runStep(step, step.tools === 'wasm' ? wasmEnv() : hostEnv());
-  sum.passed += passed;
-  sum.failed += failed;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -228,4 +245,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-await main(process.argv.slice(2));
+const chosen = chosenSteps(process.argv.slice(2));
+if (chosen.some(({ name }) => name.startsWith('rest-'))) {
+  // Each run of the rest tries other seeds.
+  process.env.FIRST_SEED ??= String(randomInt(1_000_000) * 1000);
+  console.log(`the seeds of the rest begin with FIRST_SEED=${process.env.FIRST_SEED}`);
+}
+await runAll(chosen);

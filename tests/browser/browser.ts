@@ -11,7 +11,10 @@ import { Tab, type Scenarios, type Windows } from './tab.js';
 
 export type BrowserName = keyof typeof webDrivers;
 
-export const BROWSERS = Object.keys(webDrivers) as BrowserName[];
+export const ALL_BROWSERS = Object.keys(webDrivers) as BrowserName[];
+
+/** The browsers of this run: Chromium in the gate, and the others in the rest. */
+export const BROWSERS = (process.env.BROWSERS?.split(',') ?? ['chromium']) as BrowserName[];
 
 export interface BrowserOptions {
   /** More of them for the browser's command line. */

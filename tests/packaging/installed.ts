@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../toolchain/environment.mjs';
-import { madeFolder } from '../toolchain/made_folder.mjs';
+import { madeFolder } from '../toolchain/npm_packages.mjs';
 
 export { root };
 export const NAME = 'adk-session-wasm';

@@ -55,31 +55,12 @@ export const webDrivers = {
 };
 
 /**
- * Returns the command that runs the wasm suites, in Node or in a page and a worker of one browser. Completes the
- * environment.
+ * Returns the command that runs the tests of `tests/wasm` on a page of a browser. Completes the environment.
  *
- * @param {'node' | keyof typeof webDrivers} where
+ * @param {keyof typeof webDrivers} name
  * @param {NodeJS.ProcessEnv} env
  */
-export function wasmPackTest(where, env) {
-  const host = where === 'node' ? ['--node'] : ['--headless', ...driverOf(where, env)];
-  // Lightly optimised, with all checks of a debug build. WebKitGTK's wasm compilers sometimes break large
-  // debug builds (four of fifteen runs trapped in safe Rust), and its interpreter is too slow for them. The
-  // other browsers would take a third longer.
-  env.CARGO_PROFILE_RELEASE_OPT_LEVEL = '1';
-  // A folder of its own: the build of `pkg/` has other flags, and each would recompile all crates after the other.
-  env.CARGO_TARGET_DIR = join(root, 'target', 'wasm-tests');
-  env.CARGO_PROFILE_RELEASE_LTO = 'false';
-  env.CARGO_PROFILE_RELEASE_CODEGEN_UNITS = '16';
-  env.CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS = 'true';
-  env.CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS = 'true';
-  const command = ['wasm-pack', 'test', ...host, '--mode', 'no-install', '--release'];
-  // By name, because Cargo would otherwise run the documentation's examples, which need the host.
-  return [...command, '--', '--all-features', '--test', 'wasm*'];
-}
-
-/** @param {keyof typeof webDrivers} name @param {NodeJS.ProcessEnv} env */
-function driverOf(name, env) {
+export function wasmPackTest(name, env) {
   const { driver, wasmPack, capabilities } = webDrivers[name];
   const path = env[driver];
   if (!path) throw new Error(`no driver for ${name} was found: see target/test-logs/set-up.log`);
@@ -91,5 +72,18 @@ function driverOf(name, env) {
   env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${name}.json`);
   writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env), null, 2));
   env.WASM_BINDGEN_TEST_TIMEOUT = '300';
-  return [...wasmPack, path];
+  const command = ['wasm-pack', 'test', '--headless', ...wasmPack, path, '--mode', 'no-install'];
+  if (name === 'webkit') {
+    // WebKitGTK's wasm compilers sometimes break large debug builds (four of fifteen runs trapped in safe Rust), and its
+    // interpreter is too slow for them. So it gets a lightly optimised build, with the checks of a debug build.
+    command.push('--release');
+    env.CARGO_TARGET_DIR = join(root, 'target', 'wasm-tests');
+    env.CARGO_PROFILE_RELEASE_OPT_LEVEL = '1';
+    env.CARGO_PROFILE_RELEASE_LTO = 'false';
+    env.CARGO_PROFILE_RELEASE_CODEGEN_UNITS = '16';
+    env.CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS = 'true';
+    env.CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS = 'true';
+  }
+  // By name, because Cargo would otherwise run the documentation's examples, which need the host.
+  return [...command, '--', '--all-features', '--test', 'wasm'];
 }

@@ -1,15 +1,17 @@
-// Runs one step with a log file and a time limit, and ends all of its processes.
+// Runs one step: a command with a log file and a time limit. Counts its tests, and ends all of its processes.
 
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { countsOf } from './counts.mjs';
 import { root } from './environment.mjs';
 
 /**
+ * @typedef {'preparation' | 'check' | 'cargo' | 'node'} Kind a preparation counts only if it fails; a check counts as one
+ * test; `cargo` and `node` print how many tests passed
+ * @typedef {{ passed: number, failed: number, skipped: string[] }} Counts
  * @typedef {{
  *   name: string,
- *   kind: import('./counts.mjs').Kind,
+ *   kind: Kind,
  *   command: (env: NodeJS.ProcessEnv) => string[],
  *   minutes: number,
  *   tools?: 'wasm' | 'browsers' | undefined,
@@ -26,47 +28,75 @@ const run = `${process.pid}-${Date.now()}`;
 /** @type {Map<number, string>} the marks of the steps that run, by their process groups */
 const running = new Map();
 
-/**
- * @param {Step} step
- * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<import('./counts.mjs').Counts>}
- */
+/** @param {Step} step @param {NodeJS.ProcessEnv} env @returns {Promise<Counts>} */
 export async function runStep(step, env) {
   const started = performance.now();
   const path = join(logs, `${step.name}.log`);
   const problem = await runLogged(step, env, path);
   const log = readFileSync(path, 'utf8');
-  const { passed, failed, reason } = countsOf(step.kind, problem === undefined, log);
+  const counts = countsOf(step.kind, problem === undefined, log);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const { passed, failed, skipped } = counts;
   const counted = passed + failed > 0 ? `${passed} passed, ${failed} failed` : 'done';
-  const why = failed > 0 ? (problem ?? reason ?? '') : '';
   const [name, outcome] = [step.name.padEnd(15), counted.padEnd(26)];
-  console.log(`${name}${outcome} ${seconds.padStart(7)} s  ${why}`.trimEnd());
+  console.log(
+    `${name}${outcome} ${seconds.padStart(7)} s  ${failed > 0 ? (problem ?? '') : ''}`.trimEnd(),
+  );
+  for (const test of skipped) console.log(`    skipped: ${test}`);
   if (failed > 0) {
     console.log(log.trimEnd().split('\n').slice(-tailLines).join('\n').replace(/^/gm, '    | '));
     console.log(`    whole log: ${relative(root, path)}`);
   }
-  return { passed, failed };
+  return counts;
 }
 
 /**
- * @param {Step} step
- * @param {NodeJS.ProcessEnv} env
- * @param {string} path
- * @returns {Promise<string | undefined>} the failure, if the step failed
+ * A step of tests has failed too if its process failed, or if it ran no test.
+ *
+ * @param {Kind} kind
+ * @param {boolean} succeeded whether the step's process ended with exit code 0
+ * @param {string} log without colours
+ * @returns {Counts}
  */
+function countsOf(kind, succeeded, log) {
+  const failure = succeeded ? 0 : 1;
+  if (kind === 'preparation') return { passed: 0, failed: failure, skipped: [] };
+  if (kind === 'check') return { passed: 1 - failure, failed: failure, skipped: [] };
+  const { passed, failed, skipped } = kind === 'cargo' ? cargoTests(log) : nodeTests(log);
+  return { passed, failed: Math.max(failed, passed === 0 ? 1 : failure), skipped };
+}
+
+/** Counts the tests of `cargo test` and wasm-pack, which print one such line for each test binary. @param {string} log */
+function cargoTests(log) {
+  const results = [...log.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)];
+  /** @param {number} group */
+  const sum = (group) => results.reduce((total, result) => total + Number(result[group]), 0);
+  const skipped = [...log.matchAll(/^test (.+) \.\.\. ignored/gm)].map(([, name = '']) => name);
+  return { passed: sum(1), failed: sum(2), skipped };
+}
+
+/** Counts the tests of `node --test`. Only its last summary counts: a test may print that of another runner. @param {string} log */
+function nodeTests(log) {
+  /** @param {string} name */
+  const last = (name) =>
+    Number([...log.matchAll(RegExp(`^ℹ ${name} (\\d+)$`, 'gm'))].at(-1)?.[1] ?? 0);
+  const skipped = [...log.matchAll(/^\s*﹣ (.+?) \([\d.]+ms\) # (.*)$/gm)];
+  return {
+    passed: last('pass'),
+    failed: last('fail') + last('cancelled'),
+    skipped: skipped.map(([, name, reason]) => `${name}: ${reason}`),
+  };
+}
+
+/** @param {Step} step @param {NodeJS.ProcessEnv} env @param {string} path @returns {Promise<string | undefined>} the failure, if the step failed */
 async function runLogged(step, env, path) {
   mkdirSync(logs, { recursive: true });
   const log = openSync(path, 'w');
   try {
     const command = step.command(env);
     writeSync(log, `$ ${command.join(' ')}\n`);
-    return await runToEnd(
-      command,
-      { ...env, [markName]: `${run}-${step.name}` },
-      step.minutes,
-      log,
-    );
+    const marked = { ...env, [markName]: `${run}-${step.name}` };
+    return await runToEnd(command, marked, step.minutes, log);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
@@ -85,12 +115,9 @@ async function runLogged(step, env, path) {
  */
 function runToEnd([program = '', ...args], env, minutes, log) {
   return new Promise((resolve) => {
-    const child = spawn(program, args, {
-      cwd: root,
-      env,
-      stdio: ['ignore', log, log],
-      detached: true, // a new process group, which can be killed as a whole
-    });
+    // A new process group, which can be killed as a whole.
+    const options = { cwd: root, env, stdio: ['ignore', log, log], detached: true };
+    const child = spawn(program, args, /** @type {any} */ (options));
     const group = child.pid ?? 0;
     running.set(group, env[markName] ?? '');
     let late = false;
@@ -120,16 +147,12 @@ export function killRunning() {
 /** Ends a step with its drivers, browsers and screens. @param {number} group */
 function killStep(group) {
   if (group === 0) return; // the step has not started
-  kill(-group);
-  for (const pid of processesWith(running.get(group) ?? '')) kill(pid);
-}
-
-/** @param {number} pid */
-function kill(pid) {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has already ended.
+  for (const pid of [-group, ...processesWith(running.get(group) ?? '')]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // The process has already ended.
+    }
   }
 }
 
@@ -138,17 +161,17 @@ function processesWith(mark) {
   try {
     return readdirSync('/proc')
       .map(Number)
-      .filter((pid) => pid > 0 && environmentOf(pid).includes(`${markName}=${mark}`));
+      .filter((pid) => pid > 0 && isMarked(pid, mark));
   } catch {
     return [];
   }
 }
 
-/** @param {number} pid */
-function environmentOf(pid) {
+/** @param {number} pid @param {string} mark */
+function isMarked(pid, mark) {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`${markName}=${mark}\0`);
   } catch {
-    return []; // it has ended, or belongs to another user
+    return false; // it has ended, or belongs to another user
   }
 }

@@ -1,6 +1,6 @@
-// Most of the cases run over memory, because they mainly test the rules of the core.
+// Most cases run over memory, because they mainly test the rules of the core.
 
 import { InMemorySessionService } from 'adk-session-wasm';
 import { attack } from '../run.js';
 
-attack({ name: 'memory', open: () => Promise.resolve(new InMemorySessionService()) }, 151_500);
+attack({ name: 'memory', open: () => Promise.resolve(new InMemorySessionService()) }, 10_000);

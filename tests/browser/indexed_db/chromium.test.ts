@@ -1,3 +1,3 @@
 import { indexedDbIn } from './in_browser.js';
 
-indexedDbIn('chromium');
+indexedDbIn('chromium', ['engine', 'other']);

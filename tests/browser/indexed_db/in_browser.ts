@@ -30,37 +30,46 @@ import { upgrade } from './opening/upgrade.js';
 import { twoPages } from './pages/two_pages.js';
 import { walks } from './reads/walks.js';
 
-const GROUPS = {
+/** What differs between engines: the gate runs it in all three. */
+const ENGINE_GROUPS = {
   'two pages': twoPages,
-  'one after the other': resuming,
   'pages that end': bursts,
   'all or nothing': atomicity,
-  'calls at once': order,
   'databases given up': loss,
   'no room': quota,
+  'where it works': realms,
+  'where it does not': fallback,
+  'lost connections': connections,
+};
+
+/** What the package alone decides. The gate runs it in Chromium. */
+const GROUPS = {
+  'one after the other': resuming,
+  'calls at once': order,
   'damaged records': damage,
   'versions and other tabs': schema,
   'databases of version 1': upgrade,
   'lists by title and labels': terms,
   'walks through what others write': walks,
-  'where it works': realms,
-  'where it does not': fallback,
-  'lost connections': connections,
   'after a bad end': sequel,
   'long sessions': deletion,
   'back and forward': history,
   'events appended again': retries,
   'session files': files,
-  'large events and states': sizes,
   'exceptions within': exceptions,
   'lost numbers': sequence,
   'replaced ends of histories': truncations,
 };
 
+/** What takes minutes. */
+const LONG_GROUPS = { 'large events and states': sizes };
+
+const PARTS = { engine: ENGINE_GROUPS, other: GROUPS, long: LONG_GROUPS };
+
 /** The groups that Chromium runs once more, over its SQLite store. */
 const OVER_SQLITE = [atomicity, order, retries];
 
-export function indexedDbIn(browserName: BrowserName): void {
+export function indexedDbIn(browserName: BrowserName, parts: (keyof typeof PARTS)[]): void {
   describe(`IndexedDB in ${browserName}`, () => {
     let site: Site;
     let browser: Browser;
@@ -81,10 +90,10 @@ export function indexedDbIn(browserName: BrowserName): void {
         return site;
       },
     };
-    for (const [name, group] of Object.entries(GROUPS)) {
+    for (const [name, group] of parts.flatMap((part) => Object.entries(PARTS[part]))) {
       describe(name, () => group(context, browserName));
     }
-    if (browserName !== 'chromium') return;
+    if (browserName !== 'chromium' || !parts.includes('engine')) return;
     describe("Chromium's SQLite store", () => {
       const overSqlite = withSqliteStore(context);
       for (const group of OVER_SQLITE) group(overSqlite);

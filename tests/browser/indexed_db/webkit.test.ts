@@ -1,3 +1,3 @@
 import { indexedDbIn } from './in_browser.js';
 
-indexedDbIn('webkit');
+indexedDbIn('webkit', ['engine']);

@@ -17,7 +17,7 @@ export interface SharedDatabase {
 }
 
 /** Gives a database without tables. On a server it is the same one each time. */
-type NewDatabase = () => Promise<SharedDatabase>;
+export type NewDatabase = () => Promise<SharedDatabase>;
 
 /** SQLite files, for as long as the suite runs that calls it. */
 export function sqliteFiles(): NewDatabase {

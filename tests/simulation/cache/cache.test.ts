@@ -1,3 +1,3 @@
 import { simulateCaches } from './cache_seeds.js';
 
-simulateCaches(2000);
+simulateCaches(200);

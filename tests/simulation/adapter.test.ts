@@ -1,6 +1,4 @@
-// The other half of the adapter's seeds.
-
 import { adapterBoundary } from './boundaries/adapter.js';
 import { simulate } from './run/seeds.js';
 
-simulate(adapterBoundary, 9750, 9750);
+simulate(adapterBoundary, 2000);

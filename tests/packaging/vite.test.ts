@@ -1,4 +1,4 @@
-// A page built with Vite, in the browsers that the matrix of hosts does not use.
+// A page built with Vite.
 
 import { it } from 'node:test';
 import { BROWSERS, openBrowser } from '../browser/browser.js';
@@ -7,7 +7,7 @@ import { bundleWithVite } from './bundles.js';
 import { assertOutcome, consumer, type Outcome, page } from './consumer.js';
 import { write } from './installed.js';
 
-for (const browserName of BROWSERS.filter((name) => name !== 'chromium')) {
+for (const browserName of BROWSERS) {
   it(`the package works in a page of ${browserName}, built with Vite`, async () => {
     const folder = write(`vite-${browserName}`, {
       'index.html': page('/main.js'),

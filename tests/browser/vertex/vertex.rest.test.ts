@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { transform } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
-import { type BrowserName, BROWSERS, openBrowser } from '../browser.js';
+import { type BrowserName, ALL_BROWSERS, openBrowser } from '../browser.js';
 import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
 import { html, serve, type Server } from '../server.js';
 import type { Conversation } from './page/main.js';
@@ -39,7 +39,7 @@ describe('Vertex AI', () => {
 
   // To a browser a name that it does not know as its own machine's is no secure context.
   const pages: [browserName: BrowserName, host: string][] = [
-    ...BROWSERS.map((browserName): [BrowserName, string] => [browserName, '127.0.0.1']),
+    ...ALL_BROWSERS.map((browserName): [BrowserName, string] => [browserName, '127.0.0.1']),
     ['chromium', 'shop.test'],
   ];
   for (const [browserName, host] of pages) {

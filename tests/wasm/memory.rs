@@ -1,4 +1,4 @@
-//! The suite as wasm runs it, on a page as in Node and in a worker.
+//! The conformance suite over the storage in memory.
 
 use adk_session_wasm::conformance;
 use adk_session_wasm::memory::MemoryStorage;

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  cycles,
-  folders,
-  importsOfRust,
-  importsOfTypeScript,
-  isLeaf,
-} from '../../toolchain/imports.mjs';
+import { cycles, folders, importsOfRust, importsOfTypeScript, isLeaf } from './imports.mjs';
 
 describe('Imports', () => {
   it('of a file or folder by itself over others are found, each way once', () => {

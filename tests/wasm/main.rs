@@ -1,8 +1,7 @@
-//! The conformance suite on a web page.
+//! What needs wasm, in one binary, on a page of a browser.
 #![cfg(target_arch = "wasm32")]
 
-#[path = "wasm/indexed_db/mod.rs"]
 mod indexed_db;
-mod wasm;
+mod memory;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

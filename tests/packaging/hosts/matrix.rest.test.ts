@@ -1,5 +1,5 @@
 // Each host with the packed package: installed, built and run, with no configuration and no warning. Prints the
-// result of each host at the end. `npm run test:hosts` includes the hosts that take longer.
+// result of each host at the end.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -28,7 +28,7 @@ const hosts = [
   ...SESSION_HANDLERS,
   HERMES_HOST,
   ...TYPESCRIPT,
-].filter(({ isSlow = false }) => !isSlow || process.env.HOSTS === 'all');
+];
 
 describe('The packed package works in', { concurrency: 2 }, () => {
   let browser: Browser;

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { build } from 'esbuild';
-import { type Browser, BROWSERS, openBrowser } from '../../browser/browser.js';
+import { type Browser, ALL_BROWSERS, openBrowser } from '../../browser/browser.js';
 import { html, serve } from '../../browser/server.js';
 import { root } from '../../toolchain/environment.mjs';
 import { memberNames } from './names.js';
@@ -16,7 +16,7 @@ const FACE_NAMES = memberNames((file) =>
   /^(?:append|call|errors|handle|members|model|read|service|state|storage)\//.test(file),
 );
 
-for (const browserName of BROWSERS) {
+for (const browserName of ALL_BROWSERS) {
   describe(browserName, () => {
     let browser: Browser | undefined;
     after(() => browser?.close());

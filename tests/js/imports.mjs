@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
-import { root } from './environment.mjs';
+import { root } from '../toolchain/environment.mjs';
 
 /** @typedef {ReadonlyMap<string, ReadonlySet<string>>} Graph the files or folders, and those that each of them imports */
 

@@ -4,16 +4,17 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build, type Plugin } from 'esbuild';
-import { type Browser, BROWSERS, openBrowser } from '../browser/browser.js';
+import { type Browser, ALL_BROWSERS, openBrowser } from '../browser/browser.js';
 import { html, serve, type Server } from '../browser/server.js';
 import type { Tab } from '../browser/tab.js';
 import { root } from '../toolchain/environment.mjs';
 import type { SimulationPage } from './indexed_db/page.js';
+import { FIRST_SEED } from './run/seeds.js';
 
 const { SEED, BOUNDARY } = process.env;
 const isAlone = SEED !== undefined;
 const SEEDS = isAlone ? 1 : 200;
-const FIRST = Number(SEED ?? 0);
+const FIRST = Number(SEED ?? FIRST_SEED);
 /** The number of concurrent seeds in one page. Each has its own database. */
 const AT_ONCE = 40;
 
@@ -46,7 +47,7 @@ describe('IndexedDB whose requests fail', { skip: isAlone && BOUNDARY !== 'index
   });
   after(() => site.close());
 
-  for (const browserName of BROWSERS) {
+  for (const browserName of ALL_BROWSERS) {
     describe(`in ${browserName}`, () => {
       let browser: Browser;
       let tab: Tab<SimulationPage>;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, BROWSERS, openBrowser } from '../browser/browser.js';
+import { type Browser, ALL_BROWSERS, openBrowser } from '../browser/browser.js';
 import type { Report } from '../browser/report.js';
 import { html, serve } from '../browser/server.js';
 import { bundleWithEsbuild } from './bundles.js';
@@ -26,7 +26,7 @@ describe('Under a content security policy', () => {
     }
   });
 
-  for (const browserName of BROWSERS) {
+  for (const browserName of ALL_BROWSERS) {
     describe(`in ${browserName}`, () => {
       let browser: Browser;
       before(async () => (browser = await openBrowser(browserName)));

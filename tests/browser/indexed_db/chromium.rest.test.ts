@@ -1,0 +1,3 @@
+import { indexedDbIn } from './in_browser.js';
+
+indexedDbIn('chromium', ['long']);

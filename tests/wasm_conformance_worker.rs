@@ -1,8 +1,0 @@
-//! The conformance suite in a dedicated worker.
-#![cfg(target_arch = "wasm32")]
-
-#[path = "wasm/indexed_db/mod.rs"]
-mod indexed_db;
-mod wasm;
-
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
