@@ -1,19 +1,17 @@
-import { describe, it } from 'node:test';
-
 import {
   sessionHistory,
   type SessionHistory,
   type SessionThread,
   sessionThreadList,
   type SessionThreadList,
-} from '../../../../js/assistant_ui/index.js';
-import { compiled, is } from '../expect.js';
+} from '../../../js/assistant_ui/index.js';
+import { compiled, describe, is, it } from '../expect.js';
 import { key, service } from '../shop.js';
 
 const { appName, userId } = key;
 
 describe('The types of the adapters for assistant-ui', () => {
-  it('take any service, and return what assistant-ui stores', () => {
+  it('take any service, and return what assistant-ui stores', async () => {
     compiled(async (item: Parameters<SessionHistory['append']>[0]) => {
       const threads = sessionThreadList({ service, appName, userId, limit: 20 });
       is<SessionThreadList>()(threads);

@@ -1,16 +1,11 @@
-import { describe, it } from 'node:test';
-
-import { type CompositeSessionKey, InMemorySessionService } from '../../../../js/index.js';
-import {
-  type InspectorProperties,
-  SessionInspectorElement,
-} from '../../../../js/inspector/index.js';
-import { compiled, is } from '../expect.js';
+import { type CompositeSessionKey, InMemorySessionService } from '../../../js/index.js';
+import { type InspectorProperties, SessionInspectorElement } from '../../../js/inspector/index.js';
+import { describe, is, it } from '../expect.js';
 import { service, type Shop } from '../shop.js';
 
 describe('The inspector', () => {
-  it('is known by its name, and takes any service', () => {
-    compiled(() => {
+  it('is known by its name, and takes any service', async () => {
+    {
       const inspector = document.createElement('adk-session-inspector');
       is<HTMLElement & InspectorProperties>()(inspector);
       is<SessionInspectorElement>()(new SessionInspectorElement());
@@ -25,6 +20,6 @@ describe('The inspector', () => {
       );
       // @ts-expect-error an id is a text
       inspector.sessionId = 7;
-    });
+    }
   });
 });

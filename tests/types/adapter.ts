@@ -1,6 +1,3 @@
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-
 import {
   type Changes,
   type Decide,
@@ -17,14 +14,14 @@ import {
   type StorageListRequest,
   type StorageReadRequest,
   type StorageWriteRequest,
-} from '../../../js/index.js';
-import { compiled, is } from './expect.js';
+} from '../../js/index.js';
+import { compiled, describe, is, it } from './expect.js';
 
 const rows: Rows = { user: undefined, app: undefined, events: [] };
 const listing: Listing = { sessions: [], users: [], app: undefined, total: 0 };
 
 describe('A storage adapter', () => {
-  it('can return values or promises', () => {
+  it('can return values or promises', async () => {
     const now: StorageAdapter = {
       create: () => undefined,
       append: () => undefined,
@@ -45,11 +42,10 @@ describe('A storage adapter', () => {
       close: () => Promise.resolve(),
     };
     compiled(() => [openSessionService({ storage: now }), openSessionService({ storage: later })]);
-    assert.equal(Object.keys(later).length, 10);
   });
 
-  it('must have all five verbs with the right result types', () => {
-    compiled(() => {
+  it('must have all five verbs with the right result types', async () => {
+    {
       // @ts-expect-error four verbs are missing
       const lacking: StorageAdapter = { create: () => undefined };
       const uncounted: Listing = { sessions: [], users: [], app: undefined };
@@ -60,10 +56,10 @@ describe('A storage adapter', () => {
       // @ts-expect-error rows have each shared state, or say that it is not stored
       const forgotten: Rows = { user: undefined, events: [] };
       return [lacking, uncounted, wrong, none, forgotten];
-    });
+    }
   });
 
-  it('gets a deletion whose type says which ids it has', () => {
+  it('gets a deletion whose type says which ids it has', async () => {
     compiled((): void => {
       const request = {} as StorageDeleteRequest;
       switch (request.what) {
@@ -85,7 +81,7 @@ describe('A storage adapter', () => {
     });
   });
 
-  it('cannot change requests or decisions', () => {
+  it('cannot change requests or decisions', async () => {
     compiled((): void => {
       const write = {} as StorageWriteRequest;
       const changes = {} as Changes;
@@ -98,20 +94,19 @@ describe('A storage adapter', () => {
     });
   });
 
-  it('passes rows to a decision, and gets changes or nothing', () => {
+  it('passes rows to a decision, and gets changes or nothing', async () => {
     is<(found: Found) => Changes | undefined>()({} as Decide);
     const session: SessionRow = { appName: 'a', userId: 'u', sessionId: 's', created: 1, revision: 1, lastUpdateTime: 0, state: '{}' }; // prettier-ignore
     const scope: SharedRow = { revision: 1, state: '{}' };
     const event: EventRow = { id: 'e', seq: 1, revision: 1, timestamp: 0, text: '{}' };
     const found: Found = { session, user: scope, app: undefined, events: [event], changed: [], floor: 0 }; // prettier-ignore
-    compiled(() => {
+    {
       // @ts-expect-error a decision wants to know the floor
       const lacking: Found = { user: undefined, app: undefined, events: [], changed: [] };
       const key: StorageKey = { appName: 'a' };
       const read: StorageReadRequest = { key, window: { last: 5 } };
       const list: StorageListRequest = { appName: 'a', order: 'asc', offset: 0 };
       return [lacking, read, list];
-    });
-    assert.equal(found.events.length, 1);
+    }
   });
 });

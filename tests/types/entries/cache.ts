@@ -1,14 +1,11 @@
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-
-import { createEvent, InMemorySessionService, type Session } from '../../../../js/index.js';
+import { createEvent, InMemorySessionService, type Session } from '../../../js/index.js';
 import {
   type CachedSessionOptions,
   CachedSessionService,
   type CacheStatus,
   type OutboxEntry,
-} from '../../../../js/cache/index.js';
-import { compiled, is } from '../expect.js';
+} from '../../../js/cache/index.js';
+import { describe, is, it } from '../expect.js';
 import { key, type Shop } from '../shop.js';
 
 const owner = 'ada';
@@ -18,7 +15,7 @@ describe('The types of the cache', () => {
     const remote = new InMemorySessionService<Shop>();
     const local = new InMemorySessionService<Shop>();
     const service = new CachedSessionService<Shop>({ remote, local, owner });
-    compiled(async () => {
+    {
       const session = await service.getSession({ ...key, config: { reads: 'cache-only' } });
       is<Session<Shop> | undefined>()(session);
       await service.appendEvent({ session: session!, event: createEvent({ author: 'user' }) });
@@ -37,23 +34,19 @@ describe('The types of the cache', () => {
       await service.getSession({ ...key, config: { reads: 'never' } });
       // @ts-expect-error no such key
       await service.updateState({ ...key, stateDelta: { topic: 'tea', wrong: 1 } });
-    });
-    assert.equal(service.storage.kind, 'cache');
+    }
     await service.close();
   });
 
-  it('tell which options there are', () => {
+  it('tell which options there are', async () => {
     const remote = new InMemorySessionService();
-    compiled(() => {
+    {
       const options: CachedSessionOptions = { remote, owner, write: 'through', maxSessions: 5 };
       // @ts-expect-error the owner is needed
       const empty: CachedSessionOptions = { remote };
       // @ts-expect-error the bounds are those of the cache
       const retention: CachedSessionOptions = { remote, owner, retention: { maxSessions: 1 } };
       return [options, empty, retention];
-    });
-    assert.throws(() => new CachedSessionService({ remote, owner: '' }), {
-      code: 'invalid_argument',
-    });
+    }
   });
 });

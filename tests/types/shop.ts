@@ -1,4 +1,4 @@
-import { InMemorySessionService } from '../../../js/index.js';
+import { InMemorySessionService } from '../../js/index.js';
 
 /** The state of the sessions in these tests. */
 export interface Shop {

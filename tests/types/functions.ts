@@ -1,11 +1,8 @@
 // The functions and classes without a state: what compiles, what must not, and what is inferred.
 
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-
-import * as adk from '../../../js/adk/index.js';
-import * as database from '../../../js/database/index.js';
-import * as files from '../../../js/files/index.js';
+import * as adk from '../../js/adk/index.js';
+import * as database from '../../js/database/index.js';
+import * as files from '../../js/files/index.js';
 import {
   type BaseSessionService,
   type Context,
@@ -38,14 +35,14 @@ import {
   type StorageUsage,
   storageUsage,
   Template,
-} from '../../../js/index.js';
-import * as main from '../../../js/index.js';
-import * as slim from '../../../js/slim.js';
+} from '../../js/index.js';
+import * as main from '../../js/index.js';
+import * as slim from '../../js/slim.js';
 // The sources lack the cases, which the build makes.
 import * as testing from 'adk-session-wasm/testing';
-import * as uri from '../../../js/uri/index.js';
-import * as vertex from '../../../js/vertex/index.js';
-import { compiled, is } from './expect.js';
+import * as uri from '../../js/uri/index.js';
+import * as vertex from '../../js/vertex/index.js';
+import { describe, is, it } from './expect.js';
 
 declare const service: InMemorySessionService;
 declare const session: Session;
@@ -53,8 +50,8 @@ declare const event: Event;
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
 describe('The types of events', () => {
-  it('follow from the given fields', () => {
-    compiled(() => {
+  it('follow from the given fields', async () => {
+    {
       const made = createEvent({ author: 'user', rating: 5 });
       is<string>()(made.id);
       is<number>()(made.rating);
@@ -65,25 +62,24 @@ describe('The types of events', () => {
       // @ts-expect-error there are no such actions
       createEventActions({ escalte: true });
       return whole;
-    });
-    assert.equal(createEvent({ author: 'user', rating: 5 }).rating, 5);
+    }
   });
 
-  it('are those of final responses', () => {
-    compiled(() => {
+  it('are those of final responses', async () => {
+    {
       is<boolean>()(isFinalResponse(event));
       is<string | undefined>()(finalResponseText(event));
       // @ts-expect-error it is no event
       isFinalResponse('done');
       // @ts-expect-error it is no event
       finalResponseText(undefined);
-    });
+    }
   });
 });
 
 describe('The types of templates', () => {
-  it('accept any context with a state', () => {
-    compiled(async () => {
+  it('accept any context with a state', async () => {
+    {
       const context: InstructionContext = { state: { topic: 'tea' } };
       is<string>()(await injectSessionState('{topic}', context));
       is<string>()(await injectSessionState('{topic}', { state: new State({ topic: 'tea' }) }));
@@ -102,13 +98,13 @@ describe('The types of templates', () => {
       await resolveInstruction(() => 5, {} as Context);
       // @ts-expect-error a template is text
       instruction(5);
-    });
+    }
   });
 });
 
 describe('The types of invocations', () => {
-  it('follow from the event and the context', () => {
-    compiled(async () => {
+  it('follow from the event and the context', async () => {
+    {
       const invocation = new Invocation({ service, session });
       const context = invocation.context({ agentName: 'guide' });
       is<Context>()(context);
@@ -133,13 +129,13 @@ describe('The types of invocations', () => {
       await invocation.append({}, { outputkey: 'answer' });
       // @ts-expect-error a read-only state has no writing methods
       void invocation.readonlyContext({ agentName: 'guide' }).state.set;
-    });
+    }
   });
 });
 
 describe('The types of artifacts', () => {
-  it("are the framework's", () => {
-    compiled(() => {
+  it("are the framework's", async () => {
+    {
       const artifactService: main.ArtifactService = {
         saveArtifact: ({ filename }) => Promise.resolve(filename.length),
         loadArtifact: ({ version }) => Promise.resolve({ text: String(version) }),
@@ -148,13 +144,13 @@ describe('The types of artifacts', () => {
       new Invocation({ service, session, artifactService });
       // @ts-expect-error it saves no files
       new Invocation({ service, session, artifactService: {} });
-    });
+    }
   });
 });
 
 describe('The types of the browser storage', () => {
-  it('are those of the services', () => {
-    compiled(async () => {
+  it('are those of the services', async () => {
+    {
       const onDataLoss: OnDataLoss = async (loss, service) => {
         is<number>()(loss.when);
         is<main.StoredSessionService>()(service);
@@ -170,13 +166,13 @@ describe('The types of the browser storage', () => {
       // @ts-expect-error a memory has no name
       new InMemorySessionService({ name: 'shop' });
       is<void>()(await slim.loadWasm('/adk.wasm'));
-    });
+    }
   });
 });
 
 describe('The types of subpaths', () => {
-  it('accept every service', () => {
-    compiled(async () => {
+  it('accept every service', async () => {
+    {
       interface Shop {
         topic: string;
       }
@@ -199,11 +195,11 @@ describe('The types of subpaths', () => {
       // @ts-expect-error a session has a user
       await files.exportSession(typed, { appName: 'shop', sessionId: 's1' });
       return session;
-    });
+    }
   });
 
-  it('are those of the storages', () => {
-    compiled(async () => {
+  it('are those of the storages', async () => {
+    {
       const sql = new database.DatabaseSessionService('sqlite::memory:', { durability: 'relaxed' });
       is<void>()(await sql.open());
       const named = uri.getSessionServiceFromUri('memory://', { driverOptions: {} });
@@ -219,11 +215,11 @@ describe('The types of subpaths', () => {
       // @ts-expect-error a token is text
       new vertex.VertexAiSessionService({ accessToken: 5 });
       return services;
-    });
+    }
   });
 
-  it("are those of the framework's services", () => {
-    compiled(async () => {
+  it("are those of the framework's services", async () => {
+    {
       const view = adk.asAdkService(new InMemorySessionService<{ topic: string }>());
       is<adk.FrameworkSessionService>()(view);
       is<adk.FrameworkSessionService>()(await adk.openSessionService({ storage: 'memory' }));
@@ -236,29 +232,29 @@ describe('The types of subpaths', () => {
       // @ts-expect-error it is no class of the framework
       adk.adkSessionService(InMemorySessionService);
       return ours;
-    });
+    }
   });
 
-  it('are those of the conformance suite', () => {
-    compiled(() => {
+  it('are those of the conformance suite', async () => {
+    {
       for (const testCase of testing.conformance(() => ({}) as main.StorageAdapter)) {
         is<string>()(testCase.name);
         is<Promise<void>>()(testCase.run());
       }
       // @ts-expect-error it is no adapter
       testing.conformance(() => 5);
-    });
+    }
   });
 });
 
 describe('Options of a service', () => {
-  it('are named and typed', () => {
+  it('are named and typed', async () => {
     const options: SessionServiceOptions[] = [
       {},
       { stale: undefined, stateSchema: undefined, clock: undefined, newId: undefined },
       { stale: 'reject', clock: Date.now, newId: () => 'x' },
     ];
-    compiled(() => {
+    {
       // @ts-expect-error no such policy
       const a: SessionServiceOptions = { stale: 'ignore' };
       // @ts-expect-error a clock gives milliseconds
@@ -268,26 +264,25 @@ describe('Options of a service', () => {
       // @ts-expect-error no such option
       new InMemorySessionService({ stateWriter: undefined });
       return [a, b, c];
-    });
-    assert.equal(options.length, 3);
+    }
   });
 });
 
 describe('Errors', () => {
-  it('are distinguished by their code', () => {
-    const error: unknown = new StateSchemaError('wrong');
-    assert.ok(isSessionError(error));
+  it('are distinguished by their code', async () => {
+    const error: unknown = undefined;
+    if (!isSessionError(error)) return;
     is<SessionError>()(error);
     is<SessionErrorCode>()(error.code);
     is<Record<string, unknown>>()(error.toJSON());
     if (isSessionError(error, 'schema_violation')) {
       is<'schema_violation'>()(error.code);
     }
-    compiled(() => {
+    {
       // @ts-expect-error no such code
       isSessionError(error, 'wrong');
       // @ts-expect-error no such code
       return new SessionError('wrong', '');
-    });
+    }
   });
 });

@@ -1,28 +1,26 @@
-import { describe, it } from 'node:test';
-
 import {
   createEvent,
   type Event,
   InMemorySessionService,
   type Session,
-} from '../../../../js/index.js';
-import { liveSession, liveSessions, type UnsentEvent } from '../../../../js/live/index.js';
+} from '../../../js/index.js';
+import { liveSession, liveSessions, type UnsentEvent } from '../../../js/live/index.js';
 import {
   createSessionHooks,
   SessionProvider,
   useSession,
   useSessions,
   useSessionState,
-} from '../../../../js/react/index.js';
-import * as vue from '../../../../js/vue/index.js';
-import { compiled, is } from '../expect.js';
+} from '../../../js/react/index.js';
+import * as vue from '../../../js/vue/index.js';
+import { describe, is, it } from '../expect.js';
 import { key, service, type Shop } from '../shop.js';
 
 const { appName, userId } = key;
 
 describe('The types of live stores', () => {
-  it('are typed by the state of the service', () => {
-    compiled(async () => {
+  it('are typed by the state of the service', async () => {
+    {
       const chat = liveSession(service, key, { window: 20 });
       const { state, events, unsent } = chat.getSnapshot();
       is<string | undefined>()(state.topic);
@@ -41,11 +39,11 @@ describe('The types of live stores', () => {
       chat.getSnapshot().status = 'ready';
       // @ts-expect-error no such option
       liveSession(service, key, { windows: 20 });
-    });
+    }
   });
 
-  it('of lists have the sessions of the service', () => {
-    compiled(async () => {
+  it('of lists have the sessions of the service', async () => {
+    {
       const list = liveSessions(service, { appName, userId, limit: 20 });
       is<readonly Readonly<Session<Shop>>[]>()(list.getSnapshot().sessions);
       is<void>()(await list.loadMore());
@@ -53,13 +51,13 @@ describe('The types of live stores', () => {
       await list.rename({ id: 's1', userId }, null);
       // @ts-expect-error without the user
       await list.remove({ id: 's1' });
-    });
+    }
   });
 });
 
 describe('The types of the hooks for React', () => {
-  it('are those of the stores', () => {
-    compiled(() => {
+  it('are those of the stores', async () => {
+    {
       SessionProvider({ service: new InMemorySessionService(), appName, userId });
       const [{ status }, store] = useSession({ sessionId: 's1' });
       is<'loading' | 'ready' | 'missing' | 'deleted' | 'failed'>()(status);
@@ -71,23 +69,23 @@ describe('The types of the hooks for React', () => {
       void setTheme('dark');
       // @ts-expect-error another type than the default
       void setTheme(1);
-    });
+    }
   });
 
-  it('have the shape of a state that is given to createSessionHooks', () => {
-    compiled(() => {
+  it('have the shape of a state that is given to createSessionHooks', async () => {
+    {
       const hooks = createSessionHooks<Shop>();
       const [topic] = hooks.useSessionState('topic', 'tea');
       is<string>()(topic);
       // @ts-expect-error no such key
       hooks.useSessionState('wrong', 'tea');
-    });
+    }
   });
 });
 
 describe('The types of the composables for Vue', () => {
-  it('are refs of what the stores have', () => {
-    compiled(() => {
+  it('are refs of what the stores have', async () => {
+    {
       vue.provideSessions({ service, appName, userId, sessionId: 's1' });
       const { session, store } = vue.useSession<Shop>();
       is<string | undefined>()(session.value.state.topic);
@@ -95,6 +93,6 @@ describe('The types of the composables for Vue', () => {
       const theme = vue.useSessionState('user:theme', 'light');
       is<string>()(theme.value);
       vue.useSessions();
-    });
+    }
   });
 });

@@ -1,6 +1,3 @@
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-
 import { z } from 'zod';
 
 import {
@@ -20,18 +17,18 @@ import {
   type StateSchema,
   type StateShape,
   ToolContext,
-} from '../../../js/index.js';
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { getSessionServiceFromUri } from '../../../js/uri/index.js';
-import { VertexAiSessionService } from '../../../js/vertex/index.js';
-import { compiled, is } from './expect.js';
+} from '../../js/index.js';
+import { DatabaseSessionService } from '../../js/database/index.js';
+import { getSessionServiceFromUri } from '../../js/uri/index.js';
+import { VertexAiSessionService } from '../../js/vertex/index.js';
+import { compiled, describe, is, it } from './expect.js';
 import { key, service, type Shop } from './shop.js';
 
 describe('Values of a state', () => {
-  it('are JSON', () => {
+  it('are JSON', async () => {
     const values: JsonValue[] = ['a', 1, true, null, [1, ['b']], { a: { b: [null] } }];
     const frozen: JsonValue = Object.freeze([1, 2] as const);
-    compiled(() => {
+    {
       // @ts-expect-error a function is not JSON
       const a: JsonValue = () => 1;
       // @ts-expect-error a bigint is not JSON
@@ -39,11 +36,10 @@ describe('Values of a state', () => {
       // @ts-expect-error undefined is not JSON
       const c: JsonValue = { a: undefined };
       return [a, b, c];
-    });
-    assert.equal(values.length + (frozen as number[]).length, 8);
+    }
   });
 
-  it('have their types in State, and other keys are allowed', () => {
+  it('have their types in State, and other keys are allowed', async () => {
     const state = new State<Shop>({ topic: 'tea' });
     const topic = state.get('topic');
     const visits = state.get('user:visits', 0);
@@ -57,7 +53,7 @@ describe('Values of a state', () => {
     is<number[] | undefined>()(declared);
     state.set('other', { any: 1 });
     state.update({ topic: undefined, 'user:visits': State.REMOVED, more: 1 });
-    compiled(() => {
+    {
       is<boolean>()(state.has('topic'));
       is<boolean>()(state.hasDelta());
       is<void>()(state.recordChanges());
@@ -67,13 +63,11 @@ describe('Values of a state', () => {
       state.set('topic', 5);
       // @ts-expect-error a text is no number
       state.update({ 'user:visits': 'x' });
-    });
-    assert.deepEqual([topic, visits, other, unknown, declared], ['tea', 0, 'none', undefined, undefined]); // prettier-ignore
+    }
+    void [topic, visits, other, unknown, declared];
   });
 
-  it('have their types in contexts of all three names', () => {
-    assert.equal(CallbackContext, Context);
-    assert.equal(ToolContext, Context);
+  it('have their types in contexts of all three names', async () => {
     compiled((): unknown => {
       const invocation = new Invocation({ service, session: {} as Session<Shop> });
       const context = invocation.context({ agentName: 'a' });
@@ -89,7 +83,7 @@ describe('Values of a state', () => {
     });
   });
 
-  it('fit where a state of any shape is asked for', () => {
+  it('fit where a state of any shape is asked for', async () => {
     compiled((): unknown => {
       const invocation = new Invocation({ service, session: {} as Session<Shop> });
       const context = invocation.context({ agentName: 'a' });
@@ -106,7 +100,7 @@ describe('Values of a state', () => {
     });
   });
 
-  it('follow from a schema', () => {
+  it('follow from a schema', async () => {
     const stateSchema = { topic: z.string(), 'user:visits': z.number() } satisfies StateSchema;
     type State = InferState<typeof stateSchema>;
     is<{ topic: string; 'user:visits': number }>()({} as State);
@@ -114,15 +108,14 @@ describe('Values of a state', () => {
     const typed = new InMemorySessionService<State>(options);
     const session = typed.createSessionSync({ ...key, state: { topic: 'tea' } });
     is<string | undefined>()(session.state.topic);
-    assert.equal(session.state.topic, 'tea');
-    compiled(() => {
+    {
       // @ts-expect-error no Standard Schema
       const wrong: StateSchema = { topic: 'string' };
       return wrong;
-    });
+    }
   });
 
-  it('are inferred from the schema that a service is given', () => {
+  it('are inferred from the schema that a service is given', async () => {
     const stateSchema = { topic: z.string(), 'user:visits': z.number() };
     interface Declared {
       topic: string;
@@ -130,7 +123,7 @@ describe('Values of a state', () => {
     }
     const memory = new InMemorySessionService({ stateSchema });
     is<string | undefined>()(memory.createSessionSync(key).state.topic);
-    compiled(async () => {
+    {
       const opened = await openSessionService({ storage: 'memory', stateSchema });
       const auto = await openSessionService({ storage: 'auto', name: 'shop', stateSchema });
       const url = new DatabaseSessionService('sqlite::memory:', { stateSchema });
@@ -158,6 +151,6 @@ describe('Values of a state', () => {
       });
       // The given value is stored, not the schema's output.
       is<string | undefined>()(converting.createSessionSync(key).state.count);
-    });
+    }
   });
 });
