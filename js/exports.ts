@@ -99,11 +99,7 @@ export type {
   SessionsPage,
   SessionsRequest,
 } from './model/session_list.js';
-export type {
-  DeleteSessionsOptions,
-  DeleteSessionsRequest,
-  RetentionOptions,
-} from './model/deletion.js';
+export type { DeleteSessionsOptions, DeleteSessionsRequest } from './model/deletion.js';
 export type {
   ComputeDelta,
   StateChanges,

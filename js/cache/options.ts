@@ -4,7 +4,7 @@ import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { fitsUtf8 } from '../json/text.js';
 import { requireId } from '../model/values/ids.js';
 import { CORE } from '../service/service_core.js';
-import type { SessionServiceOptions } from '../service/service_options.js';
+import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -37,10 +37,9 @@ export type ReadPolicy = 'cache-first' | 'network-first' | 'cache-only';
  * };
  * ```
  */
-export interface CachedSessionOptions<S extends object = StateShape> extends Omit<
-  SessionServiceOptions<S>,
-  'retention'
-> {
+export interface CachedSessionOptions<
+  S extends object = StateShape,
+> extends SessionServiceOptions<S> {
   /** The service that all devices share, usually a `RemoteSessionService`. The caller closes it. */
   remote: StoredSessionService<S>;
   /**
@@ -81,22 +80,8 @@ export interface TakenOptions extends CachedSessionOptions<object> {
   maxSessions: number;
 }
 
-/** The options that the cache shares with every service. */
-export type SharedOptions = Omit<SessionServiceOptions<object>, 'retention'>;
-
-export const OWN_OPTIONS: KnownOptions<SharedOptions> = {
-  stale: true,
-  history: true,
-  stateSchema: true,
-  autoTitle: true,
-  clock: true,
-  newId: true,
-  onDiagnostic: true,
-  diagnosticIds: true,
-};
-
 const CACHE_OPTIONS: KnownOptions<CachedSessionOptions> = {
-  ...OWN_OPTIONS,
+  ...SERVICE_OPTIONS,
   remote: true,
   local: true,
   owner: true,

@@ -1,5 +1,4 @@
 import { Diagnostics } from '../call/diagnostics.js';
-import { knownOf } from '../call/known_options.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { isSessionError } from '../errors/errors.js';
 import { IndexedDbSessionService } from '../service/indexed_db_session_service.js';
@@ -14,7 +13,7 @@ import { Lists } from './copies/lists.js';
 import { LocalCopies } from './copies/local_copies.js';
 import { RemoteEnd } from './copies/remote_end.js';
 import { Unsent } from './copies/unsent.js';
-import { OWN_OPTIONS, type SharedOptions, type TakenOptions } from './options.js';
+import type { TakenOptions } from './options.js';
 import { Forget } from './forget.js';
 import { Outbox } from './outbox.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
@@ -120,7 +119,7 @@ export function openParts(options: TakenOptions) {
         if (options.local === undefined) await localService.close();
       },
     },
-    knownOf<SharedOptions>(options, OWN_OPTIONS),
+    options,
   );
 
   const outbox = new Outbox({ ...shared, sender, run });

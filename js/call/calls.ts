@@ -26,9 +26,6 @@ export class Calls {
     this.#diagnostics = diagnostics;
   }
 
-  /** Called with the request of each call that is made. */
-  onRequest: ((request: object) => void) | undefined;
-
   /** The methods of the calls that have not settled. */
   get pending(): readonly ServiceMethod[] {
     return [...this.#pending.values()];
@@ -50,7 +47,6 @@ export class Calls {
       const ownRequest: Request & StorageCall = this.begin(method, request);
       if (facts !== undefined) Object.assign(ownRequest, { onRetry: () => (facts.retries += 1) });
       report?.take(ownRequest);
-      this.onRequest?.(ownRequest);
       const result = work(ownRequest, facts);
       if (isPromise(result)) {
         if (report !== undefined) result.then(report.succeed, report.fail);

@@ -47,30 +47,3 @@ export interface DeleteSessionsOptions {
    */
   onProgress?: ((deleted: number) => void) | undefined;
 }
-
-/**
- * How long and how many sessions a service keeps. At least one limit is given. The most recently updated
- * session of a user is kept by `maxSessions` and `maxBytes`, whatever its size.
- *
- * @example
- * ```ts
- * import { InMemorySessionService, type RetentionOptions } from 'adk-session-wasm';
- *
- * const retention: RetentionOptions = { maxAge: 30 * 24 * 60 * 60 * 1000, maxSessions: 200 };
- * const service = new InMemorySessionService({ retention });
- * ```
- */
-export interface RetentionOptions {
-  /**
-   * Milliseconds after its `lastUpdateTime` at which a session of any user of the app is deleted; at least
-   * 60,000.
-   */
-  maxAge?: number | undefined;
-  /** The most sessions of one user of an app, from 1. Those that were updated last are kept. */
-  maxSessions?: number | undefined;
-  /**
-   * The most bytes of the sessions of one user of an app, from 1, as `sessionInfo` measures them: it reads their
-   * events. Those that were updated last are kept.
-   */
-  maxBytes?: number | undefined;
-}

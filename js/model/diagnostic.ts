@@ -99,10 +99,9 @@ export interface CallDiagnostic {
 export interface StorageDiagnostic {
   /**
    * `'connection'`: a connection of the database's pool was lost while no call used it; on MySQL and MariaDB also
-   * while one did. `'retention'`: the option `retention` could not be applied. It is tried again an hour later, or
-   * when a session is created. `'cache'`: work of a cache in the background failed, or the remote refused a change.
+   * while one did. `'cache'`: work of a cache in the background failed, or the remote refused a change.
    */
-  readonly kind: 'connection' | 'retention' | 'cache';
+  readonly kind: 'connection' | 'cache';
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
   /** The code of the error that a call would have got. */

@@ -79,21 +79,13 @@ export class EventPages {
     });
   }
 
-  /**
-   * Computes what a session holds.
-   *
-   * @param pause called before each page
-   */
-  info<S extends object>(
-    request: SessionInfoRequest & StorageCall,
-    pause?: () => Promise<void> | undefined,
-  ): Promise<SessionInfo<S>> {
+  /** Computes what a session holds. */
+  info<S extends object>(request: SessionInfoRequest & StorageCall): Promise<SessionInfo<S>> {
     const { appName, userId, sessionId, signal } = request;
     requireUser(request);
     const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
     const key = { appName, userId, sessionId };
     return sumSession<S>(async (eventId) => {
-      await pause?.();
       requireNotAborted(signal);
       const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false, isToEnd: true };
       return after(this.read(key, page, request), (read) => {

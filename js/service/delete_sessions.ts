@@ -1,5 +1,5 @@
 import { optionalTime } from '../model/values/time.js';
-import { requireNotAborted } from '../call/call.js';
+import { type MaybePromise, requireNotAborted } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireFunction } from '../errors/option_values.js';
 import { reportUncaught } from '../call/uncaught.js';
@@ -10,52 +10,99 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { requireOwner } from '../model/values/ids.js';
 import { takeFilter } from '../read/session_filter.js';
-import { deleteOldest, type Walk, type WalkedSessions } from './session_walk.js';
+import type { ListedSession } from '../storage/session_store.js';
 
 const OPTIONS: KnownOptions<DeleteSessionsOptions> = { signal: true, onProgress: true };
 
+/** The sessions of one page. A page is read without a pause, so it must not take long. */
+const PAGE = 100;
+
+/** The milliseconds of work after which others get their turn. */
+const SLICE_MS = 10;
+
+/** A session that may be deleted if it has not changed. A damaged one has no revision. */
+export type DeletableSession = Pick<ListedSession, 'userId' | 'sessionId' | 'labels'> & {
+  readonly revision: number | undefined;
+};
+
+/** What deletions need of a service. */
+export interface DeletableSessions {
+  /** Lists the sessions after a place, those that were updated first. It may list more than `limit`. */
+  list(
+    owner: { readonly appName: string; readonly userId: string | undefined },
+    page: { readonly limit: number; readonly after: ListedSession | undefined },
+    call: StorageCall,
+  ): MaybePromise<readonly ListedSession[]>;
+  /** Deletes a session if it has not changed since it was listed. Returns whether it was deleted. */
+  deleteUnchanged(
+    appName: string,
+    session: DeletableSession,
+    call: StorageCall,
+  ): MaybePromise<boolean>;
+}
+
 /**
- * Deletes the sessions that fulfil a request.
+ * Deletes the sessions that fulfil a request, oldest first. Each deletion is one transaction, and deletes only a
+ * session that has not changed since it was listed. A session that is updated meanwhile moves to a place that is
+ * yet to come.
  *
  * @returns the number of deleted sessions
  * @throws SessionError `invalid_argument`, `aborted`, and the codes of the storage
  */
 export async function deleteSessions(
-  sessions: WalkedSessions,
+  sessions: DeletableSessions,
   request: DeleteSessionsRequest & StorageCall,
   options: DeleteSessionsOptions,
 ): Promise<number> {
   const { appName, userId, onRetry } = request;
   requireOwner(request);
-  const { choose, terms } = takeConditions(request);
+  const choose = takeConditions(request);
   const { signal, onProgress } = takeOptions(options, OPTIONS);
   if (onProgress !== undefined) requireFunction('onProgress', onProgress);
-  let deleted = 0;
-  const onBatch = (count: number): void => {
-    deleted = count;
-    try {
-      onProgress?.(count);
-    } catch (error) {
-      reportUncaught(error);
-    }
-  };
-  const step = (): void => requireNotAborted(signal);
-  const owner = { appName, userId };
   const call = { signal, onRetry };
-  const walk = { owner, call, terms, choose, pause: nextTask, step, onBatch };
-  return deleteOldest(sessions, walk).catch((error: unknown) => {
+  const turn = turns();
+  let deleted = 0;
+  let after: ListedSession | undefined;
+  try {
+    for (;;) {
+      requireNotAborted(signal);
+      const page = await sessions.list({ appName, userId }, { limit: PAGE, after }, call);
+      for (const session of page) {
+        requireNotAborted(signal);
+        const isChosen = choose(session);
+        if (isChosen === undefined) return deleted;
+        if (isChosen && (await sessions.deleteUnchanged(appName, session, call))) {
+          deleted += 1;
+          if (deleted % PAGE === 0) report(onProgress, deleted);
+        }
+        await turn();
+      }
+      if (page.length < PAGE) return deleted;
+      after = page.at(-1);
+    }
+  } catch (error) {
     throw isSessionError(error, 'aborted') && deleted > 0 ? abortedLater(signal, deleted) : error;
-  });
+  } finally {
+    if (deleted % PAGE > 0) report(onProgress, deleted);
+  }
+}
+
+function report(onProgress: DeleteSessionsOptions['onProgress'], deleted: number): void {
+  try {
+    onProgress?.(deleted);
+  } catch (error) {
+    reportUncaught(error);
+  }
 }
 
 /**
- * Returns the function that chooses sessions, and terms that they have. The list is by time, so `olderThan` ends
- * it.
+ * Returns the function that chooses sessions. It returns `undefined` if no later session of the list fulfils the
+ * request: the list is by time, so `olderThan` ends it.
  */
 function takeConditions({
   olderThan,
   labels,
-}: DeleteSessionsRequest): Pick<Walk, 'choose' | 'terms'> {
+}: DeleteSessionsRequest): (session: ListedSession) => boolean | undefined {
   // Elsewhere `null` means absent. Here it would delete every session.
   const end = olderThan === undefined ? Infinity : optionalTime('olderThan', olderThan);
   if (end === undefined) throw invalid('olderThan', 'must be a time; it is null');
@@ -63,17 +110,21 @@ function takeConditions({
   if (labels !== undefined && filter === undefined) {
     throw invalid('labels', 'must name at least one label');
   }
-  return {
-    terms: filter?.terms,
-    choose(session) {
-      if (session.lastUpdateTime >= end) return undefined;
-      return filter === undefined || filter.admits(undefined, session.labels);
-    },
+  return (session) => {
+    if (session.lastUpdateTime >= end) return undefined;
+    return filter === undefined || filter.admits(undefined, session.labels);
   };
 }
 
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
+/** Returns a function that lets others run once enough work was done since the last pause. */
+function turns(): () => Promise<void> | undefined {
+  let begin = performance.now();
+  return () => {
+    if (performance.now() - begin < SLICE_MS) return undefined;
+    return new Promise<void>((resolve) => setTimeout(resolve)).then(() => {
+      begin = performance.now();
+    });
+  };
 }
 
 function abortedLater(signal: HostAbortSignal | undefined, deleted: number): SessionError {

@@ -6,7 +6,6 @@ import {
   type OnOpen,
 } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
-import { ownMembers } from '../members/own.js';
 import { requireId } from '../model/values/ids.js';
 import { listIndices } from '../indexed_db/list_indices.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
@@ -178,8 +177,7 @@ export class IndexedDbSessionService<
       (async (loss: DataLoss): Promise<void> => {
         // This service has a connection of its own: the shared one stays unavailable until the
         // filling has ended.
-        const options = ownMembers({ ...taken, retention: undefined });
-        const core = new ServiceCore(partsOver(access, undefined), options);
+        const core = new ServiceCore(partsOver(access, undefined), taken);
         const service = new StoredSessionService(core);
         try {
           await onDataLoss(loss, service);

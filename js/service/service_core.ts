@@ -43,8 +43,7 @@ import { EventPages } from '../read/event_pages.js';
 import { SessionLists } from '../read/session_lists.js';
 import { type ReaderParts, SessionReader } from '../read/session_reader.js';
 import { takeNewSession } from './new_session.js';
-import { type RetainedSessions, Retention } from './retention.js';
-import type { WalkedSessions } from './session_walk.js';
+import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { ServiceFeed } from '../watch/service_feed.js';
 
@@ -78,7 +77,6 @@ export class ServiceCore {
   readonly #autoTitle: boolean;
   readonly clock: () => number;
   readonly #newId: () => string;
-  readonly #retention: Retention | undefined;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   #store: SessionStore | undefined;
   #closing: Promise<void> | undefined;
@@ -108,11 +106,6 @@ export class ServiceCore {
     this.reader = new SessionReader(readerParts);
     this.pages = new EventPages(readerParts);
     this.lists = new SessionLists(readerParts);
-    if (options.retention !== undefined) {
-      const isShared = parts.storage.kind === 'indexeddb';
-      this.#retention = new Retention(options.retention, this.#retained(diagnostics), isShared);
-      this.calls.onRequest = this.#retention.noteCall;
-    }
     // After the checks of all options: a service that does not exist never releases the feed.
     this.feed = new ServiceFeed(parts.feed);
     this.appender = new Appender({
@@ -143,7 +136,6 @@ export class ServiceCore {
       newId: this.#newId,
     });
     const { key, signal, onRetry } = newSession;
-    const { appName, userId, sessionId: id } = key;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(signal);
       const created = this.callStore<CreatedSession | undefined>(signal, (store) =>
@@ -152,14 +144,13 @@ export class ServiceCore {
       return after(created, (created) => {
         if (created === undefined) return undefined;
         this.feed.publishCreated(key, created);
-        this.#retention?.note({ appName, userId });
         return this.reader.open<S>(newSession, created);
       });
     };
     // Another call may create the session after the read. The next round reads it, unless it was
     // deleted again.
     const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
-      if (rounds === 0) throw neverRead(id);
+      if (rounds === 0) throw neverRead(key.sessionId);
       const read = ifAbsent ? this.reader.get<S>({ ...key, signal, onRetry }) : undefined;
       return after(
         read,
@@ -182,16 +173,14 @@ export class ServiceCore {
     return this.callStore(call.signal, (store) => store.delete(request, call));
   }
 
-  /** The sessions of the storage, for walks over lists of them. */
-  readonly walked: WalkedSessions = {
-    list: ({ appName, userId }, order, request) => {
-      const call = ownMembers(request);
-      const { limit, offset, after: place, terms } = call;
+  /** The sessions of the storage, for `deleteSessions`. */
+  readonly deletable: DeletableSessions = {
+    list: ({ appName, userId }, { limit, after: place }, call) => {
       const orderBy = 'lastUpdateTime' as const;
-      const numbers = { limit, offset, page: undefined, withTotal: false };
-      const page = { ...numbers, orderBy, after: place, terms };
+      const numbers = { limit, offset: undefined, page: undefined, withTotal: false };
+      const page = { ...numbers, orderBy, after: place, terms: undefined };
       const read = this.callStore<ReadList>(call.signal, (store) =>
-        store.list(appName, userId, order === 'desc', page, call),
+        store.list(appName, userId, false, page, call),
       );
       return after(read, ([sessions]) => sessions);
     },
@@ -214,15 +203,6 @@ export class ServiceCore {
       });
     },
   };
-
-  #retained(diagnostics: Diagnostics | undefined): RetainedSessions {
-    return {
-      ...this.walked,
-      clock: this.clock,
-      failed: (error) => diagnostics?.tell('retention', error),
-      info: (request, pause) => this.pages.info(request, pause),
-    };
-  }
 
   /** Takes a delta of the caller. @throws SessionError `invalid_argument`, `unserializable`, `schema_violation` */
   takeDelta(given: unknown): DeltaSnapshot {
@@ -291,7 +271,7 @@ export class ServiceCore {
     const deadline = new Deadline(limit);
     const settled = this.calls.close();
     closing?.(timeoutMs);
-    const isSettled = await deadline.until(Promise.all([settled, this.#retention?.stop()]));
+    const isSettled = await deadline.until(settled);
     const unsettled = isSettled ? ["the storage's close"] : this.calls.pending;
     this.#isEnded = true;
     try {
@@ -337,9 +317,9 @@ const SESSION_CHANGES: KnownOptions<SessionChanges> = {
   expireTime: true,
 };
 
-/** @param unsettled what the storage has not settled; empty: calls of the retention */
+/** @param unsettled what the storage has not settled */
 function closeTimeoutError(unsettled: readonly string[]): SessionError {
-  const names = unsettled.length === 0 ? ['retention'] : [...new Set(unsettled)];
+  const names = [...new Set(unsettled)];
   const seconds = CLOSE_TIMEOUT_MS / 1000;
   const message =
     `The service is closed, but its storage did not settle within ${seconds} s: ${names.join(', ')}. ` +

@@ -1,5 +1,4 @@
 import type { SessionError } from '../errors/errors.js';
-import type { RetentionOptions } from '../model/deletion.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { CompositeSessionKey } from '../model/session.js';
@@ -55,14 +54,6 @@ export interface SessionServiceOptions<S extends object = StateShape> {
    * `false`.
    */
   autoTitle?: boolean | undefined;
-  /**
-   * Deletes sessions that are too old or too many, while the host is idle. Default: none is deleted.
-   *
-   * It is applied to users and apps for which this service is called: soon after the first call, after each
-   * session that it creates, and after a call an hour later. A session that is written while it is deleted stays.
-   * In browsers, one tab at a time does it. Failures are reported to `onDiagnostic`. `close` ends it.
-   */
-  retention?: RetentionOptions | undefined;
   /** Returns the time in milliseconds since 1970; default `Date.now`. */
   clock?: (() => number) | undefined;
   /** Returns a fresh id for a session or event; default a UUID v4. */
@@ -83,7 +74,6 @@ export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
   history: true,
   stateSchema: true,
   autoTitle: true,
-  retention: true,
   clock: true,
   newId: true,
   onDiagnostic: true,

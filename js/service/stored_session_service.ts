@@ -201,7 +201,7 @@ export class StoredSessionService<S extends object = StateShape>
     options: DeleteSessionsOptions = {},
   ): Promise<number> {
     return this.#core.calls.run('deleteSessions', request, (request) =>
-      deleteSessions(this.#core.walked, request, options),
+      deleteSessions(this.#core.deletable, request, options),
     );
   }
 

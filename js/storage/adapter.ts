@@ -352,8 +352,8 @@ export interface StorageAdapter {
   delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void>;
   /**
    * Optional: deletes a session if its revision and labels are those of the request, in one transaction.
-   * Returns `false` if they are others or the session is gone, else `true` or the floor. `deleteSessions` and
-   * the option `retention` need it; without it they fail with `unsupported`.
+   * Returns `false` if they are others or the session is gone, else `true` or the floor. `deleteSessions`
+   * needs it; without it the call fails with `unsupported`.
    */
   readonly deleteUnchanged?:
     | ((request: StorageDeleteUnchangedRequest) => boolean | Deleted | Promise<boolean | Deleted>)

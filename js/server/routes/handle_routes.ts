@@ -102,13 +102,13 @@ function changedToJson({ event, ...revisions }: ChangedEvent): object {
 async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { appName, userId, sessionId, signal, body } = call;
   const { revision, labels: expected } = body as { revision?: number; labels?: unknown };
-  const { pages, walked } = requireCore(call);
+  const { pages, deletable } = requireCore(call);
   const head = { isForward: false, eventId: undefined, limit: 1, withCount: false };
   const page = await pages.read({ appName, userId, sessionId }, head, call);
   const labels = page[READ_EVENTS.labels];
   // A database prints the text of labels in its own way, and compares that.
   if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
-  return walked.deleteUnchanged(appName, { userId, sessionId, revision, labels }, { signal });
+  return deletable.deleteUnchanged(appName, { userId, sessionId, revision, labels }, { signal });
 }
 
 async function append(call: RouteCall): Promise<Appended> {

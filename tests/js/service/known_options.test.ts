@@ -91,7 +91,6 @@ describe('A misspelt option', () => {
     'config of the framework': () =>
       new adk.InMemorySessionService().getSession({ ...key, config: misspelt }),
     history: () => new InMemorySessionService({ history: { numRecentEvents: 1, ...misspelt } }),
-    retention: () => new InMemorySessionService({ retention: { maxSessions: 1, ...misspelt } }),
   })) {
     it(`in ${member} is refused by its path`, async () => {
       const [owner] = member.split(' ');

@@ -142,12 +142,7 @@ it('Refused options leave the feed of the storage to others', () => {
   let services = 0;
   feed.retain = () => void (services += 1);
   const storage = { kind: 'memory', durable: false };
-  const refused: object[] = [
-    { stale: 'never' },
-    { clock: 5 },
-    { history: { turns: 0 } },
-    { retention: {} },
-  ];
+  const refused: object[] = [{ stale: 'never' }, { clock: 5 }, { history: { turns: 0 } }];
   for (const options of refused as SessionServiceOptions[]) {
     assert.throws(() => new ServiceCore({ storage, feed }, options), { code: 'invalid_argument' });
   }

@@ -44,9 +44,7 @@ describe('The types of the cache', () => {
       const options: CachedSessionOptions = { remote, owner, write: 'through', maxSessions: 5 };
       // @ts-expect-error the owner is needed
       const empty: CachedSessionOptions = { remote };
-      // @ts-expect-error the bounds are those of the cache
-      const retention: CachedSessionOptions = { remote, owner, retention: { maxSessions: 1 } };
-      return [options, empty, retention];
+      return [options, empty];
     }
   });
 });

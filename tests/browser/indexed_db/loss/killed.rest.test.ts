@@ -16,6 +16,6 @@ describe('A Chromium that is killed during many appends', () => {
   it('has each session that it created with events whole or not at all, six times', () =>
     killCreations(site, 6));
 
-  it('has each session that it deleted by a request or a retention whole or not at all, six times', () =>
+  it('has each session that it deleted whole or not at all, six times', () =>
     killDeletions(site, 6));
 });

@@ -121,7 +121,7 @@ export async function killDeletions(site: Site, kills: number): Promise<void> {
         );
         const whole = [CREATED_EVENTS, CREATED_EVENTS - 1];
         for (const found of Object.values(created)) assert.deepEqual(found, whole);
-        // The sixth deletion ends the request, and the next ones are of a retention.
+        // The sixth deletion ends the request.
         if (run < kills) await site.acknowledged.atLeast(1 + 2 * run);
         await new Promise((resolve) => setTimeout(resolve, run));
       } finally {

@@ -6,7 +6,7 @@ import { burst, readStored } from './loss/burst.js';
 import * as connections from './pages/connections.js';
 import { dropServices } from './pages/collect.js';
 import { damageEvent, takeNumber } from './loss/damage.js';
-import { deleteLong, retainAfterAnother } from './writes/deletion.js';
+import { deleteLong } from './writes/deletion.js';
 import { interrupt } from './opening/exceptions.js';
 import * as openingExceptions from './opening/opening_exceptions.js';
 import { openAuto, openExplicitly } from './opening/fallback.js';
@@ -46,7 +46,6 @@ const scenarios = {
   readStored,
   loseReplacement,
   replaceAnEnd,
-  retainAfterAnother,
   retry,
   takeNumber,
   takeTurns,

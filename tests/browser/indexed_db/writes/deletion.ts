@@ -13,11 +13,4 @@ export function deletion(context: Context): void {
       assert.deepEqual(requests, ['delete of a range']);
     });
   });
-
-  it('a retention waits until that of another tab has ended', async () => {
-    await inTab(context, async (tab) => {
-      const counts = await tab.call('retainAfterAnother', newName());
-      assert.deepEqual(counts ?? [3, 1], [3, 1]);
-    });
-  });
 }

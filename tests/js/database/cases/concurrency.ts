@@ -268,42 +268,40 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       assert.deepEqual(marks.sort(), ids.sort());
     });
 
-    for (const how of ['deleteSessions', 'retention']) {
-      it(`of a program that is killed leave each session that ${how} deletes whole or not at all`, async () => {
-        const [COUNT, EVENTS] = [20, 500];
-        const url = await newUrl();
-        const service = open(url);
-        services.push(service);
-        // An old session is older than its events, or their time would be its own.
-        const events = numbers(EVENTS).map((at) => ({
-          ...eventOf(`e${at}`, { at }),
-          timestamp: 0,
-        }));
-        const created: string[] = [];
-        const deleted: string[] = [];
-        for (const delay of [0, 1, 2, 3, 5]) {
-          for (const n of numbers(COUNT)) {
-            const sessionId = `s${delay}-${n}`;
-            const lastUpdateTime = created.push(sessionId);
-            await service.createSession({ ...USER, sessionId, lastUpdateTime, events });
-          }
-          const ids = await killDeletions(url, how, delay);
-          assert.ok(ids.length > 1, `${how} deletes nothing`);
-          deleted.push(...ids);
+    it('of a program that is killed leave each session that it deletes whole or not at all', async () => {
+      const [COUNT, EVENTS] = [20, 500];
+      const url = await newUrl();
+      const service = open(url);
+      services.push(service);
+      // An old session is older than its events, or their time would be its own.
+      const events = numbers(EVENTS).map((at) => ({
+        ...eventOf(`e${at}`, { at }),
+        timestamp: 0,
+      }));
+      const created: string[] = [];
+      const deleted: string[] = [];
+      for (const delay of [0, 1, 2, 3, 5]) {
+        for (const n of numbers(COUNT)) {
+          const sessionId = `s${delay}-${n}`;
+          const lastUpdateTime = created.push(sessionId);
+          await service.createSession({ ...USER, sessionId, lastUpdateTime, events });
         }
-        const { sessions } = await service.listSessions(USER);
-        const left = sessions.map(({ id }) => id);
-        assert.deepEqual(left.filter((id) => deleted.includes(id)), []); // prettier-ignore
-        assert.ok(left.includes(created.at(-1)!));
-        for (const sessionId of created) {
-          const key = { ...USER, sessionId };
-          if (!left.includes(key.sessionId)) await service.createSession(key);
-          const session = await service.getSession(key);
-          const whole = left.includes(key.sessionId) ? [EVENTS, EVENTS - 1] : [0, undefined];
-          assert.deepEqual([session?.events.length, session?.state.at], whole);
-        }
-      });
-    }
+        const ids = await killDeletions(url, delay);
+        assert.ok(ids.length > 1, 'it deletes nothing');
+        deleted.push(...ids);
+      }
+      const { sessions } = await service.listSessions(USER);
+      const left = sessions.map(({ id }) => id);
+      assert.deepEqual(left.filter((id) => deleted.includes(id)), []); // prettier-ignore
+      assert.ok(left.includes(created.at(-1)!));
+      for (const sessionId of created) {
+        const key = { ...USER, sessionId };
+        if (!left.includes(key.sessionId)) await service.createSession(key);
+        const session = await service.getSession(key);
+        const whole = left.includes(key.sessionId) ? [EVENTS, EVENTS - 1] : [0, undefined];
+        assert.deepEqual([session?.events.length, session?.state.at], whole);
+      }
+    });
   });
 }
 

@@ -52,8 +52,8 @@ export async function killCreations(url: string, name: string, count: number, de
  *
  * @returns the ids of the sessions that it deleted
  */
-export function killDeletions(url: string, how: string, delay: number): Promise<string[]> {
-  const program = startProgram('deletions', url, how);
+export function killDeletions(url: string, delay: number): Promise<string[]> {
+  const program = startProgram('deletions', url);
   return linesOf(program, (_, { length }) => {
     if (length === 2) setTimeout(() => program.kill('SIGKILL'), delay);
   });

@@ -41,9 +41,7 @@ export async function deleteForEver(
     for (let number = 0; number < DELETED_SESSIONS; number += 1) {
       await writer.createSession({ ...keyOf(`${run}-${round}-${number}`), events });
     }
-    const isRetention = round % 2 === 1;
-    const retention = isRetention ? { maxSessions: 1 } : undefined;
-    const service = new IndexedDbSessionService({ ...options, retention });
+    const service = new IndexedDbSessionService(options);
     let deleted = 0;
     const stop = service.watch(
       { appName: APP },
@@ -55,11 +53,9 @@ export async function deleteForEver(
         },
       },
     );
-    const { appName, userId } = keyOf('');
-    const { sessions } = await service.listSessions({ appName, userId });
-    if (!isRetention) await service.deleteSessions({ appName: APP });
-    const wanted = isRetention ? sessions.length - 1 : sessions.length;
-    while (deleted < wanted) await new Promise((resolve) => setTimeout(resolve, 10));
+    const { sessions } = await service.listSessions({ appName: APP });
+    await service.deleteSessions({ appName: APP });
+    while (deleted < sessions.length) await new Promise((resolve) => setTimeout(resolve, 10));
     stop();
     await service.close();
   }

@@ -3,7 +3,7 @@
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { around } from '../around.js';
 import { rows } from '../bare.js';
-import { APP, keyOf, numbers, say } from '../events.js';
+import { keyOf, numbers, say } from '../events.js';
 
 const BATCH = 5000;
 
@@ -31,37 +31,6 @@ export async function deleteLong(name: string, size: number): Promise<Deletion> 
   const after = (await rows(name, 'events')).length;
   await service.close();
   return { requests: recorded.requests, records: [before, after] };
-}
-
-/**
- * Makes too many sessions while the lock of all tabs' retentions is held, as by another tab.
- *
- * @returns the number of sessions before and after the lock is released; nothing if the browser has no locks
- */
-export async function retainAfterAnother(
-  name: string,
-): Promise<[before: number, after: number] | undefined> {
-  const { locks } = navigator as { locks?: LockManager };
-  if (locks === undefined) return undefined;
-  let release = (): void => undefined;
-  await new Promise<void>((resolve) => {
-    void locks.request('adk-session-wasm retention', () => {
-      resolve();
-      return new Promise<void>((released) => (release = released));
-    });
-  });
-  const service = new IndexedDbSessionService({ name, retention: { maxSessions: 1 } });
-  for (const id of ['a', 'b', 'c']) await service.createSession(keyOf(id));
-  const count = async (): Promise<number> =>
-    (await service.listSessions({ appName: APP })).sessions.length;
-  const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
-  for (let times = 0; times < 10; times += 1) await pause();
-  const before = await count();
-  release();
-  for (let times = 0; times < 200 && (await count()) > 1; times += 1) await pause();
-  const after = await count();
-  await service.close();
-  return [before, after];
 }
 
 /** Records all requests to a store or its indexes from now on. */
