@@ -13,6 +13,7 @@ import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise } from '../call/call.js';
+import type { Calls } from '../call/calls.js';
 import type { CallFacts } from '../call/diagnostics.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { type HandleSnapshot, snapshotHandle } from '../handle/handle.js';
@@ -29,6 +30,7 @@ type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision'> & 
 
 /** The parts that an {@link Appender} works with. */
 interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
+  readonly calls: Calls;
   /** The rules of handles that have none of their own. */
   readonly rules: AppendRules;
   readonly schema: StateSchema | undefined;
@@ -124,7 +126,7 @@ export class Appender {
     stateDelta: unknown,
     { signal, onRetry }: StorageCall,
   ): MaybePromise<void> {
-    const { rules, clock, feed, call } = this.#parts;
+    const { rules, clock, feed, call, calls } = this.#parts;
     const events: EventSnapshot[] = [];
     const take = (delta: unknown): string => {
       // Set as given: the snapshot refuses an invalid delta.
@@ -133,7 +135,7 @@ export class Appender {
       events[0] = snapshot;
       return `${snapshot.deltaText}\0${snapshot.text}`;
     };
-    const computation = Computation.of(stateDelta, take);
+    const computation = Computation.of(stateDelta, take, calls);
     take(computation === undefined ? stateDelta : {});
     const appended = call(signal, (store) =>
       store.append({

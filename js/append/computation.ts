@@ -1,4 +1,4 @@
-import { Calls } from '../call/calls.js';
+import type { Calls } from '../call/calls.js';
 import { isThenable } from '../call/thenable.js';
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../errors/describe.js';
@@ -13,27 +13,38 @@ import type { Compute } from '../wasm/protocol.js';
 export class Computation {
   readonly #compute: (state: unknown) => unknown;
   readonly #take: (delta: unknown) => string;
+  readonly #calls: Pick<Calls, 'isComputing'>;
   /** The caller may throw anything; a rejection takes it as it is. */
   #failure: { readonly error: Error } | undefined;
   #isChange = false;
 
-  private constructor(compute: (state: unknown) => unknown, take: (delta: unknown) => string) {
+  private constructor(
+    compute: (state: unknown) => unknown,
+    take: (delta: unknown) => string,
+    calls: Pick<Calls, 'isComputing'>,
+  ) {
     this.#compute = compute;
     this.#take = take;
+    this.#calls = calls;
   }
 
   /**
    * @param stateDelta of a request; a computation if it is a function
    * @param take checks a delta, and returns what `Compute` returns
+   * @param calls of the service that writes: it refuses calls while the function runs
    */
-  static of(stateDelta: unknown, take: (delta: unknown) => string): Computation | undefined {
+  static of(
+    stateDelta: unknown,
+    take: (delta: unknown) => string,
+    calls: Pick<Calls, 'isComputing'>,
+  ): Computation | undefined {
     if (typeof stateDelta !== 'function') return undefined;
-    return new Computation(stateDelta as (state: unknown) => unknown, take);
+    return new Computation(stateDelta as (state: unknown) => unknown, take, calls);
   }
 
   readonly run: Compute = (state) => {
     this.#failure = undefined;
-    Calls.isComputing = true;
+    this.#calls.isComputing = true;
     try {
       const compute = this.#compute;
       const texts = this.#take(requireDelta(compute(JSON.parse(state))));
@@ -43,7 +54,7 @@ export class Computation {
       this.#failure = { error: error as Error };
       return '{}';
     } finally {
-      Calls.isComputing = false;
+      this.#calls.isComputing = false;
     }
   };
 

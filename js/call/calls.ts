@@ -14,7 +14,7 @@ import { REQUEST_MEMBERS } from './requests.js';
  */
 export class Calls {
   /** Whether a caller's function computes a delta: a call would end or share the transaction that it runs in. */
-  static isComputing = false;
+  isComputing = false;
   readonly #diagnostics: Diagnostics | undefined;
   readonly #pending = new Map<Promise<unknown>, ServiceMethod>();
   #isClosed = false;
@@ -83,7 +83,7 @@ export class Calls {
     request: Request,
   ): Request {
     this.requireOpen();
-    if (Calls.isComputing) throw invalid('stateDelta', 'must not call the service');
+    if (this.isComputing) throw invalid('stateDelta', 'must not call the service');
     const ownRequest = takeRequest(request, REQUEST_MEMBERS[method]);
     requireNotAborted((ownRequest as Abortable).signal);
     return ownRequest;

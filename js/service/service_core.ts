@@ -109,6 +109,7 @@ export class ServiceCore {
     // After the checks of all options: a service that does not exist never releases the feed.
     this.feed = new ServiceFeed(parts.feed);
     this.appender = new Appender({
+      calls: this.calls,
       handles,
       call: readerParts.call,
       rules: { writer: orderedWriter, policy },
@@ -217,7 +218,7 @@ export class ServiceCore {
     if (stateDelta === undefined) throw invalid('stateDelta', 'must be given');
     if (sessionId === undefined) {
       const take = (given: unknown): string => this.takeDelta(given).text;
-      const computation = Computation.of(stateDelta, take);
+      const computation = Computation.of(stateDelta, take, this.calls);
       const delta = computation?.run ?? take(stateDelta);
       const done = this.callStore<SharedRevisions>(request.signal, (store) =>
         store.update(appName, userId, delta, request),

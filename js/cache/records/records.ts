@@ -258,7 +258,7 @@ export class Records {
       return changed;
     };
     const take = (changed: unknown): string => deltaOf(changed as RecordChanges, prefix);
-    const computation = Computation.of(computeAll, take)!;
+    const computation = Computation.of(computeAll, take, { isComputing: false })!;
     await this.#local((store) => store.update(appName, userId, computation.run, {}));
     await computation.finish(() => undefined);
   }

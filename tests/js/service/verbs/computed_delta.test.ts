@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { type ComputeDelta, InMemorySessionService } from '../../../../js/index.js';
+import { type ComputeDelta, InMemorySessionService, type Session } from '../../../../js/index.js';
 import { APP, begin, failure, KEY, overStorages, says, stored, USER } from '../fixture.js';
 
 /** The owners whose calls may change a key. */
@@ -205,6 +205,20 @@ describe('The function of updateState', () => {
     const refused = service.updateState({ ...KEY, stateDelta });
     await failure(refused, 'invalid_argument');
     assert.deepEqual(service.getSessionSync(KEY)?.state, {});
+  });
+
+  it('may call another service', async () => {
+    const [service, other] = [new InMemorySessionService(), new InMemorySessionService()];
+    await service.createSession(KEY);
+    await other.createSession({ ...KEY, state: { n: 1 } });
+    let reading: Promise<Session | undefined> | undefined;
+    const stateDelta = () => {
+      reading = other.getSession(KEY);
+      return { n: Number(other.getSessionSync(KEY)?.state.n) + 1 };
+    };
+    await service.updateState({ ...KEY, stateDelta });
+    assert.deepEqual(service.getSessionSync(KEY)?.state, { n: 2 });
+    assert.deepEqual((await reading)?.state, { n: 1 });
   });
 });
 
