@@ -182,7 +182,7 @@ export class WatchedSession<S extends object>
     // `loadOlder` has put events before the first one meanwhile. They stay, so more events are read.
     if (this.#list.length > limit) return this.#readWindow(service, signal);
     const { events } = session;
-    if (this.#drafts.length > 0) for (const event of events) this.#endDrafts(event);
+    for (const event of events) this.#endDrafts(event);
     this.#list = this.#list.withEvents(events.slice(-limit));
     this.#hasOlder = events.length > limit;
     // A handle that is kept otherwise may be of a session that was deleted since.
@@ -297,11 +297,14 @@ export class WatchedSession<S extends object>
   }
 
   /**
-   * Ends the draft that a newly read event replaces. An event that is already shown has ended its own draft. A draft
-   * that is left is of a later answer.
+   * Ends the draft of a newly read answer, or of one that was replaced. An answer that is already shown has ended its
+   * own draft. A draft that is left is of a later answer.
    */
   #endDrafts(event: Event): void {
-    if (this.#isShown(event.id) || isNoAnswer(event)) return;
+    if (this.#drafts.length === 0 || isNoAnswer(event)) return;
+    if (this.#unsent.sendOf(event.id) !== undefined) return;
+    const shown = this.#list.get(event.id);
+    if (shown !== undefined && keepEqual(shown.content, event.content) === shown.content) return;
     this.#drafts = withoutReplaced(this.#drafts, event);
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 
 import { type Event, InMemorySessionService } from '../../../js/index.js';
 import { liveSession } from '../../../js/live/index.js';
@@ -32,19 +33,32 @@ describe('A draft of a live session', () => {
     assert.deepEqual(textsOf(drafts), ['Green tea']);
   });
 
-  it('stays when an earlier event of its author is replaced', async () => {
+  /** Shows a stored answer and a first piece, then replaces the answer beside the store, which reads it. */
+  async function replaceAfterPiece(replacement: Partial<Event>) {
     const { service, session } = await sessionOf(1);
     const store = liveSession(service, KEY);
     const stop = store.subscribe(() => undefined);
     await snapshotOf(store, isReady);
-    await store.send(whole('e2', 'Let me look.'));
+    const stored = await store.send(whole('e2', 'Let me look.'));
     await store.send(piece('Green'));
-    await service.appendEvent({ session, event: whole('e2', 'Let me see.') });
-    const { drafts } = await snapshotOf(store, ({ events }) =>
-      textsOf(events).includes('Let me see.'),
-    );
+    const event = { ...structuredClone(stored), ...replacement };
+    await service.appendEvent({ session, event });
+    await snapshotOf(store, ({ events }) => isDeepStrictEqual(events.at(-1), event));
+    return { store, stop };
+  }
+
+  it('ends when its answer is stored in place of an earlier one', async () => {
+    const { store, stop } = await replaceAfterPiece({ content: contentOf('Green tea') });
+    assert.deepEqual(store.getSnapshot().drafts, []);
+    await store.send(piece('Black'));
     stop();
-    assert.deepEqual(textsOf(drafts), ['Green']);
+    assert.deepEqual(textsOf(store.getSnapshot().drafts), ['Black']);
+  });
+
+  it('stays when an earlier answer is stored again with the same content', async () => {
+    const { store, stop } = await replaceAfterPiece({ customMetadata: { rating: 5 } });
+    stop();
+    assert.deepEqual(textsOf(store.getSnapshot().drafts), ['Green']);
   });
 
   it('stays when an event of an earlier invocation is sent again', async () => {
