@@ -105,8 +105,8 @@ function give(
     isGiven = false;
   }
   try {
-    const isPut = isNews || positionOf(session.events, snapshot.id) < 0;
-    if (isPut) putEvent(session.events, event, snapshot.id);
+    const isPut = isNews || positionOf(session, snapshot.id) < 0;
+    if (isPut) putEvent(session, event, snapshot.id);
   } catch {
     isGiven = false;
   }
@@ -160,13 +160,13 @@ interface MissedEvent {
  *   events then do not show all changes
  */
 function applyMissed(
-  session: Session,
+  session: HandleSnapshot,
   record: HandleRecord,
   since: number,
   rows: readonly [seq: number, revision: number, text: string][],
   stored?: string,
 ): void {
-  const { state, events } = session;
+  const { state } = session;
   const missed: MissedEvent[] = [];
   for (const [seq, revision, text] of rows) {
     // The append is stored, so a damaged event must not fail it. The next read reports the damaged
@@ -182,12 +182,12 @@ function applyMissed(
   let lacked: Event[] = [];
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;
-    const position = positionOf(events, event.id);
+    const position = positionOf(session, event.id);
     if (position >= 0) {
       if (!isNew) return false;
       if (lacked.length > 0) before.set(position, lacked);
       lacked = [];
-      putEvent(events, event);
+      putEvent(session, event);
       return true;
     }
     // An event that was replaced has a later revision. It may lie outside of the handle's window.
@@ -195,8 +195,8 @@ function applyMissed(
     if (isLacked) lacked.push(event);
     return isLacked || isNew;
   });
-  insertEvents(events, before);
-  for (const event of lacked) putEvent(events, event);
+  insertEvents(session, before);
+  for (const event of lacked) putEvent(session, event);
   applied.sort((one, other) => one.revision - other.revision);
   // The newest value of each key. Only the stored state shows what an event changed before it was
   // replaced.

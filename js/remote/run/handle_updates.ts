@@ -59,14 +59,14 @@ export class HandleUpdates {
     if (!this.#isRead) return this.#readAll();
     if (isPartial(event)) return;
     const { events, given } = this.#handle.session;
-    const isKnown = positionOf(events, event.id) >= 0;
+    const isKnown = positionOf(this.#handle.session, event.id) >= 0;
     if (isKnown && !this.#streamed.has(event.id)) return;
     const last = events.at(-1);
     // The server sends an event with artifacts in two parts, with the same id.
     const isNext = !isKnown && (last === undefined || event.timestamp > last.timestamp);
     if (!isNext) return this.#readAll();
     this.#streamed.add(event.id);
-    putEvent(events, event);
+    putEvent(this.#handle.session, event);
     const { stateDelta } = event.actions;
     for (const key of Object.keys(stateDelta)) this.#write(key, copyJson(stateDelta[key]));
     setMember(given, 'lastUpdateTime', event.timestamp);
