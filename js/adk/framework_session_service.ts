@@ -22,6 +22,7 @@ import type { StoredSessionService } from '../service/stored_session_service.js'
 import type { Watchable } from '../watch/notice.js';
 import { type AppendRules, setAppendRules } from '../append/append_rules.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
+import { markRaw } from '../members/raw.js';
 
 /**
  * Request to append an event through a handle.
@@ -196,6 +197,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     declare [Symbol.asyncDispose]: () => Promise<void>;
 
     static {
+      markRaw(this.prototype);
       const define = (name: ForwardedName, value: (...parameters: never[]) => unknown): void => {
         Object.defineProperty(this.prototype, name, { value, configurable: true, writable: true });
       };

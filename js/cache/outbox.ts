@@ -30,6 +30,7 @@ import {
 } from './records/session_record.js';
 import type { CacheFailure } from './records/status.js';
 import type { Sender } from './sending/sender.js';
+import { markRaw } from '../members/raw.js';
 
 /**
  * What waits for the remote in one session or shared state, or was set aside because the remote refused it.
@@ -97,6 +98,10 @@ export interface OutboxParts extends ListParts {
 
 /** The outbox of a cache. It holds nothing: what is unsent stands in the copies and their records. */
 export class Outbox implements CacheOutbox {
+  static {
+    markRaw(this.prototype);
+  }
+
   readonly #parts: OutboxParts;
 
   constructor(parts: OutboxParts) {

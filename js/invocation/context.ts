@@ -11,6 +11,7 @@ import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../state/write_o
 import type { ArtifactService } from './artifact_service.js';
 import { ReadonlyState, TrackedState } from './context_state.js';
 import type { RunningInvocation } from './running_invocation.js';
+import { markRaw } from '../members/raw.js';
 
 /**
  * The options of a {@link ReadonlyContext}: the agent that it is for.
@@ -81,6 +82,7 @@ export class ReadonlyContext<S extends object = StateShape> {
   #readonlyState: ReadonlyState<S> | undefined;
 
   static {
+    markRaw(this.prototype);
     makeReadonlyContext = (invocation, options) => new ReadonlyContext(invocation, options);
   }
 

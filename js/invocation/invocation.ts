@@ -34,6 +34,7 @@ import {
   type ReadonlyContextOptions,
 } from './context.js';
 import type { RunningInvocation } from './running_invocation.js';
+import { markRaw } from '../members/raw.js';
 
 const INVOCATION_OPTIONS: KnownOptions<InvocationOptions> = {
   service: true,
@@ -139,6 +140,10 @@ export interface AppendOptions<S extends object = StateShape> {
  * ```
  */
 export class Invocation<S extends object = StateShape> {
+  static {
+    markRaw(this.prototype);
+  }
+
   /** The service that stores the invocation's events. */
   readonly service: InvocationOptions<S>['service'];
   /** The handle that the invocation appends through. */

@@ -7,6 +7,7 @@ import { onNextFrame } from './frame.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type { LiveStore } from './live_store.js';
 import { keepMembers } from './snapshot/keep_equal.js';
+import { markRaw } from '../members/raw.js';
 
 const METHODS = ['watch', 'listChanges', 'loadOlder'] as const;
 
@@ -21,6 +22,10 @@ export abstract class ReadingStore<
   S extends object,
   Snapshot extends object,
 > implements LiveStore<Snapshot> {
+  static {
+    markRaw(this.prototype);
+  }
+
   readonly #subscriptions = new Set<Subscription<Snapshot>>();
   protected readonly service: () => MaybePromise<LiveService<S>>;
   #snapshot: Snapshot | undefined;

@@ -56,6 +56,7 @@ import type {
 import { deleteSessions } from './delete_sessions.js';
 import { CORE, type ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
+import { markRaw } from '../members/raw.js';
 
 /**
  * A session service over any storage. It takes plain objects, calls its store, and returns plain
@@ -75,6 +76,7 @@ export class StoredSessionService<S extends object = StateShape>
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
   static {
+    markRaw(this.prototype);
     makeDisposable(this.prototype, function () {
       return this.close();
     });

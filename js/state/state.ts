@@ -15,6 +15,7 @@ import { copyPlain, jsonText, requireJson } from './state_value.js';
 import { plainObjectEntries } from './delta.js';
 import { optionalStateSchema, type StateSchema, validateEntry } from './state_schema.js';
 import { isStamped, stampWrite } from './write_order.js';
+import { markRaw } from '../members/raw.js';
 
 /**
  * The reading methods of {@link State}.
@@ -92,6 +93,7 @@ export class State<S extends object = StateShape> {
   static readonly REMOVED = REMOVED;
 
   static {
+    markRaw(this.prototype);
     peekState = (state, key) => state.#peek(key);
     watchValues = (state, keys) => {
       for (const key of keys) state.get(key);

@@ -22,6 +22,7 @@ import {
   missingVariableError,
   artifactServiceMissing,
 } from './template_error.js';
+import { markRaw } from '../members/raw.js';
 
 /**
  * An instruction with placeholders. It is parsed once and can be rendered many times.
@@ -49,6 +50,10 @@ import {
  * ```
  */
 export class Template {
+  static {
+    markRaw(this.prototype);
+  }
+
   /** The text as it was given. */
   readonly text: string;
   #scanned: ScannedTemplate | undefined;

@@ -8,7 +8,6 @@ import {
   provide,
   type ShallowRef,
   shallowRef,
-  toRaw,
   toValue,
   watch,
   type WritableComputedRef,
@@ -97,11 +96,7 @@ const PROVIDED: InjectionKey<() => ProvidedSessions> = Symbol('adk-session-wasm'
 export function provideSessions<S extends object = StateShape>(
   provided: MaybeRefOrGetter<ProvidedSessions<S>>,
 ): void {
-  provide(PROVIDED, () => {
-    const given = toValue(provided) as unknown as ProvidedSessions;
-    // A ref makes its value reactive. A proxy of a service cannot read the private members of its class.
-    return { ...given, service: toRaw(given.service) };
-  });
+  provide(PROVIDED, () => toValue(provided) as unknown as ProvidedSessions);
 }
 
 /**

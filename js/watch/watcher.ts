@@ -3,6 +3,7 @@ import { makeDisposable } from '../call/disposable.js';
 import type { Notice, Notices, StopWatching, WatchRequest } from './notice.js';
 import { PendingNotices } from './pending_notices.js';
 import { matchNotice } from './watch_request.js';
+import { markRaw } from '../members/raw.js';
 
 /**
  * One watcher: its request, its pending notices, and their delivery. Notices are taken by iterating, or
@@ -12,6 +13,7 @@ export class Watcher implements Notices {
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
   static {
+    markRaw(this.prototype);
     makeDisposable(this.prototype, function () {
       return this.return();
     });
