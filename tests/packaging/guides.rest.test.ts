@@ -85,12 +85,17 @@ describe('The guide', () => {
       '/': folder,
       '/first': html(page + chatting(['Hello!', 'And again'])),
       '/later': html(page + chatting([])),
+      '/deleted': html(page + deleting()),
     });
     const browser = await openBrowser('chromium');
     try {
       const texts = ['Hello!', 'This is answer 1.', 'And again', 'This is answer 2.'];
       assert.deepEqual(await browser.value(`${server.origin}/first`), texts);
       assert.deepEqual(await browser.value(`${server.origin}/later`), texts);
+      assert.deepEqual(await browser.value(`${server.origin}/deleted`), {
+        problem: 'This conversation was deleted.',
+        titles: 0,
+      });
     } finally {
       await browser.close();
       await server.close();
@@ -134,16 +139,7 @@ async function talkTo(child: ChildProcess): Promise<void> {
  * reports all texts of the chat.
  */
 function chatting(messages: readonly string[]): string {
-  return `<script type="module">
-    const until = async (find) => {
-      for (let tries = 0; tries < 400; tries += 1) {
-        const found = find();
-        if (found) return found;
-        await new Promise((next) => setTimeout(next, 25));
-      }
-      throw new Error('not in the page: ' + find + document.body.innerText);
-    };
-    const stored = () => [...document.querySelectorAll('li:not(.streamed)')];
+  return `<script type="module">${FINDING}
     const chat = async (messages) => {
       const input = await until(() => document.querySelector('input'));
       if (messages.length === 0) {
@@ -160,3 +156,33 @@ function chatting(messages: readonly string[]): string {
     globalThis.report = chat(${JSON.stringify(messages)});
   </script>`;
 }
+
+/** A script that deletes the conversation that is shown, and sends a message to it. */
+function deleting(): string {
+  return `<script type="module">${FINDING}
+    const send = async () => {
+      (await until(() => document.querySelector('.title'))).click();
+      await until(() => stored().length > 0);
+      document.querySelector('.title + button').click();
+      await until(() => stored().length === 0 && document.querySelector('.title') === null);
+      const input = document.querySelector('input');
+      input.value = 'Hello?';
+      input.form.requestSubmit();
+      const { innerText: problem } = await until(() => document.querySelector('[role=alert]'));
+      return { problem, titles: document.querySelectorAll('.title').length };
+    };
+    globalThis.report = send();
+  </script>`;
+}
+
+/** What the scripts of the page find in it. */
+const FINDING = `
+  const until = async (find) => {
+    for (let tries = 0; tries < 400; tries += 1) {
+      const found = find();
+      if (found) return found;
+      await new Promise((next) => setTimeout(next, 25));
+    }
+    throw new Error('not in the page: ' + find + document.body.innerText);
+  };
+  const stored = () => [...document.querySelectorAll('li:not(.streamed, .unsent)')];`;
