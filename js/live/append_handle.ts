@@ -13,9 +13,12 @@ export class AppendHandle<S extends object> {
   /** The number of appends under way. */
   #appends = 0;
   readonly #key: CompositeSessionKey;
+  readonly #initialState: () => Partial<S> | undefined;
 
-  constructor(key: CompositeSessionKey) {
+  /** @param initialState returns the state of a session that is created */
+  constructor(key: CompositeSessionKey, initialState: () => Partial<S> | undefined) {
     this.#key = key;
+    this.#initialState = initialState;
   }
 
   /**
@@ -44,7 +47,10 @@ export class AppendHandle<S extends object> {
     this.#forget(opening);
     if (wasThere) throw sessionNotFound(this.#key.sessionId);
     // Of several calls, the first creates the session.
-    if (this.opening === undefined) void this.#keep(service.getOrCreateSession(this.#key));
+    if (this.opening === undefined) {
+      const state = this.#initialState();
+      void this.#keep(service.getOrCreateSession({ ...this.#key, state }));
+    }
     return this.require(service, wasThere);
   }
 

@@ -15,9 +15,11 @@ import type { UnsentEvent } from './snapshot/unsent_events.js';
  * const options: LiveSessionOptions = { window: 20 };
  * ```
  */
-export interface LiveSessionOptions {
+export interface LiveSessionOptions<S extends object = StateShape> {
   /** The number of events that are read at first, and by each `loadOlder`; 1 to 1,000, default 50. */
   window?: number | undefined;
+  /** The state of the session, if the store creates it: by its first message, for example. Default: none. */
+  initialState?: Partial<S> | undefined;
 }
 
 /**

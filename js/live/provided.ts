@@ -29,27 +29,31 @@ export interface ProvidedSessions<S extends object = StateShape> {
   readonly sessionId?: string | undefined;
   /** See `LiveSessionOptions`. */
   readonly window?: number | undefined;
+  /** The state of a session that its first message creates, unless a component has an `initialState` of its own. */
+  readonly initialState?: Partial<S> | undefined;
 }
 
 /**
  * Returns the store of a session that all components share.
  *
- * @param names the session; what is absent is provided
+ * @param options the session; what is absent is provided
  * @param places where a session id can be given, for the error
  * @throws SessionError `invalid_argument` without a session id
  */
 export function providedSession<S extends object>(
   provided: ProvidedSessions<S>,
-  names: Partial<CompositeSessionKey>,
+  options: Partial<CompositeSessionKey> & Pick<ProvidedSessions<S>, 'initialState'>,
   places: string,
 ): LiveSession<S> {
-  const { appName, userId, sessionId } = withDefaults<ProvidedSessions<S>>(provided, names);
+  const { appName, userId, sessionId } = withDefaults<ProvidedSessions<S>>(provided, options);
   if (sessionId === undefined) {
     const message = `sessionId is missing; give it to ${places}.`;
     throw new SessionError('invalid_argument', message, { key: 'sessionId' });
   }
   const { service, window } = provided;
-  return sharedSession(service, { appName, userId, sessionId }, { window });
+  const store = sharedSession(service, { appName, userId, sessionId }, window);
+  store.setInitialState(options.initialState, provided.initialState);
+  return store;
 }
 
 /** Returns the store of a list that all components share. The provided app and user are its own by default. */

@@ -28,7 +28,7 @@ import { WatchedSessions } from './watched_sessions.js';
 export function liveSession<S extends object = StateShape>(
   service: GivenService<S>,
   key: CompositeSessionKey,
-  options: LiveSessionOptions = {},
+  options: LiveSessionOptions<S> = {},
 ): LiveSession<S> {
   return new WatchedSession(service, key, options);
 }
@@ -84,11 +84,11 @@ const storesOfServices = new WeakMap<object, Map<string, SharedStore>>();
 export function sharedSession<S extends object>(
   service: GivenService<S>,
   key: CompositeSessionKey,
-  options: LiveSessionOptions,
-): LiveSession<S> {
+  window?: number,
+): WatchedSession<S> {
   const { appName, userId, sessionId } = key;
-  const name = JSON.stringify([appName, userId, sessionId, options.window]);
-  return shared(service, name, () => new WatchedSession(service, key, options));
+  const name = JSON.stringify([appName, userId, sessionId, window]);
+  return shared(service, name, () => new WatchedSession(service, key, { window }));
 }
 
 /** Returns the store of a list that all components share. */

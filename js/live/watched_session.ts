@@ -25,7 +25,7 @@ import { splitState } from './snapshot/scoped_state.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, type Send, UnsentEvents } from './snapshot/unsent_events.js';
 
-const OPTIONS: KnownOptions<LiveSessionOptions> = { window: true };
+const OPTIONS: KnownOptions<LiveSessionOptions> = { window: true, initialState: true };
 
 /** The most events that one call of `loadOlder` of a service reads. */
 const LARGEST_WINDOW = 1000;
@@ -58,17 +58,27 @@ export class WatchedSession<S extends object>
   #revision: number | undefined;
   #stale = new Set<Stale>(['outbox']);
   readonly #handle: AppendHandle<S>;
+  /** What a session is created with: by the component that gave it last, else by what is provided for all. */
+  #initialState: Partial<S> | undefined;
+  #providedState: Partial<S> | undefined;
   /** The changes of the state and the title. Services may run calls at the same time in any order. */
   readonly #changes = callQueue();
 
-  constructor(service: GivenService<S>, key: CompositeSessionKey, options: LiveSessionOptions) {
+  constructor(service: GivenService<S>, key: CompositeSessionKey, options: LiveSessionOptions<S>) {
     super(service);
-    const { window = 50 } = takeOptions(options, OPTIONS);
+    const { window = 50, initialState } = takeOptions(options, OPTIONS);
     requireWhole('window', window, 1, LARGEST_WINDOW);
     this.key = takeRequest(key, KEY_MEMBERS);
     requireKey(this.key);
     this.#window = window;
-    this.#handle = new AppendHandle(this.key);
+    this.#initialState = initialState;
+    this.#handle = new AppendHandle(this.key, () => this.#initialState ?? this.#providedState);
+  }
+
+  /** @param own of a component; if it is absent, that of another component stays */
+  setInitialState(own: Partial<S> | undefined, provided: Partial<S> | undefined): void {
+    if (own !== undefined) this.#initialState = own;
+    this.#providedState = provided;
   }
 
   async send(given: SentEvent): Promise<Event> {

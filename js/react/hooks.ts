@@ -50,7 +50,14 @@ export interface SessionProviderProps<S extends object = StateShape> extends Pro
  * const options: UseSessionOptions = { sessionId: 's1', suspense: true };
  * ```
  */
-export interface UseSessionOptions extends Partial<CompositeSessionKey> {
+export interface UseSessionOptions<
+  S extends object = StateShape,
+> extends Partial<CompositeSessionKey> {
+  /**
+   * The state of the session, if its first message creates it. All components of a session share the last one that was
+   * given. Default: what is provided.
+   */
+  readonly initialState?: Partial<S> | undefined;
   /**
    * Suspends until the session has been read, and throws the error of the first read. On the server, the fallback of
    * the nearest `Suspense` is rendered. Default `false`: the status is `loading`, on the server too.
@@ -99,19 +106,21 @@ export interface SessionHooks<S extends object = StateShape> {
   /** See {@link SessionProvider}. */
   readonly SessionProvider: (props: SessionProviderProps<S>) => ReactElement;
   /** See {@link useSession}. */
-  readonly useSession: (
-    options?: UseSessionOptions,
-  ) => readonly [session: LiveSessionSnapshot<S>, store: LiveSession<S>];
+  readonly useSession: (options?: UseSessionOptions<S>) => {
+    readonly session: LiveSessionSnapshot<S>;
+    readonly store: LiveSession<S>;
+  };
   /** See {@link useSessions}. */
-  readonly useSessions: (
-    request?: UseSessionsRequest<keyof S & string>,
-  ) => readonly [list: LiveSessionsSnapshot<S>, store: LiveSessions<S>];
+  readonly useSessions: (request?: UseSessionsRequest<keyof S & string>) => {
+    readonly list: LiveSessionsSnapshot<S>;
+    readonly store: LiveSessions<S>;
+  };
   /** See {@link useSessionState}. */
   readonly useSessionState: <K extends keyof S & string>(
     key: K,
     fallback: S[K],
-    options?: UseSessionOptions,
-  ) => readonly [value: S[K], set: SetSessionState<S[K]>];
+    options?: UseSessionOptions<S>,
+  ) => { readonly value: S[K]; readonly set: SetSessionState<S[K]> };
 }
 
 const SessionContext = createContext<SessionProviderProps | undefined>(undefined);
@@ -130,10 +139,10 @@ const SessionContext = createContext<SessionProviderProps | undefined>(undefined
  * ```
  */
 export function SessionProvider(props: SessionProviderProps): ReactElement {
-  const { service, appName, userId, sessionId, window, children } = props;
+  const { service, appName, userId, sessionId, window, initialState, children } = props;
   const value = useMemo(
-    () => ({ service, appName, userId, sessionId, window }),
-    [service, appName, userId, sessionId, window],
+    () => ({ service, appName, userId, sessionId, window, initialState }),
+    [service, appName, userId, sessionId, window, initialState],
   );
   return createElement(SessionContext.Provider, { value }, children);
 }
@@ -150,18 +159,19 @@ export function SessionProvider(props: SessionProviderProps): ReactElement {
  * import { createElement } from 'react';
  *
  * export function Chat() {
- *   const [{ events, drafts }, store] = useSession();
+ *   const { session, store } = useSession();
  *   const send = () => void store.send({ author: 'user', content: { parts: [{ text: 'hi' }] } });
- *   const lines = [...events, ...drafts].map(({ id, author }) => createElement('li', { key: id }, author));
+ *   const lines = [...session.events, ...session.drafts].map(({ id, author }) => createElement('li', { key: id }, author));
  *   return createElement('ul', { onClick: send }, lines);
  * }
  * ```
  */
-export function useSession(
-  options: UseSessionOptions = {},
-): readonly [session: LiveSessionSnapshot, store: LiveSession] {
+export function useSession(options: UseSessionOptions = {}): {
+  readonly session: LiveSessionSnapshot;
+  readonly store: LiveSession;
+} {
   const store = useSessionStore(options);
-  return [useStore(store, LOADING, (snapshot) => snapshot, options.suspense), store];
+  return { session: useStore(store, LOADING, (snapshot) => snapshot, options.suspense), store };
 }
 
 /**
@@ -175,21 +185,24 @@ export function useSession(
  * import { createElement } from 'react';
  *
  * export function Titles() {
- *   const [{ sessions }] = useSessions({ limit: 20 });
- *   return sessions.map(({ id, title = 'Untitled' }) => createElement('p', { key: id }, title));
+ *   const { list } = useSessions({ limit: 20 });
+ *   return list.sessions.map(({ id, title = 'Untitled' }) => createElement('p', { key: id }, title));
  * }
  * ```
  */
-export function useSessions(
-  request: UseSessionsRequest = {},
-): readonly [list: LiveSessionsSnapshot, store: LiveSessions] {
+export function useSessions(request: UseSessionsRequest = {}): {
+  readonly list: LiveSessionsSnapshot;
+  readonly store: LiveSessions;
+} {
   const store = providedSessions(useProvider(), request);
-  return [useStore(store, LOADING_LIST, (snapshot) => snapshot), store];
+  return { list: useStore(store, LOADING_LIST, (snapshot) => snapshot), store };
 }
 
 /**
  * Returns a value of the state as it is now, or the fallback if it is absent, and a function that stores another one.
  * The component is rendered again only if the value changes.
+ *
+ * All components of a session get the first fallback that a key was given, so that `[]` is the same array at each render.
  *
  * @throws SessionError `invalid_argument` without a provider or without a session id
  *
@@ -199,8 +212,8 @@ export function useSessions(
  * import { createElement } from 'react';
  *
  * export function Theme() {
- *   const [theme, setTheme] = useSessionState('user:theme', 'light');
- *   return createElement('button', { onClick: () => void setTheme('dark') }, String(theme));
+ *   const { value, set } = useSessionState('user:theme', 'light');
+ *   return createElement('button', { onClick: () => void set('dark') }, String(value));
  * }
  * ```
  */
@@ -208,7 +221,7 @@ export function useSessionState<Value>(
   key: string,
   fallback: Value,
   options: UseSessionOptions = {},
-): readonly [value: Value, set: SetSessionState<Value>] {
+): { readonly value: Value; readonly set: SetSessionState<Value> } {
   const store = useSessionStore(options);
   const valueIn = (state: Readonly<StateShape>) =>
     (Object.hasOwn(state, key) ? state[key] : undefined) as Value | undefined;
@@ -220,7 +233,17 @@ export function useSessionState<Value>(
       ),
     [store, key],
   );
-  return [value === undefined ? fallback : value, set];
+  return { value: value === undefined ? firstFallback(store, key, fallback) : value, set };
+}
+
+/** The first fallback of each key of a store. */
+const fallbacks = new WeakMap<LiveSession, Map<string, unknown>>();
+
+function firstFallback<Value>(store: LiveSession, key: string, fallback: Value): Value {
+  const known = fallbacks.get(store) ?? new Map<string, unknown>();
+  fallbacks.set(store, known);
+  if (!known.has(key)) known.set(key, fallback);
+  return known.get(key) as Value;
 }
 
 /**
@@ -237,8 +260,7 @@ export function useSessionState<Value>(
  * export const { SessionProvider, useSession, useSessionState } = createSessionHooks<Shop>();
  *
  * export function useTheme(): 'light' | 'dark' {
- *   const [theme] = useSessionState('user:theme', 'light');
- *   return theme;
+ *   return useSessionState('user:theme', 'light').value;
  * }
  * ```
  */

@@ -29,16 +29,24 @@ import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 
 /**
- * Which session a composable shows. What is absent is provided.
+ * Which session a composable shows, and what it is created with. What is absent is provided.
  *
  * @example
  * ```ts
- * import type { SessionNames } from 'adk-session-wasm/vue';
+ * import type { UseSessionOptions } from 'adk-session-wasm/vue';
  *
- * const names: SessionNames = { sessionId: 's1' };
+ * const options: UseSessionOptions = { sessionId: 's1' };
  * ```
  */
-export type SessionNames = Readonly<Partial<CompositeSessionKey>>;
+export interface UseSessionOptions<S extends object = StateShape> extends Readonly<
+  Partial<CompositeSessionKey>
+> {
+  /**
+   * The state of the session, if its first message creates it. All components of a session share the last one that was
+   * given. Default: what is provided.
+   */
+  readonly initialState?: Partial<S> | undefined;
+}
 
 /**
  * A session as it is now, and its store.
@@ -116,11 +124,11 @@ export function provideSessions<S extends object = StateShape>(
  * ```
  */
 export function useSession<S extends object = StateShape>(
-  names: MaybeRefOrGetter<SessionNames> = {},
+  options: MaybeRefOrGetter<UseSessionOptions<S>> = {},
 ): SessionRefs<S> {
   const provided = injected<S>();
   const places = 'useSession or to provideSessions';
-  const store = computed(() => providedSession(provided(), toValue(names), places));
+  const store = computed(() => providedSession(provided(), toValue(options), places));
   const loading = LOADING as unknown as LiveSessionSnapshot<S>;
   return { session: follow<LiveSessionSnapshot<S>>(() => store.value, loading), store };
 }
@@ -171,9 +179,9 @@ export function useSessions<S extends object = StateShape>(
 export function useSessionState<Value>(
   key: string,
   fallback: Value,
-  names: MaybeRefOrGetter<SessionNames> = {},
+  options: MaybeRefOrGetter<UseSessionOptions> = {},
 ): WritableComputedRef<Value> {
-  const { session, store } = useSession(names);
+  const { session, store } = useSession(options);
   const assigned = shallowRef<{ readonly store: LiveSession; readonly value: Value }>();
   const storedValue = (): Value | undefined => {
     // `session` follows in the next frame. Until then it has the value before an assigned one.

@@ -5,4 +5,4 @@
  */
 export { provideSessions, useSession, useSessions, useSessionState } from './composables.js';
 export type { ProvidedSessions } from '../live/provided.js';
-export type { SessionRefs, SessionsRefs, SessionNames } from './composables.js';
+export type { SessionRefs, SessionsRefs, UseSessionOptions } from './composables.js';

@@ -5,8 +5,9 @@ import { ask } from './agent';
 
 /** One conversation, as it is stored now: whoever changes it, this tab or another. */
 export function Chat() {
-  const [{ events, drafts, hasOlder, title = 'New chat' }, chat] = useSession();
-  const [name, setName] = useSessionState('user:name', '');
+  const { session, store: chat } = useSession();
+  const { events, drafts, hasOlder, title = 'New chat' } = session;
+  const { value: name, set: setName } = useSessionState('user:name', '');
   const [problem, setProblem] = useState('');
 
   function send(event: FormEvent<HTMLFormElement>): void {

@@ -18,19 +18,19 @@ function App() {
 
 /** The conversations, the newest first. A session is created by its first message. */
 function Conversations({ open }: { open: (sessionId: string) => void }) {
-  const [{ sessions, hasMore }, list] = useSessions({ limit: 20 });
+  const { list, store } = useSessions({ limit: 20 });
   return (
     <nav>
       <button onClick={() => open(crypto.randomUUID())}>New chat</button>
-      {sessions.map((session) => (
+      {list.sessions.map((session) => (
         <p key={session.id}>
           <button className="title" onClick={() => open(session.id)}>
             {session.title ?? 'Untitled'}
           </button>
-          <button onClick={() => void list.remove(session)}>Delete</button>
+          <button onClick={() => void store.remove(session)}>Delete</button>
         </p>
       ))}
-      {hasMore && <button onClick={() => void list.loadMore()}>More</button>}
+      {list.hasMore && <button onClick={() => void store.loadMore()}>More</button>}
     </nav>
   );
 }

@@ -19,7 +19,8 @@ export function Chat({ user }: { user: { appName: string; userId: string } }) {
 }
 
 function Conversation() {
-  const [{ status, events, drafts }, chat] = useSession();
+  const { session, store: chat } = useSession();
+  const { status, events, drafts } = session;
   const [problem, setProblem] = useState('');
 
   function send(event: FormEvent<HTMLFormElement>): void {

@@ -117,6 +117,15 @@ describe('A live session that is written to', () => {
     assert.deepEqual(idsOf(store.getSnapshot().events), ['e1']);
   });
 
+  it('creates the session with its initial state', async () => {
+    const service = new InMemorySessionService();
+    const initialState = { topic: 'tea', 'user:name': 'Ada' };
+    await liveSession(service, KEY, { initialState }).send(message('e1'));
+    assert.deepEqual((await service.getSession(KEY))?.state, initialState);
+    await liveSession(service, KEY, { initialState: { topic: 'cups' } }).send(message('e2'));
+    assert.deepEqual((await service.getSession(KEY))?.state, initialState);
+  });
+
   it('keeps an event that was not stored, and sends it again', async () => {
     const { service } = await sessionOf(1);
     const store = liveSession(service, KEY);

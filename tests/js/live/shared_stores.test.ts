@@ -6,7 +6,7 @@ import { sharedSession } from '../../../js/live/stores.js';
 import { KEY } from './stores.js';
 
 const storeOf = (service: InMemorySessionService, number: number) =>
-  sharedSession(service, { ...KEY, sessionId: `s${number}` }, {});
+  sharedSession(service, { ...KEY, sessionId: `s${number}` });
 
 describe('The stores that components share', () => {
   it('stay while more than 20 components wait for them', async () => {

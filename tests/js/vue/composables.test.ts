@@ -10,6 +10,7 @@ import { renderToString } from 'vue/server-renderer';
 import { InMemorySessionService } from '../../../js/index.js';
 import {
   provideSessions,
+  type SessionRefs,
   useSession,
   useSessions,
   useSessionState,
@@ -117,6 +118,24 @@ describe('The composables for Vue', () => {
     provided.value.sessionId = 's2';
     await until(() => textOf(root) === 'missing 0');
     app.unmount();
+  });
+
+  it('create a session with the initial state that is provided, or with their own', async () => {
+    for (const [own, topic] of [
+      [undefined, 'provided'],
+      [{ topic: 'own' }, 'own'],
+    ] as const) {
+      const service = new InMemorySessionService();
+      let store: SessionRefs['store'] | undefined;
+      const Chat = defineComponent(() => {
+        ({ store } = useSession({ initialState: own }));
+        return () => h('p');
+      });
+      const { unmount } = mount(service, Chat, { initialState: { topic: 'provided' } });
+      await store?.value.send(message('e1'));
+      assert.deepEqual((await service.getSession(KEY))?.state, { topic });
+      unmount();
+    }
   });
 
   it('follow another session when its id changes', async () => {

@@ -32,14 +32,14 @@ import { SessionProvider, useSession } from 'adk-session-wasm/react';
 import { Suspense, useEffect } from 'react';
 const service = new InMemorySessionService();
 function Chat() {
-  const [{ status, events }, store] = useSession();
+  const { session: { status, events }, store } = useSession();
   useEffect(() => {
     if (status === 'missing') void store.send({ author: 'user' });
   }, [status, store]);
   return <p>{status} {events.length}</p>;
 }
 function Waiting() {
-  const [{ status, events }] = useSession({ suspense: true });
+  const { status, events } = useSession({ suspense: true }).session;
   useEffect(() => {
     const shown = () => [...document.querySelectorAll('p, i')].map((one) => one.innerText);
     if (status === 'ready' && events.length === 1) globalThis.report = Promise.resolve(shown());

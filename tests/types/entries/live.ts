@@ -59,24 +59,22 @@ describe('The types of the hooks for React', () => {
   it('are those of the stores', async () => {
     {
       SessionProvider({ service: new InMemorySessionService(), appName, userId });
-      const [{ status }, store] = useSession({ sessionId: 's1' });
-      is<'loading' | 'ready' | 'missing' | 'deleted' | 'failed'>()(status);
+      const { session, store } = useSession({ sessionId: 's1' });
+      is<'loading' | 'ready' | 'missing' | 'deleted' | 'failed'>()(session.status);
       void store.send(createEvent({ author: 'user' }));
-      const [{ hasMore }] = useSessions({ limit: 5 });
-      is<boolean>()(hasMore);
-      const [theme, setTheme] = useSessionState('user:theme', 'light');
-      is<string>()(theme);
-      void setTheme('dark');
+      is<boolean>()(useSessions({ limit: 5 }).list.hasMore);
+      const theme = useSessionState('user:theme', 'light');
+      is<string>()(theme.value);
+      void theme.set('dark');
       // @ts-expect-error another type than the default
-      void setTheme(1);
+      void theme.set(1);
     }
   });
 
   it('have the shape of a state that is given to createSessionHooks', async () => {
     {
       const hooks = createSessionHooks<Shop>();
-      const [topic] = hooks.useSessionState('topic', 'tea');
-      is<string>()(topic);
+      is<string>()(hooks.useSessionState('topic', 'tea').value);
       // @ts-expect-error no such key
       hooks.useSessionState('wrong', 'tea');
     }

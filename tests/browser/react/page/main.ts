@@ -71,8 +71,9 @@ async function converse(): Promise<string[]> {
   const shown: string[] = [];
   let send: (() => Promise<unknown>) | undefined;
   function Chat(): ReactElement {
-    const [{ status, events }, store] = useSession();
-    const [topic, setTopic] = useSessionState('topic', 'none');
+    const { session, store } = useSession();
+    const { status, events } = session;
+    const { value: topic, set: setTopic } = useSessionState('topic', 'none');
     send = async () => {
       await store.send(event('e4'));
       await setTopic((last) => `${last ?? ''}tea`);
@@ -108,7 +109,7 @@ async function tear(isRaw: boolean): Promise<{ torn: number; commits: number }> 
   const stop = store.subscribe(() => undefined);
   await store.load();
   const useNumber = (): number =>
-    isRaw ? store.getSnapshot().events.length : useSession()[0].events.length;
+    isRaw ? store.getSnapshot().events.length : useSession().session.events.length;
   function Slow({ round }: { round: number }): ReactElement {
     const count = useNumber();
     work(4);
@@ -150,7 +151,7 @@ async function leaveEarly(): Promise<string[]> {
   const errors: string[] = [];
   addEventListener('unhandledrejection', ({ reason }) => errors.push(String(reason)));
   addEventListener('error', ({ message }) => errors.push(message));
-  const Chat = (): ReactElement => createElement('p', null, useSession()[0].status);
+  const Chat = (): ReactElement => createElement('p', null, useSession().session.status);
   for (let turn = 0; turn < 10; turn += 1) {
     const { root } = mount(provide(service, createElement(Chat)));
     await pause(turn % 3);
@@ -169,7 +170,7 @@ async function suspend(): Promise<string[]> {
   const opening = new Promise<InMemorySessionService>((resolve) => (open = resolve));
   const seen: string[] = [];
   function Chat(): ReactElement {
-    const [{ status, events }] = useSession({ suspense: true });
+    const { status, events } = useSession({ suspense: true }).session;
     return createElement('p', null, `${status} ${events.length}`);
   }
   const boundary = createElement(Suspense, { fallback: 'wait' }, createElement(Chat));
@@ -195,7 +196,7 @@ async function suspend(): Promise<string[]> {
 async function suspendMany(count: number): Promise<number> {
   const service = await serviceOf(1);
   function Chat({ sessionId }: { sessionId: string }): ReactElement {
-    const [{ status }] = useSession({ sessionId, suspense: true });
+    const { status } = useSession({ sessionId, suspense: true }).session;
     return createElement('i', null, `${status} `);
   }
   const chats = Array.from({ length: count }, (_, key) =>
@@ -217,7 +218,7 @@ async function hydrate(): Promise<string[]> {
   container.innerHTML = '<p>loading 0</p>';
   const errors: string[] = [];
   function Chat(): ReactElement {
-    const [{ status, events }] = useSession();
+    const { status, events } = useSession().session;
     return createElement('p', null, status, ' ', events.length);
   }
   container.innerHTML = '<p>loading<!-- --> <!-- -->0</p>';
@@ -261,9 +262,9 @@ async function switchSessions(
   let show: ((turn: number) => void) | undefined;
   let last = '';
   function Chat({ sessionId }: { sessionId: string }): ReactElement {
-    const [{ events }, store] = useSession({ sessionId });
+    const { session, store } = useSession({ sessionId });
     useEffect(() => void stores.add(new WeakRef(store)), [store]);
-    last = events[0]?.id ?? '';
+    last = session.events[0]?.id ?? '';
     return createElement('p', null, last);
   }
   function App(): ReactElement {
