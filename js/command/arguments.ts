@@ -1,51 +1,49 @@
 import { invalid } from '../errors/invalid.js';
 import { parseArgs } from 'node:util';
-import type { TimeUnit } from '../python/time.js';
-import type { NameOptions } from '../database/tables/table_names.js';
-import { requireTimeUnit } from '../files/format/session_file.js';
+import { isDurable, parseAddress, SCHEMES } from '../database/engines/address.js';
+import { type NameOptions, requireTableNames } from '../database/tables/table_names.js';
 import { schemaSql } from './schema_sql.js';
 
-export const USAGE = `Usage: adk-session-wasm migrate FROM TO [options]
+export const USAGE = `Usage: adk-session-wasm copy FROM TO [options]
        adk-session-wasm schema ENGINE [--schema NAME] [--table-prefix PREFIX]
 
-migrate copies all sessions and the states of users and apps from one store to another, and
-verifies each. FROM is only read. After an interruption, run the same command again: it resumes.
+copy copies all sessions and the states of users and apps. FROM is only read. A session that TO
+has already is skipped. A different one with its id is named and stays. So it is safe to run the
+same command again, also after an interruption.
 
 FROM, TO:
   sqlite:PATH   postgresql://…   mysql://…   mariadb://…
-  PATH          TO: a file of JSON Lines; a folder (it ends in /): a session file each
-                FROM: the same, or a session file of any ADK
+  PATH          FROM: a session file of any ADK, or JSON Lines; TO: a new file of JSON Lines
+  -             standard input, standard output
 
 Options:
   --app NAME          only this app, which FROM must have; may be given several times
-  --overwrite         replace different data in the target; without it, report the data
-  --time-unit UNIT    of the times in FROM's files: seconds or milliseconds
   --from-schema NAME, --from-table-prefix PREFIX
                       where FROM's tables are, as DatabaseSessionService takes it
   --to-schema NAME, --to-table-prefix PREFIX
                       the same of TO
-  --quiet             print only failures
-  --help
 
 schema prints the SQL that creates the tables of DatabaseSessionService, for its option
 createTables: false. ENGINE: sqlite, postgresql, mysql or mariadb.
 
-Exit code: 0 everything is copied and verified, 1 something failed, 2 wrong usage.
+  --help, --version   print this text, or the version of the package
+
+Exit code: 0 TO has all that FROM has, 1 it has not, 2 wrong usage.
 `;
+
+/** A database, a file, or `-`. */
+export type Place =
+  | { readonly kind: 'database'; readonly url: string; readonly names: NameOptions }
+  | { readonly kind: 'file'; readonly path: string };
 
 /** A parsed command. */
 export type Command =
-  | { readonly kind: 'help' }
+  | { readonly kind: 'help' | 'version' }
   | {
-      readonly kind: 'migrate';
-      readonly from: string;
-      readonly to: string;
+      readonly kind: 'copy';
+      readonly from: Place;
+      readonly to: Place;
       readonly apps: readonly string[];
-      readonly overwrite: boolean;
-      readonly quiet: boolean;
-      readonly timeUnit: TimeUnit | undefined;
-      readonly fromNames: NameOptions;
-      readonly toNames: NameOptions;
     }
   | { readonly kind: 'schema'; readonly sql: string };
 
@@ -57,32 +55,30 @@ export type Command =
 export function parseCommand(args: readonly string[]): Command {
   const { values, positionals } = parseOptions(args);
   if (values.help === true) return { kind: 'help' };
-  const [command, from, to, ...furtherArguments] = positionals;
+  if (values.version === true) return { kind: 'version' };
+  const [command, from, to] = positionals;
+  const count = positionals.length - 1;
   if (command === 'schema') {
-    if (to !== undefined)
-      throw invalid('schema', `takes one ENGINE; there are ${positionals.length - 1} arguments`);
+    if (count > 1) throw invalid('schema', `takes one ENGINE; there are ${count} arguments`);
     refuseOtherOptions(values, SCHEMA_OPTIONS);
     const { schema, 'table-prefix': tablePrefix } = values;
     return { kind: 'schema', sql: schemaSql(from, { schema, tablePrefix }) };
   }
-  if (command !== 'migrate') throw invalid('The command', 'must be migrate or schema');
-  if (from === undefined || to === undefined || furtherArguments.length > 0) {
-    throw invalid('migrate', `takes FROM and TO; there are ${positionals.length - 1} arguments`);
+  if (command !== 'copy') throw invalid('The command', 'must be copy or schema');
+  if (from === undefined || to === undefined || count > 2) {
+    throw invalid('copy', `takes FROM and TO; there are ${count} arguments`);
   }
-  refuseOtherOptions(values, MIGRATE_OPTIONS);
-  const { app: apps = [], overwrite = false, quiet = false } = values;
-  const timeUnit =
-    values['time-unit'] === undefined ? undefined : requireTimeUnit(values['time-unit']);
-  const fromNames = { schema: values['from-schema'], tablePrefix: values['from-table-prefix'] };
-  const toNames = { schema: values['to-schema'], tablePrefix: values['to-table-prefix'] };
-  return { kind: 'migrate', from, to, apps, overwrite, quiet, timeUnit, fromNames, toNames };
+  refuseOtherOptions(values, COPY_OPTIONS);
+  return {
+    kind: 'copy',
+    from: parsePlace('from', from, values['from-schema'], values['from-table-prefix']),
+    to: parsePlace('to', to, values['to-schema'], values['to-table-prefix']),
+    apps: values.app ?? [],
+  };
 }
 
-const MIGRATE_OPTIONS = {
+const COPY_OPTIONS = {
   app: { type: 'string', multiple: true },
-  overwrite: { type: 'boolean' },
-  quiet: { type: 'boolean' },
-  'time-unit': { type: 'string' },
   'from-schema': { type: 'string' },
   'from-table-prefix': { type: 'string' },
   'to-schema': { type: 'string' },
@@ -94,7 +90,10 @@ const SCHEMA_OPTIONS = {
   'table-prefix': { type: 'string' },
 } as const;
 
-const HELP_OPTION = { help: { type: 'boolean', short: 'h' } } as const;
+const COMMON_OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} as const;
 
 /** Refuses options of the other command, which would otherwise be ignored. */
 function refuseOtherOptions(values: object, known: object): void {
@@ -107,9 +106,40 @@ function parseOptions(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { ...MIGRATE_OPTIONS, ...SCHEMA_OPTIONS, ...HELP_OPTION },
+      options: { ...COPY_OPTIONS, ...SCHEMA_OPTIONS, ...COMMON_OPTIONS },
     });
   } catch {
     throw invalid('The options', 'must be those that --help shows, each with its value');
   }
+}
+
+function parsePlace(
+  side: 'from' | 'to',
+  text: string,
+  schema: string | undefined,
+  tablePrefix: string | undefined,
+): Place {
+  const argument = side.toUpperCase();
+  if (text === '') throw invalid(argument, 'must not be empty');
+  // A single letter before the colon is a Windows drive.
+  const scheme = /^([a-z]{2,})(?:\+[a-z0-9_]+)?:/i.exec(text)?.[1]?.toLowerCase();
+  if (scheme !== undefined && SCHEMES.has(scheme)) {
+    const address = parseAddress(text);
+    if (!isDurable(address)) throw invalid(argument, 'must not be a database in memory');
+    const names = { schema, tablePrefix };
+    requireTableNames(address.kind, names);
+    return { kind: 'database', url: text, names };
+  }
+  if (scheme !== undefined) {
+    throw invalid(
+      argument,
+      'must be a file, - or a SQL database: sqlite:PATH, postgresql://…, mysql://… or mariadb://…; ' +
+        'copy from and to other storages by exportSessions and importSessions of adk-session-wasm/files',
+    );
+  }
+  if (schema !== undefined || tablePrefix !== undefined) {
+    const option = schema === undefined ? 'table-prefix' : 'schema';
+    throw invalid(`--${side}-${option}`, `applies only to databases; ${argument} is a file`);
+  }
+  return { kind: 'file', path: text };
 }

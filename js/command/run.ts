@@ -1,18 +1,26 @@
-import { invalid } from '../errors/invalid.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
-import { type Command, parseCommand, USAGE } from './arguments.js';
-import { overwriteNeedsDatabase } from './stores/file_target.js';
-import { migrate, type MigrateResult } from './migrate.js';
-import { describeStore, parseLocation } from './stores/location.js';
-import { makeSource, makeTarget } from './stores/open_store.js';
-import { type Output, Progress } from './progress.js';
-import type { Source, Target } from './stores/store.js';
+import { open } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { isSessionError } from '../errors/errors.js';
+import { DatabaseSessionService } from '../database/database_session_service.js';
+import { ReadOnlyDatabase } from '../database/read_only_database.js';
+import { headerOf, OWN_DIALECT } from '../files/format/stream_format.js';
+import { type Command, parseCommand, type Place, USAGE } from './arguments.js';
+import { copyToService, type OnSession } from './copy.js';
+import { databaseLines } from './database_lines.js';
+import { fileLines } from './file_lines.js';
+import { eventsOf, type Line, type Report } from './line.js';
+import { writeNewFile } from './new_file.js';
+
+/** The part of an output stream that is used here. */
+export interface Output {
+  write(text: string, done: (error?: Error | null) => void): unknown;
+}
 
 /** The outputs of the command. */
 export interface Outputs {
-  /** The summary, the usage or the SQL. */
+  /** The lines of TO, the usage or the SQL; the counts, unless TO is `-`. */
   readonly out: Output;
-  /** Progress and errors. */
+  /** Problems and errors. */
   readonly err: Output;
 }
 
@@ -23,106 +31,161 @@ export interface Outputs {
  */
 export async function run(args: readonly string[], { out, err }: Outputs): Promise<number> {
   let command: Command;
-  let source: Source;
-  let target: Target;
   try {
     command = parseCommand(args);
-    if (command.kind === 'help') {
-      out.write(USAGE);
-      return 0;
-    }
-    if (command.kind === 'schema') {
-      out.write(command.sql);
-      return 0;
-    }
-    const { apps, timeUnit, overwrite, fromNames, toNames } = command;
-    const from = parseLocation('FROM', command.from);
-    const to = parseLocation('TO', command.to);
-    source = makeSource(from, { apps, timeUnit }, fromNames);
-    target = makeTarget(to, toNames);
-    if (from.place === to.place && JSON.stringify(fromNames) === JSON.stringify(toNames)) {
-      throw invalid('TO', 'must not be FROM');
-    }
-    if (overwrite && target.isFile) throw overwriteNeedsDatabase();
   } catch (error) {
-    err.write(
-      `adk-session-wasm: ${describeError(error)}\nRun adk-session-wasm --help for the usage.\n`,
-    );
+    await write(err, `${describeError(error)}Run adk-session-wasm --help for the usage.\n`);
     return 2;
   }
   try {
-    return await runMigrate(command, source, target, { out, err });
+    switch (command.kind) {
+      case 'help':
+        await write(out, USAGE);
+        return 0;
+      case 'version':
+        await write(out, `${packageVersion()}\n`);
+        return 0;
+      case 'schema':
+        await write(out, command.sql);
+        return 0;
+      case 'copy':
+        return await copy(command, { out, err });
+    }
   } catch (error) {
-    err.write(`adk-session-wasm: ${describeError(error)}\n`);
+    const { code } = Object(error) as { code?: unknown };
+    // The reader of a pipe may have seen enough.
+    if (code !== 'EPIPE') await write(err, describeError(error));
     return 1;
   }
 }
 
-async function runMigrate(
-  { from, to, apps, overwrite, quiet }: Extract<Command, { kind: 'migrate' }>,
-  source: Source,
-  target: Target,
+async function copy(
+  { from, to, apps }: Extract<Command, { kind: 'copy' }>,
   { out, err }: Outputs,
 ): Promise<number> {
-  let result: MigrateResult;
-  try {
-    await source.open();
-    await target.open();
-    const progress = new Progress(err, await source.size());
-    result = await migrate(source, target, {
-      overwrite,
-      apps,
-      onProblem(message) {
-        progress.clear();
-        err.write(`${message}\n`);
-      },
-      onProgress: (at, result) => {
-        if (!quiet) progress.show(at, result);
-      },
-    }).finally(() => progress.clear());
-  } catch (error) {
-    // The failure of the run matters more than a failure to close.
-    await closeBoth(source, target).catch(() => undefined);
-    throw error;
-  }
-  await closeBoth(source, target);
-  // Only after the target is closed, which is when a file is completely on disk.
-  if (!quiet) out.write(`${describeStore(from)} -> ${describeStore(to)}\n${formatTable(result)}`);
-  return result.failed + result.conflictingKeys === 0 ? 0 : 1;
-}
-
-/** Closes both, also if one of them fails to close. */
-async function closeBoth(source: Source, target: Target): Promise<void> {
-  await source.close().finally(() => target.close());
-}
-
-function formatTable({
-  copied,
-  skipped,
-  verified,
-  failed,
-  conflictingKeys,
-}: MigrateResult): string {
-  const rows: [string, number, number | ''][] = [
-    ['copied', copied.sessions, copied.events],
-    ['there already', skipped.sessions, skipped.events],
-    ['verified', verified.sessions, verified.events],
-    ['failed', failed, ''],
-  ];
-  const lines = [['', 'sessions', 'events'], ...rows].map(([name = '', sessions, events]) => {
-    return `${String(name).padEnd(14)}${String(sessions).padStart(10)}${String(events).padStart(10)}`;
+  const counts = { FROM: newCount(), TO: newCount(), 'new in TO': newCount() };
+  const problems = new Set<string>();
+  const report: Report = (name, problem) => {
+    const message = `${name}: ${problem}\n`;
+    if (!problems.has(message)) err.write(message, () => undefined);
+    problems.add(message);
+  };
+  const onSession: OnSession = (line, isNew) => {
+    add(counts.TO, line);
+    if (isNew) add(counts['new in TO'], line);
+  };
+  const seenApps = new Set<string>();
+  await withLines(from, apps, report, async (lines) => {
+    async function* selected(): AsyncGenerator<Line, void> {
+      for await (const line of lines) {
+        seenApps.add(line.appName);
+        if (apps.length > 0 && !apps.includes(line.appName)) continue;
+        add(counts.FROM, line);
+        yield line;
+      }
+    }
+    const writeAll = async (write: Write) => {
+      await write(textOf(headerOf(OWN_DIALECT)));
+      for await (const line of selected()) {
+        await write(textOf(line));
+        onSession(line, true);
+      }
+    };
+    if (to.kind === 'database') {
+      await withService(to, (service) => copyToService(selected(), service, report, onSession));
+    } else if (to.path === '-') await writeAll((text) => write(out, text));
+    else await writeNewFile(to.path, writeAll);
   });
-  if (conflictingKeys > 0)
-    lines.push(`keys of state that differ${String(conflictingKeys).padStart(9)}`);
-  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+  for (const app of apps.filter((app) => !seenApps.has(app))) {
+    report('--app', `FROM has no app ${JSON.stringify(app)}.`);
+  }
+  await write(to.kind === 'file' && to.path === '-' ? err : out, tableOf(counts));
+  return problems.size === 0 ? 0 : 1;
 }
 
-/** Returns an error's message for the user, without its cause: a driver's error may quote its URL. */
-function describeError(error: unknown): string {
-  if (isSessionError(error)) return `${error.message} (${error.code})`;
-  const { message } = new SessionError(
-    'internal',
-    error instanceof Error ? error.message : 'failed',
+/** Opens FROM, and reads its lines. */
+async function withLines(
+  from: Place,
+  apps: readonly string[],
+  report: Report,
+  work: (lines: AsyncIterable<Line>) => Promise<void>,
+): Promise<void> {
+  if (from.kind === 'file') {
+    if (from.path === '-') return work(fileLines(process.stdin, report));
+    const file = await open(from.path);
+    await work(fileLines(file.createReadStream(), report)).finally(() => file.close());
+    return;
+  }
+  const database = new ReadOnlyDatabase(from.url, from.names);
+  try {
+    await database.open();
+    await work(databaseLines(database, apps, report));
+  } finally {
+    await database.close();
+  }
+}
+
+async function withService(
+  { url, names }: Extract<Place, { kind: 'database' }>,
+  work: (service: DatabaseSessionService) => Promise<void>,
+): Promise<void> {
+  const service = new DatabaseSessionService(url, names);
+  try {
+    await service.open();
+    await work(service);
+  } finally {
+    await service.close();
+  }
+}
+
+interface Count {
+  sessions: number;
+  events: number;
+}
+
+function newCount(): Count {
+  return { sessions: 0, events: 0 };
+}
+
+function add(count: Count, line: Line): void {
+  const events = eventsOf(line);
+  if (events === undefined) return;
+  count.sessions += 1;
+  count.events += events.length;
+}
+
+function tableOf(counts: Readonly<Record<string, Count>>): string {
+  const rows = Object.entries(counts).map(
+    ([name, { sessions, events }]) => [name, sessions, events] as const,
   );
-  return `${message} (internal)`;
+  const pad = (value: string | number) => String(value).padStart(10);
+  return [['', 'sessions', 'events'] as const, ...rows]
+    .map(([name, ...cells]) => `${name.padEnd(9)}${cells.map(pad).join('')}\n`)
+    .join('');
+}
+
+function textOf(line: object): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+function packageVersion(): string {
+  const { version } = createRequire(import.meta.url)('adk-session-wasm/package.json') as {
+    version: string;
+  };
+  return version;
+}
+
+/** Returns a message without the cause of the error: a driver's error may quote its URL. */
+function describeError(error: unknown): string {
+  const message = error instanceof Error ? error.message : 'failed';
+  return `adk-session-wasm: ${isSessionError(error) ? `${message} (${error.code})` : message}\n`;
+}
+
+type Write = (text: string) => Promise<unknown>;
+
+/** Writes, and waits until the output has taken it. */
+function write(output: Output, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    output.write(text, (error) => (error ? reject(error) : resolve()));
+  });
 }

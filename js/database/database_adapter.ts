@@ -73,6 +73,7 @@ import { checkIds, fitsKey } from './tables/limits.js';
 import { list } from './verbs/list.js';
 import { type DatabaseParts, LazyDatabase } from './lazy_database.js';
 import { read, readPage, readParsed } from './verbs/read.js';
+import type { Steps } from './transactions/prepared.js';
 import type { Waits } from './transactions/waits.js';
 import type { VerbContext } from './verbs/verb_context.js';
 import { write } from './verbs/write.js';
@@ -165,16 +166,9 @@ export class DatabaseAdapter implements BuiltInAdapter {
     return this.#database.run('write', verb, request);
   }
 
-  /** Deletes a session and creates another in its place, in one transaction. */
-  replace(
-    request: StorageWriteRequest & { readonly key: Required<StorageKey> },
-    decide: Decide,
-  ): void | Promise<void> {
-    const verb = function* (context: VerbContext) {
-      yield* remove(context, { what: 'session', key: request.key });
-      yield* write(context, [{ request, decide }], true);
-    };
-    return this.#database.run('write', verb, request);
+  /** Runs the steps of a caller in one transaction that reads. */
+  query<T>(steps: (context: VerbContext) => Steps<T>): T | Promise<T> {
+    return this.#database.run('read', steps, {});
   }
 
   /** Adds to a `stale_session` the markers by which Python tells whether a session was changed. */

@@ -1,64 +1,52 @@
 import type { Compilable } from 'kysely';
-import { invalid } from '../errors/invalid.js';
-import type { Rows, StorageKey } from '../storage/rows.js';
+import { partsOverBuiltIn } from '../service/over_adapter.js';
+import { ServiceCore } from '../service/service_core.js';
+import { StoredSessionService } from '../service/stored_session_service.js';
+import type { StorageKey } from '../storage/rows.js';
 import { connect } from './connections/connect.js';
-import { isDurable, parseAddress } from './engines/address.js';
+import { DatabaseAdapter } from './database_adapter.js';
+import { parseAddress } from './engines/address.js';
 import { ENGINES } from './engines/engines.js';
-import { LazyDatabase } from './lazy_database.js';
 import { type NameOptions, requireTableNames } from './tables/table_names.js';
 import type { Database } from './tables/tables.js';
 import { runOnce } from './transactions/prepared.js';
 import { Waits } from './transactions/waits.js';
-import { read } from './verbs/read.js';
 
 /** The number of names that are read at once. */
 const PAGE = 1000;
 
 /**
- * A database that is only read: no table is created, and a SQLite file stays as it is, journal mode included.
+ * A database that is only read: no table is created, and a SQLite file stays as it is, journal mode included. It may
+ * have the tables of `@google/adk`'s own service.
  *
  * Names come in the order of their keys, page by page, each page from where the last one ended. Writes in the
  * meantime do not change that order, unlike the order of `list`, and each page costs the same.
  */
-export class ReadOnlyDatabase {
-  readonly #database: LazyDatabase;
+export class ReadOnlyDatabase extends StoredSessionService {
+  readonly #adapter: DatabaseAdapter;
 
   /** @throws SessionError `invalid_argument`, without the URL */
   constructor(url: string, options: NameOptions = {}) {
     const address = parseAddress(url);
-    const names = requireTableNames(address.kind, options);
-    if (!isDurable(address)) {
-      throw invalid('url', 'names a database in memory, which is empty; name a file: sqlite:PATH');
-    }
     const engine = ENGINES[address.kind];
     const waits = new Waits();
     const driverOptions = engine.kind === 'sqlite' ? { readonly: true } : {};
-    this.#database = new LazyDatabase(
-      {
-        engine,
-        names,
-        access: 'read',
-        durable: true,
-        connect: () => connect(address, { durability: 'strict', driverOptions, waits }),
-        clock: Date.now,
-        waits,
-      },
-      () => undefined,
-    );
+    const adapter = new DatabaseAdapter({
+      engine,
+      names: requireTableNames(address.kind, options),
+      access: 'read',
+      durable: true,
+      connect: () => connect(address, { durability: 'strict', driverOptions, waits }),
+      clock: Date.now,
+      waits,
+    });
+    super(new ServiceCore(partsOverBuiltIn(adapter), {}));
+    this.#adapter = adapter;
   }
 
   /** @throws SessionError (as a rejection) as `DatabaseSessionService.open` */
   open(): Promise<void> {
-    return this.#database.open({});
-  }
-
-  /** Reads a session with all its events and its states, or a user's or an app's state. */
-  async read(key: StorageKey): Promise<Rows> {
-    return this.#database.run('read', (context) => read(context, { key, window: {} }), {});
-  }
-
-  close(): Promise<void> {
-    return this.#database.close();
+    return this.ping({});
   }
 
   /** Returns all apps that have sessions or a state. */
@@ -72,17 +60,6 @@ export class ReadOnlyDatabase {
         .orderBy('app_name'),
     );
     return rows.map((row) => row.app_name);
-  }
-
-  async countSessions(apps: readonly string[]): Promise<number> {
-    if (apps.length === 0) return 0;
-    const rows = await this.#query((database) =>
-      database
-        .selectFrom('sessions')
-        .select(({ fn }) => fn.countAll().as('rows'))
-        .where('app_name', 'in', apps),
-    );
-    return Number(rows[0]?.rows ?? 0);
   }
 
   /** Returns the users of an app who have a state. */
@@ -122,7 +99,7 @@ export class ReadOnlyDatabase {
   }
 
   async #query<Row>(build: (database: Database) => Compilable<Row>): Promise<readonly Row[]> {
-    return this.#database.run('read', ({ database }) => runOnce(database, build(database)), {});
+    return this.#adapter.query(({ database }) => runOnce(database, build(database)));
   }
 }
 

@@ -285,7 +285,7 @@ function layoutOfColumn(
 function ofAdk(engine: Engine): SessionError {
   return refused(
     engine,
-    "has tables of @google/adk's own DatabaseSessionService, which can only be read; copy them: npx adk-session-wasm migrate FROM TO",
+    "has tables of @google/adk's own DatabaseSessionService, which can only be read; copy them: npx adk-session-wasm copy FROM TO",
   );
 }
 

@@ -12,6 +12,9 @@ const FORMAT = 'adk-sessions';
 /** The version of that format. */
 const VERSION = 1;
 
+/** The form of this package's own types. */
+export const OWN_DIALECT: Dialect = { casing: 'camel', timeUnit: 'milliseconds' };
+
 /** Returns the first line. */
 export function headerOf(dialect: Dialect): SessionFile {
   return { format: FORMAT, version: VERSION, ...dialect };

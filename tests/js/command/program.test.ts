@@ -29,41 +29,56 @@ describe('The program', () => {
   it('copies the sessions of a pipe', () => {
     const lines = ['a', 'b'].map((id) => JSON.stringify({ ...pythonSession, id }));
     writeFileSync(join(folder, 'lines.jsonl'), lines.join('\n'));
-    for (const from of ['/dev/stdin', '<(cat lines.jsonl)']) {
-      const { code, out } = shell(`cat lines.jsonl | adk migrate ${from} sqlite:pipe.db`);
+    for (const from of ['-', '/dev/stdin', '<(cat lines.jsonl)']) {
+      const { code, out } = shell(`cat lines.jsonl | adk copy ${from} sqlite:pipe.db`);
       assert.equal(code, 0);
-      assert.match(out, /verified +2 +8/);
+      assert.match(out, /TO +2 +8/);
     }
   });
 
   it('copies one session of a pipe, in several lines', () => {
     writeFileSync(join(folder, 'one.json'), JSON.stringify(pythonSession, undefined, 2));
-    const { out } = shell('cat one.json | adk migrate /dev/stdin sqlite:one.db');
-    assert.match(out, /verified +1 +4/);
+    const { out } = shell('cat one.json | adk copy - sqlite:one.db');
+    assert.match(out, /TO +1 +4/);
   });
 
-  for (const args of ['schema sqlite', '--help', 'migrate lines.jsonl sqlite:closed.db']) {
+  it('writes only JSON Lines to standard output', () => {
+    writeFileSync(join(folder, 'one.json'), JSON.stringify(pythonSession));
+    const { code, out, err } = shell('adk copy one.json -');
+    assert.equal(code, 0);
+    const [header, session] = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    assert.deepEqual(Object(header), {
+      format: 'adk-sessions',
+      version: 1,
+      casing: 'camel',
+      timeUnit: 'milliseconds',
+    });
+    assert.equal((session as { id: string }).id, 's-1');
+    assert.match(err, /TO +1 +4/);
+  });
+
+  for (const args of [
+    'schema sqlite',
+    '--help',
+    'copy one.json sqlite:closed.db',
+    'copy one.json -',
+  ]) {
     it(`ends without a stack if nobody reads its output: ${args}`, () => {
+      writeFileSync(join(folder, 'one.json'), JSON.stringify(pythonSession));
       const { code, err } = shell(`(sleep 0.1; adk ${args}) | true; exit \${PIPESTATUS[0]}`);
       assert.deepEqual([code, err], [1, '']);
     });
   }
 
-  it('names the error if its output cannot be written', () => {
-    const { code, err } = shell('adk schema sqlite > /dev/full');
-    assert.equal(code, 1);
-    assert.equal(err, 'adk-session-wasm: The output cannot be written: ENOSPC.\n');
-  });
-
-  it('takes - for no file', () => {
-    writeFileSync(join(folder, 'one.json'), JSON.stringify(pythonSession));
-    for (const [args, name] of [
-      ['- sqlite:dash.db', 'FROM'],
-      ['one.json -', 'TO'],
-    ] as const) {
-      const { code, err } = shell(`adk migrate ${args}`);
-      assert.equal(code, 2);
-      assert.match(err, new RegExp(`${name} must be a path`));
-    }
-  });
+  for (const args of ['schema sqlite', 'copy one.json -']) {
+    it(`names the error if its output cannot be written: ${args}`, () => {
+      writeFileSync(join(folder, 'one.json'), JSON.stringify(pythonSession));
+      const { code, err } = shell(`adk ${args} > /dev/full`);
+      assert.equal(code, 1);
+      assert.match(err, /^adk-session-wasm: ENOSPC[^\n]*\n$/);
+    });
+  }
 });

@@ -1,4 +1,4 @@
-// SQLite files for the tests of migrations: paths of their own in one folder, and files with sessions.
+// SQLite files for the tests of copies: paths of their own in one folder, and files with sessions.
 
 import { join } from 'node:path';
 

@@ -31,14 +31,17 @@ export interface Outcome {
 /** The command, as its program runs it. */
 export async function command(...args: string[]): Promise<Outcome> {
   const said = { out: '', err: '' };
-  const code = await run(args, {
-    out: { write: (text) => (said.out += text) },
-    err: { write: (text) => (said.err += text) },
+  const output = (name: 'out' | 'err') => ({
+    write(text: string, done: () => void) {
+      said[name] += text;
+      done();
+    },
   });
+  const code = await run(args, { out: output('out'), err: output('err') });
   return { code, ...said };
 }
 
-/** The numbers of a row of the sum. */
+/** The numbers of a row of the counts. */
 export function row({ out }: Outcome, name: string): number[] {
   const line = out.split('\n').find((line) => line.startsWith(name)) ?? '';
   return line.slice(name.length).trim().split(/\s+/).map(Number);
@@ -79,8 +82,8 @@ export async function fill(url: string): Promise<void> {
   await service.updateState({ ...ada, sessionId: 'long', stateDelta: { k3: REMOVED, 'app:rule': 2 } });
 
   await service.createSession({ ...ada, sessionId: 'empty', state: { ['__proto__']: { a: 1 } } });
-  const future = await service.createSession({ appName: 'app', userId: 'Ada', sessionId: 'long' });
-  await append(future, { id: 'e1', timestamp: 4_000_000_000_000 });
+  const other = await service.createSession({ appName: 'app', userId: 'Ada', sessionId: 'long' });
+  await append(other, { id: 'e1', timestamp: 1_690_000_000_000 });
   const strange = await service.createSession({
     appName: 'other app',
     userId: "bob's / 🫖",

@@ -29,12 +29,12 @@ describe('the command', () => {
     run('npx', ['--no-install', 'adk-session-wasm', ...args], folder);
 
   it('prints its usage', () => {
-    assert.match(npx('--help'), /^Usage: adk-session-wasm migrate FROM TO/);
+    assert.match(npx('--help'), /^Usage: adk-session-wasm copy FROM TO/);
   });
 
-  it('migrates a session file to a database, and the database to a file', () => {
-    assert.match(npx('migrate', 's1.session.json', 'sqlite:s1.db'), /verified +1 +1\n/);
-    assert.match(npx('migrate', 'sqlite:s1.db', 's1.jsonl'), /verified +1 +1\n/);
+  it('copies a session file to a database, and the database to a file', () => {
+    assert.match(npx('copy', 's1.session.json', 'sqlite:s1.db'), /TO +1 +1\n/);
+    assert.match(npx('copy', 'sqlite:s1.db', 's1.jsonl'), /TO +1 +1\n/);
     const [, line = ''] = readFileSync(join(folder, 's1.jsonl'), 'utf8').split('\n');
     const session = JSON.parse(line) as typeof SESSION;
     assert.deepEqual(

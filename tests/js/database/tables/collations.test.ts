@@ -1,4 +1,4 @@
-// Columns whose collation finds `ADA` for `ada` are refused, by the service and as migrate's source.
+// Columns whose collation finds `ADA` for `ada` are refused, by the service and as FROM of copy.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ async function isRefused(url: string, message: RegExp): Promise<void> {
   await assert.rejects(service.open(), refusal);
   await assert.rejects(service.getSession(KEY), refusal);
   await service.close();
-  const { code, err } = await command('migrate', url, join(folder, 'copy.jsonl'));
+  const { code, err } = await command('copy', url, join(folder, 'copy.jsonl'));
   assert.equal(code, 1);
   assert.match(err, message);
 }

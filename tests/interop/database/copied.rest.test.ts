@@ -1,19 +1,18 @@
-// A migrated database of Python: Python continues in the new one.
+// A copied database of Python: Python continues in the copy.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 
-import { run } from '../../../js/command/run.js';
+import { command } from '../../js/command/stores.js';
 import { type PythonSession, type PythonSessions, startPythonSessions } from '../python.js';
 import { PYTHON_KEY, pythonEvent, firstText } from '../shared_session.js';
 import { postgres, sqliteFiles } from './shared_databases.js';
 
-async function migrate(from: string, to: string): Promise<void> {
-  let err = '';
-  const outputs = { out: { write: () => true }, err: { write: (text: string) => (err += text) } };
-  assert.equal(await run(['migrate', from, to], outputs), 0, err);
+async function copy(from: string, to: string): Promise<void> {
+  const { code, err } = await command('copy', from, to);
+  assert.equal(code, 0, err);
 }
 
 /** Python's own times are as fine as its numbers; in the tables they are microseconds. */
@@ -24,7 +23,7 @@ function inMicroseconds(session: PythonSession): unknown {
   return { ...session, events };
 }
 
-describe('Migrated sessions of Python', { timeout: 120_000 }, () => {
+describe('Copied sessions of Python', { timeout: 120_000 }, () => {
   const newFile = sqliteFiles();
   const newServerDatabase = postgres();
   let python: PythonSessions;
@@ -47,12 +46,12 @@ describe('Migrated sessions of Python', { timeout: 120_000 }, () => {
       const path = from.replace(/^sqlite:/, '');
       const hash = () => createHash('sha256').update(readFileSync(path)).digest('hex');
       const untouched = path === from ? undefined : hash();
-      await migrate(from, ours);
+      await copy(from, ours);
       if (untouched !== undefined) assert.equal(hash(), untouched);
 
       await python.open(url);
-      const migrated = await python.ask('get', PYTHON_KEY);
-      assert.deepEqual(inMicroseconds(migrated), inMicroseconds(before));
+      const copied = await python.ask('get', PYTHON_KEY);
+      assert.deepEqual(inMicroseconds(copied), inMicroseconds(before));
       const text = String(at + 1);
       const appended = await python.ask('append', pythonEvent(text, { 'user:n': at + 1 }));
       assert.equal(appended.error, undefined);

@@ -1,0 +1,112 @@
+/** Copies to the service of a database. */
+import { isDeepStrictEqual } from 'node:util';
+import { isSessionError } from '../errors/errors.js';
+import { exportSession } from '../files/export/export_session.js';
+import type { SessionFile } from '../files/format/session_file.js';
+import { importSession } from '../files/import/import_session.js';
+import { importSessions } from '../files/import/import_sessions.js';
+import type { BaseSessionService } from '../model/session_service.js';
+import { InMemorySessionService } from '../service/in_memory_session_service.js';
+import { isShared, SHARED_PREFIXES, SHARED_SCOPES } from '../state/scope.js';
+import { eventsOf, type Line, nameOf, type Report, withReport } from './line.js';
+
+/** Called for each session that TO has as FROM has it. */
+export type OnSession = (line: Line, isNew: boolean) => void;
+
+/**
+ * Copies sessions, and the keys of states that the service lacks. Each session is stored in one step, and then read
+ * back. A different session with its id stays as it is.
+ */
+export async function copyToService(
+  lines: AsyncIterable<Line>,
+  service: BaseSessionService,
+  report: Report,
+  onSession: OnSession,
+): Promise<void> {
+  for await (const line of lines) {
+    await withReport(report, nameOf(line), async () => {
+      const isNew = await importLine(service, line);
+      if (eventsOf(line) === undefined) return compareState(service, line, report);
+      if (await hasSession(service, line, report)) onSession(line, isNew);
+    });
+  }
+}
+
+/**
+ * Imports a line.
+ *
+ * @returns `false` if the service has a session with that id
+ */
+async function importLine(service: BaseSessionService, line: Line): Promise<boolean> {
+  const text = JSON.stringify(line);
+  for await (const { error } of importSessions(service, text, { timeUnit: 'milliseconds' })) {
+    if (isSessionError(error, 'already_exists')) return false;
+    if (error !== undefined) throw error;
+  }
+  return true;
+}
+
+/** Compares a session with the stored one. Reports it and keys of users and apps that differ. */
+async function hasSession(
+  service: BaseSessionService,
+  line: Line,
+  report: Report,
+): Promise<boolean> {
+  // Memory makes of a file what every storage makes of it, such as the states after its events.
+  const memory = new InMemorySessionService();
+  const { appName, userId, id: sessionId } = await importSession(memory, line, OWN_UNIT);
+  const key = { appName, userId, sessionId };
+  const given = await exportSession(memory, key);
+  await memory.close();
+  const stored = await exportSession(service, key);
+  for (const scope of SHARED_SCOPES) {
+    const owner = { ...(scope === 'user' && { userId }), appName, [`${scope}State`]: {} };
+    reportKeys(owner, keysOf(scope, given), keysOf(scope, stored), report);
+  }
+  if (isDeepStrictEqual(comparable(given), comparable(stored))) return true;
+  const [there, here] = [stored, given].map((file) => eventsOf(file)?.length ?? 0);
+  report(nameOf(line), `TO has a different session: ${there} events, ${here} in FROM.`);
+  return false;
+}
+
+const OWN_UNIT = { timeUnit: 'milliseconds' } as const;
+
+/** Returns what is equal in two stores that have the same session. */
+function comparable({ state, events, title, labels }: SessionFile): object {
+  const own = Object.entries(Object(state) as object).filter(([key]) => !isShared(key));
+  return { state: new Map(own), events, title, labels };
+}
+
+/** Returns the keys of a user's or an app's state in that of a session, without their prefix. */
+function keysOf(scope: 'user' | 'app', { state }: SessionFile): Map<string, unknown> {
+  const prefix = SHARED_PREFIXES[scope];
+  const entries = Object.entries(Object(state) as object) as [string, unknown][];
+  const ofScope = entries.filter(([key]) => key.startsWith(prefix));
+  return new Map(ofScope.map(([key, value]) => [key.slice(prefix.length), value]));
+}
+
+async function compareState(
+  service: BaseSessionService,
+  line: Line,
+  report: Report,
+): Promise<void> {
+  const { appName, userId, appState, userState } = line;
+  const stored =
+    typeof userId === 'string'
+      ? await service.getUserState({ appName, userId })
+      : await service.getAppState({ appName });
+  const given = Object(userState ?? appState) as Record<string, unknown>;
+  reportKeys(line, new Map(Object.entries(given)), new Map(Object.entries(stored)), report);
+}
+
+function reportKeys(
+  owner: Line,
+  given: ReadonlyMap<string, unknown>,
+  stored: ReadonlyMap<string, unknown>,
+  report: Report,
+): void {
+  for (const [key, value] of given) {
+    if (isDeepStrictEqual(stored.get(key), value)) continue;
+    report(nameOf(owner), `TO has another value of ${JSON.stringify(key)}.`);
+  }
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import {
+  describeLine,
+  OWN_DIALECT,
+  parseLine,
+  readHeaderUnit,
+} from '../files/format/stream_format.js';
+import { malformedFile, requireJsonObject } from '../files/format/malformed_file.js';
+import { parseJson } from '../files/format/recorded_session.js';
+import { fileOf, type SessionFile, storedSessionIn } from '../files/format/session_file.js';
+import { type LinesSource, readLines } from '../files/import/read_lines.js';
+import { requireId } from '../model/values/ids.js';
+import type { TimeUnit } from '../python/time.js';
+import { type Line, type Report, withReport } from './line.js';
+
+/** Reads a session file of any ADK, or JSON Lines. */
+export async function* fileLines(source: LinesSource, report: Report): AsyncGenerator<Line, void> {
+  let timeUnit: TimeUnit | undefined;
+  let number = 0;
+  for await (const text of jsonLines(source)) {
+    number += 1;
+    if (text.trim() === '') continue;
+    const line = await withReport(report, `line ${number}`, () => {
+      const json = parseLine(text);
+      if (!Object.hasOwn(json, 'format')) return inOwnDialect(json, timeUnit);
+      timeUnit = readHeaderUnit(json);
+      return undefined;
+    });
+    if (line !== undefined) yield line;
+  }
+}
+
+/** Yields the lines. If the first is not JSON, the file is one session in several lines, and comes as one. */
+async function* jsonLines(source: LinesSource): AsyncGenerator<string, void> {
+  let isFirst = true;
+  let session: string[] | undefined;
+  for await (const text of readLines(source)) {
+    if (isFirst && text.trim() !== '') {
+      isFirst = false;
+      if (!isJson(text)) session = [];
+    }
+    if (session === undefined) yield text;
+    else session.push(text);
+  }
+  if (session !== undefined) yield session.join('\n');
+}
+
+function isJson(text: string): boolean {
+  try {
+    parseJson(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws SessionError `invalid_argument` without an id, since each run would store another session */
+function inOwnDialect(json: SessionFile, timeUnit: TimeUnit | undefined): Line {
+  const { kind, appName, userId } = describeLine(json);
+  if (kind !== 'session') {
+    return {
+      appName: requireId('appName', appName),
+      ...(kind === 'userState' && { userId: requireId('userId', userId) }),
+      [kind]: requireJsonObject(json[kind], [kind]),
+    };
+  }
+  const { session, initialState } = storedSessionIn(json, { timeUnit });
+  if (session.id === '') throw malformedFile(['id'], 'is missing; add an id to the session');
+  const events = session.events.map((event, at) => {
+    return (event.id ?? '') === '' ? { ...event, id: eventIdAt(session, at) } : event;
+  });
+  const file = fileOf({ session: { ...session, events }, initialState }, OWN_DIALECT);
+  return { ...file, appName: session.appName };
+}
+
+/** Returns an id for an event without one: the same in each run, so that a second run finds the stored event. */
+function eventIdAt(session: { appName: string; userId: string; id: string }, at: number): string {
+  const { appName, userId, id } = session;
+  const name = JSON.stringify([appName, userId, id, at]);
+  return createHash('sha256').update(name).digest('hex').slice(0, 32);
+}
