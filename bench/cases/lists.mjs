@@ -1,4 +1,4 @@
-// Lists of many sessions: page 10,000 against page 1, by cursor, and the few sessions that carry a label.
+// Lists of many sessions: page 10,000 against page 1, by cursor.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import pg from 'pg';
 import { tsImport } from 'tsx/esm/api';
 
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { atMost, inTurns, shown, timeOfMany } from '../measure.mjs';
+import { atMost, inTurns, timeOfMany } from '../measure.mjs';
 
 /** @type {typeof import('../../tests/js/database/servers.js')} */
 const { startPostgres } = await tsImport('../../tests/js/database/servers.ts', import.meta.url);
@@ -25,7 +25,7 @@ const list = /** @type {const} */ ({
 
 /** @returns {Promise<import('../measure.mjs').Result[]>} */
 export default async function lists() {
-  return [await onSqlite(), await onPostgres(), await labelled()];
+  return [await onSqlite(), await onPostgres()];
 }
 
 async function onSqlite() {
@@ -81,44 +81,6 @@ async function latePage(storage, service) {
   });
   const name = `page 10,000 of 1,000,000 sessions, ${storage}`;
   return atMost({ case: name, ours, peer: first, unit: 'ms', most: 1.3, than: 'page 1' });
-}
-
-/** The sessions with a label that few have, by the index of terms. The peer reads all sessions without a filter. */
-async function labelled() {
-  const [count, carriers] = [100_000, 20];
-  const folder = await mkdtemp(join(tmpdir(), 'labels-'));
-  const path = join(folder, 'labels.db');
-  const service = new DatabaseSessionService(`sqlite:///${path}`);
-  const labels = { kind: 'rare' };
-  try {
-    await service.open();
-    const database = new Sqlite(path);
-    database.exec(sessionsSql(count));
-    database.close();
-    for (let number = 0; number < carriers; number += 1) {
-      const sessionId = `s${(number * count) / carriers}`;
-      await service.updateSession({ appName: 'bench', userId: 'user', sessionId }, { labels });
-    }
-    const all = { ...list, limit: 1000 };
-    const { ours, peer } = await inTurns(
-      {
-        ours: () => timeOfMany(1, () => service.listSessions({ ...list, labels })),
-        peer: () =>
-          timeOfMany(1, async () => {
-            let cursor;
-            do ({ nextCursor: cursor } = await service.listSessions({ ...all, cursor }));
-            while (cursor !== undefined);
-          }),
-      },
-      { rounds: 5, warmUp: 1 },
-    );
-    const found = await service.listSessions({ ...list, labels });
-    if (found.sessions.length !== carriers) throw new Error(`${found.sessions.length} were found`);
-    return shown({ case: 'a label of 20 of 100,000 sessions, SQLite', ours, peer, unit: 'ms' });
-  } finally {
-    await service.close();
-    await rm(folder, { recursive: true });
-  }
 }
 
 /** @param {number} count */

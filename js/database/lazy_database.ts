@@ -5,14 +5,11 @@ import { requireNotAborted } from '../call/call.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { ConnectedDatabase } from './connections/connect.js';
-import { addTerms } from './verbs/describe.js';
-import { termStatements } from './verbs/terms.js';
 import { databaseError, OwnFailure } from './engines/failure.js';
-import { type OpenedTables, openTables, type TablesToOpen } from './tables/opening.js';
+import { openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
 import { plainQuery, type Steps, together } from './transactions/prepared.js';
 import type { Waits } from './transactions/waits.js';
-import type { Key } from './verbs/session_statements.js';
 import type { Mode, Runner } from './transactions/transaction.js';
 import { statementsOver, type VerbContext } from './verbs/verb_context.js';
 
@@ -27,9 +24,6 @@ export interface DatabaseParts extends TablesToOpen {
 
 /** Finds out whether the database answers. */
 const PROBE = plainQuery('select 1');
-
-/** The sessions that get their terms in one transaction, so that writers wait for few. */
-const TERMS_AT_ONCE = 50;
 
 /** A database that is opened when it is needed. */
 export class LazyDatabase {
@@ -124,11 +118,11 @@ export class LazyDatabase {
     });
     const { database: unnamed, run, useWriteAheadLog } = ownMembers(await this.#connected);
     const tables = await openTables(run, unnamed, this.#parts);
-    const { database, layout, refusal, hasTerms = false, buildIndices } = ownMembers(tables);
+    const { database, layout, refusal, buildIndices } = ownMembers(tables);
     if (refusal === undefined) await useWriteAheadLog?.();
     const statements = statementsOver(database, engine, layout);
     const { revisions } = this;
-    this.#opened = { engine, clock, layout, database, revisions, statements, hasTerms };
+    this.#opened = { engine, clock, layout, database, revisions, statements };
     this.#refusal = refusal;
     this.#run =
       refusal === undefined
@@ -138,34 +132,6 @@ export class LazyDatabase {
               ? run(mode, work, call)
               : this.#openToWrite(call.signal).then(() => this.#run(mode, work, call));
     // Only `close` waits for this, since it may take minutes.
-    if (refusal === undefined) this.#building ??= this.#complete(this.#opened, run, buildIndices);
-  }
-
-  /**
-   * Builds missing indices, and stores the terms of sessions that an earlier version of this package has
-   * described. Never rejects: until that succeeds, lists are correct but slower.
-   */
-  async #complete(
-    opened: VerbContext,
-    run: Runner,
-    buildIndices: OpenedTables['buildIndices'],
-  ): Promise<void> {
-    await buildIndices?.(() => this.#isClosing);
-    if (opened.hasTerms) return;
-    const { described, setTermsComplete } = opened.statements(termStatements);
-    try {
-      let last: Key | undefined = { app: '', user: '', session: '' };
-      while (last !== undefined) {
-        if (this.#isClosing) return;
-        const next: Key & { most: number } = { ...last, most: TERMS_AT_ONCE };
-        const keys: readonly Key[] = await run('read', () => described.run(next), {});
-        await run('write', () => addTerms(opened, keys), {});
-        last = keys.at(-1);
-      }
-      await run('write', () => setTermsComplete.run({}), {});
-      opened.hasTerms = true;
-    } catch {
-      // The next opening tries again.
-    }
+    if (refusal === undefined) this.#building ??= buildIndices?.(() => this.#isClosing);
   }
 }

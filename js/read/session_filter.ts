@@ -2,12 +2,9 @@
 import { invalid } from '../errors/invalid.js';
 import { type Description, parseLabels, takeDescription } from '../model/description.js';
 import type { SessionChanges } from '../model/session.js';
-import { termsOf, wordsOf } from '../model/terms.js';
 
 /** The title and the labels that the sessions of a list must have, as texts. */
 export interface SessionFilter extends Description {
-  /** The terms that an admitted session has, see {@link termsOf}. */
-  readonly terms: readonly string[];
   /** Takes the stored texts of a session, which may be damaged. */
   readonly admits: (title: unknown, labels: unknown) => boolean;
 }
@@ -27,7 +24,6 @@ export function takeFilter(given: SessionChanges): SessionFilter | undefined {
   return {
     title,
     labels,
-    terms: termsOf(title, labels),
     admits(title, labels) {
       const stored = wordsOf(title);
       if (!words.every((word) => stored.some((other) => other.startsWith(word)))) return false;
@@ -36,4 +32,15 @@ export function takeFilter(given: SessionChanges): SessionFilter | undefined {
       return wanted.every(([key, value]) => Object.hasOwn(present, key) && present[key] === value);
     },
   };
+}
+
+/** Returns the words of a title, folded so that upper and lower case are the same. */
+function wordsOf(title: unknown): string[] {
+  if (typeof title !== 'string') return [];
+  return (
+    title
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  );
 }

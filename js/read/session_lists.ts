@@ -79,7 +79,7 @@ export class SessionLists {
     const stateKeys = optionalKeys(request.stateKeys);
     const read =
       filter === undefined
-        ? this.#read(list, { ...page, terms: undefined }, request)
+        ? this.#read(list, page, request)
         : this.#readFiltered(list, filter, limit, page.after, request);
     return whenRead(read, ([records, totalItems, shared]) => {
       const listed = isWalk ? records : records.slice(0, limit);
@@ -111,10 +111,7 @@ export class SessionLists {
     );
   }
 
-  /**
-   * Reads sessions in the order of the list until there are enough that the filter admits. A storage with an
-   * index of terms returns few others.
-   */
+  /** Reads sessions in the order of the list until there are enough that the filter admits. */
   #readFiltered(
     list: SessionList,
     filter: SessionFilter,
@@ -123,7 +120,7 @@ export class SessionLists {
     call: StorageCall,
     size = limit,
   ): MaybePromise<ReadList> {
-    const { admits, terms, title, labels } = filter;
+    const { admits, title, labels } = filter;
     const chunk = size && Math.min(size, CHUNK);
     const page = {
       limit: chunk,
@@ -131,7 +128,6 @@ export class SessionLists {
       page: undefined,
       withTotal: false,
       after,
-      terms,
       description: { title, labels },
     };
     return whenRead(this.#read(list, page, call), (read) => {

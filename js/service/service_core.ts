@@ -179,7 +179,7 @@ export class ServiceCore {
     list: ({ appName, userId }, { limit, after: place }, call) => {
       const orderBy = 'lastUpdateTime' as const;
       const numbers = { limit, offset: undefined, page: undefined, withTotal: false };
-      const page = { ...numbers, orderBy, after: place, terms: undefined };
+      const page = { ...numbers, orderBy, after: place };
       const read = this.callStore<ReadList>(call.signal, (store) =>
         store.list(appName, userId, false, page, call),
       );

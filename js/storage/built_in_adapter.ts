@@ -45,13 +45,11 @@ export interface BuiltInWriteRequest extends StorageWriteRequest {
 export interface BuiltInDescribeRequest
   extends StorageDescribeRequest, Pick<Description, 'expiry'> {}
 
-/** A request of sessions ordered by either time. Only adapters of this package get `orderBy`, `after` and `terms`. */
+/** A request of sessions ordered by either time. Only adapters of this package get `orderBy` and `after`. */
 export interface BuiltInListRequest extends StorageListRequest {
   readonly orderBy?: ListTime | undefined;
   /** Only the sessions that the list has after this place. */
   readonly after?: TimedPlace | undefined;
-  /** The adapter may leave out sessions that lack one of these terms; see `js/model/terms.ts`. */
-  readonly terms?: readonly string[] | undefined;
 }
 
 /** An adapter of this package. The events of its reads need no check. */

@@ -6,7 +6,6 @@ import type { HostAbortSignal } from '../model/host.js';
 import { ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
-import { type MemoryLists, MemoryTerms } from './memory_terms.js';
 import type { StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
 import type {
@@ -22,7 +21,6 @@ import type {
   ReadList,
   ReadSession,
   SessionStore,
-  TermsRequest,
   TruncatingRequest,
 } from './session_store.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
@@ -32,8 +30,6 @@ import type { Appended, AppendOutcome, Compute, SharedRevisions } from '../wasm/
 export interface ListIndices {
   /** Called before each list by `createTime`. */
   readonly completeCreateTimes: () => Promise<void>;
-  /** Lists by terms; `undefined` if that is no faster than a list in its order. */
-  readonly listByTerms: (request: TermsRequest) => Promise<ReadList | undefined>;
   /** Checks the stored records of sessions. */
   readonly toListed: (records: readonly unknown[]) => ListedSession[];
 }
@@ -67,8 +63,6 @@ export class CoreStore implements SessionStore {
   readonly #holdsData: boolean;
 
   readonly #indices: ListIndices | undefined;
-  /** Over memory, once there was a list with a filter. */
-  #memoryTerms: MemoryTerms | undefined;
 
   constructor(core: SessionCore, holdsData: boolean, indices?: ListIndices) {
     this.core = core;
@@ -88,7 +82,6 @@ export class CoreStore implements SessionStore {
     const { state, delta, sharesState, description } = request;
     const { title, labels, initialState } = description;
     requireRoom(state.length + delta.length);
-    if (title !== undefined || labels !== undefined) this.#memoryTerms?.note(request.key);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const caller = callerOf(request);
     return callSessionCore(this.#holdsData, () =>
@@ -112,7 +105,6 @@ export class CoreStore implements SessionStore {
     const { key, title, labels } = request;
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
-    this.#memoryTerms?.note(key);
     return callSessionCore(this.#holdsData, () =>
       this.core.describe(appName, userId, sessionId, title, labels, caller),
     );
@@ -143,7 +135,7 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after: last, terms = [] }: ListPageRequest,
+    { limit, offset, page, withTotal, orderBy, after: last }: ListPageRequest,
     { signal, onRetry }: StorageCall,
   ): MaybePromise<ReadList> {
     const place = last && [last[orderBy], last.sessionId, last.userId];
@@ -166,22 +158,9 @@ export class CoreStore implements SessionStore {
       return after(listed, ([sessions, ...rest]) => [this.#toListed(sessions), ...rest]);
     };
     const indices = this.#indices;
-    const hasTerms = terms.length > 0 && limit !== 0;
-    const order = descending ? 'desc' : 'asc';
-    const request = { appName, userId, order, orderBy, after: last, limit, terms } as const;
-    if (this.#holdsData && hasTerms) {
-      this.#memoryTerms ??= new MemoryTerms(this.#memoryLists());
-      return this.#memoryTerms.list(request) ?? list();
-    }
-    if (indices === undefined || !(byCreation || hasTerms)) return list();
-    const completed = after(this.open({ signal }), () =>
-      byCreation ? indices.completeCreateTimes() : undefined,
-    );
-    const listed = after(completed, () => (hasTerms ? indices.listByTerms(request) : undefined));
-    return orAborted(
-      signal,
-      after(listed, (found) => found ?? list()),
-    );
+    if (indices === undefined || !byCreation) return list();
+    const completed = after(this.open({ signal }), () => indices.completeCreateTimes());
+    return orAborted(signal, after(completed, list));
   }
 
   #toListed(sessions: readonly unknown[]): ListedSession[] {
@@ -189,48 +168,7 @@ export class CoreStore implements SessionStore {
     return (sessions as readonly ListedTuple[]).map(listedSession);
   }
 
-  #memoryLists(): MemoryLists {
-    const none = undefined;
-    // Memory answers at once.
-    const read = <T>(call: () => unknown): T => callSessionCore<T>(this.#holdsData, call) as T;
-    const { core } = this;
-    return {
-      after(appName, place, limit) {
-        const after = place && [place.createTime, place.sessionId, place.userId];
-        const [sessions] = read<CoreList>(() =>
-          core.list(appName, none, true, false, limit, none, none, false, after, none),
-        );
-        return (sessions as readonly ListedTuple[]).map(listedSession);
-      },
-      describe({ appName, userId, sessionId }) {
-        // Of one event, since no page is smaller. The state may be large.
-        const page = read<ReadEvents | undefined>(() =>
-          core.page(appName, userId, sessionId, true, none, 1, false, none),
-        );
-        if (page === undefined) return undefined;
-        const [, , , , , , createTime, lastUpdateTime, , title, labels] = page;
-        return { sessionId, userId, lastUpdateTime, createTime, title, labels };
-      },
-      read(appName, places) {
-        const sessions = places.map(({ sessionId, userId, createTime }) => {
-          const [created, revision, lastUpdateTime, state, , title, labels] = read<ReadSession>(
-            () => core.get(appName, userId, sessionId, 0, none, none),
-          );
-          const row = [sessionId, userId, created, revision, lastUpdateTime, state] as const;
-          return listedSession([...row, createTime, title, labels]);
-        });
-        // The states of sessions hold the shared keys too. A request may ask for some of the shared ones only.
-        const shared = (userId?: string) =>
-          read<string>(() => core.shared_state(appName, userId, none));
-        const users = [...new Set(places.map(({ userId }) => userId))];
-        const pairs = users.flatMap((userId) => [userId, shared(userId)]);
-        return [sessions, 0, [shared(), ...pairs]];
-      },
-    };
-  }
-
   append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended> {
-    if (request.firstTitle !== undefined) this.#memoryTerms?.note(request.key);
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const caller = callerOf(request);
@@ -280,7 +218,6 @@ export class CoreStore implements SessionStore {
   delete({ what, key }: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
     const owned: StorageKey = ownMembers(key);
     const { appName, userId, sessionId } = owned;
-    if (what === 'session' || what === 'user') this.#memoryTerms?.note(owned);
     const caller = callerOf(call);
     return callSessionCore(this.#holdsData, () =>
       this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, caller),
@@ -291,7 +228,6 @@ export class CoreStore implements SessionStore {
     request: StorageDeleteUnchangedRequest,
   ): MaybePromise<{ readonly floor: Floor } | undefined> {
     const { key, revision, labels } = request;
-    this.#memoryTerms?.note(key);
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
     const deleted = callSessionCore<Floor>(this.#holdsData, () =>

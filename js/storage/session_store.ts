@@ -77,21 +77,8 @@ export interface ListPageRequest {
   readonly orderBy: ListTime;
   /** Only the sessions that the list has after this place. `limit` is then given. */
   readonly after?: TimedPlace | undefined;
-  /** The store may leave out sessions that lack one of these terms; see `js/model/terms.ts`. */
-  readonly terms: readonly string[] | undefined;
   /** The title and the labels that the sessions must have. Only a server filters by them itself. */
   readonly description?: Pick<Description, 'title' | 'labels'> | undefined;
-}
-
-/** A list of the sessions that have some terms. */
-export interface TermsRequest {
-  readonly appName: string;
-  readonly userId: string | undefined;
-  readonly order: 'asc' | 'desc';
-  readonly orderBy: ListTime;
-  readonly after: TimedPlace | undefined;
-  readonly limit: number | undefined;
-  readonly terms: readonly string[];
 }
 
 /** A session to create. */

@@ -33,12 +33,9 @@ it('the wasm names source locations of panics', () => {
   assert.match(readFileSync(wasm(), 'latin1'), /\.rs\b/);
 });
 
-/** Loaded on demand: for lists with a filter over IndexedDB. */
-const CHUNKS_OF_CORE = ['./terms.js'];
-
 it('a page bundled with esbuild loads at most 157 KB', async (t) => {
   const folder = write('size-esbuild', { 'main.js': main('adk-session-wasm') });
-  const size = gzipped(...scripts(await bundleWithEsbuild(folder, { external: CHUNKS_OF_CORE })));
+  const size = gzipped(...scripts(await bundleWithEsbuild(folder)));
   t.diagnostic(`${size.toFixed(1)} KB`);
   assert.ok(size <= 157, `${size} KB`);
 });
@@ -73,7 +70,7 @@ async function sizeBeside(
   chunks: readonly string[] = [],
 ): Promise<number> {
   const sizeOf = async (folder: string, text: string): Promise<number> => {
-    const options = { external: [WASM, ...CHUNKS_OF_CORE, ...chunks, 'react', 'vue'] };
+    const options = { external: [WASM, ...chunks, 'react', 'vue'] };
     return gzipped(
       ...scripts(await bundleWithEsbuild(write(folder, { 'main.js': text }), options)),
     );

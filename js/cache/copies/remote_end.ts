@@ -125,7 +125,6 @@ export class RemoteEnd {
       page: undefined,
       withTotal: true,
       orderBy: 'lastUpdateTime',
-      terms: undefined,
     } as const;
     const read = await this.ask((store, call) => store.list(appName, userId, true, page, call));
     const [sessions, total, [app, , user]] = read;

@@ -57,15 +57,13 @@ export type Failure =
 /** The type of a column. */
 export type ColumnType = RawBuilder<unknown> | ColumnDataType;
 
-/** The types of the columns: those of Python's `DatabaseSessionService`, and that of a term. */
+/** The types of the columns, those of Python's `DatabaseSessionService`. */
 export interface ColumnTypes {
   readonly id: ColumnType;
   readonly invocationId: ColumnType;
   readonly json: ColumnType;
   readonly time: ColumnType;
   readonly word: ColumnType;
-  /** Compares by code points, so that all terms with one beginning are a range. */
-  readonly term: ColumnType;
 }
 
 /** The statements that begin a transaction. */

@@ -25,7 +25,6 @@ export const MYSQL: Engine = {
       json: sql`longtext ${exact}`,
       time: sql`datetime(6)`,
       word: sql`varchar(256) ${exact}`,
-      term: sql`varchar(256) ${exact}`,
     };
   },
   begin: {

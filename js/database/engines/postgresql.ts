@@ -17,7 +17,6 @@ export const POSTGRESQL: Engine = {
     json: 'jsonb',
     time: sql`timestamp without time zone`,
     word: 'varchar(256)',
-    term: sql`varchar(256) collate "C"`,
   }),
   begin: {
     write: ['begin isolation level read committed'],

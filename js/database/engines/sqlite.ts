@@ -17,7 +17,6 @@ export const SQLITE: Engine = {
     json: 'text',
     time: 'datetime',
     word: 'varchar(256)',
-    term: 'varchar(256)',
   }),
   begin: { write: ['begin immediate'], read: ['begin'] },
   locksRows: false,

@@ -8,7 +8,7 @@ import { OwnFailure, refused } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
 import { checkColumns, isText, isTime, requireEscapes, type TableColumn } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
-import { createTables, type Index, type Schema, SCHEMA_VERSION } from './schema.js';
+import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
 import { OUR_TABLES } from './table_names.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
@@ -33,8 +33,6 @@ export interface OpenedTables {
   readonly database: Database;
   /** The reason why the tables can only be read; `undefined` if they can be written. */
   readonly refusal?: SessionError | undefined;
-  /** Whether all titles and labels have their terms. */
-  readonly hasTerms?: boolean | undefined;
   /**
    * Builds missing indices while others write. Takes longer the larger the tables are. Never rejects.
    *
@@ -78,13 +76,12 @@ export async function openTables(
       return openToRead(checked, error);
     }
   }
-  const { layout, missing, hasTerms } = checked;
+  const { layout, missing } = checked;
   const buildIndices: OpenedTables['buildIndices'] = (isStopped) =>
     buildOnline(run, named, missing, isStopped);
   return {
     layout,
     database,
-    hasTerms,
     buildIndices: access === 'create' ? buildIndices : undefined,
   };
 }
@@ -111,7 +108,7 @@ function* createMissing(named: NamedTables): Steps<TableCheck> {
   const schema = { ...named, layout };
   const indices = yield* missingIndices(schema);
   const missing = yield* createTables(schema, tables, indices);
-  return { layout, tables, isComplete: true, missing, hasTerms: yield* hasAllTerms(schema) };
+  return { layout, tables, isComplete: true, missing };
 }
 
 /**
@@ -146,18 +143,12 @@ interface ReadableTables {
   readonly tables: ReadonlySet<string>;
 }
 
-/** The result of a check. Indices and terms are looked up only if all tables exist. */
+/** The result of a check. Indices are looked up only if all tables exist. */
 interface TableCheck extends ReadableTables {
   /** Whether all tables and all rows of metadata exist. */
   readonly isComplete: boolean;
   /** The missing indices. */
   readonly missing: readonly Index[];
-  /** Whether all titles and labels have their terms. */
-  readonly hasTerms: boolean;
-}
-
-function* hasAllTerms({ database, layout: { metadata } }: Schema): Steps<boolean> {
-  return (yield* readMetadata(database, metadata, METADATA.terms)) !== undefined;
 }
 
 /** @param isAlone whether nobody else can be creating the tables now */
@@ -167,7 +158,7 @@ function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
   const { columns, tables, version } = existing;
   // Others may be creating the tables. Their row with the version comes after the table.
   const mayBeInCreation = tables.has(DATABASE_LAYOUT.metadata) && version === undefined && !isAlone;
-  const partial = { tables, isComplete: false, missing: [], hasTerms: false };
+  const partial = { tables, isComplete: false, missing: [] };
   if (mayBeInCreation) return { layout: DATABASE_LAYOUT, ...partial };
   requireLayout(existing, engine);
   const layout = layoutOf(columns, engine);
@@ -179,7 +170,7 @@ function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
   if (!isComplete) return { layout, ...partial };
   const schema = { ...named, layout };
   const missing = yield* missingIndices(schema);
-  return { layout, tables, isComplete, missing, hasTerms: yield* hasAllTerms(schema) };
+  return { layout, tables, isComplete, missing };
 }
 
 function isOfPython({ table }: TableColumn): boolean {

@@ -12,7 +12,7 @@ import {
   sql,
   TableNode,
 } from 'kysely';
-import { DETAILS, SIDE_TABLE, type TableNames, TERMS } from './table_names.js';
+import { DETAILS, SIDE_TABLE, type TableNames } from './table_names.js';
 import type { Database, Tables } from './tables.js';
 
 const ALL: Readonly<Record<keyof Tables, true>> = {
@@ -20,7 +20,6 @@ const ALL: Readonly<Record<keyof Tables, true>> = {
   adk_session_wasm_details: true,
   adk_session_wasm_metadata: true,
   adk_session_wasm_sessions: true,
-  adk_session_wasm_terms: true,
   app_states: true,
   events: true,
   sessions: true,
@@ -99,7 +98,5 @@ const EMPTY_TABLES = {
     from ${sql.table('sessions')} where 1 = 0)`,
   [DETAILS]: sql`(select app_name, user_id, id as session_id, create_time, id as title, state as labels,
     state as initial_state
-    from ${sql.table('sessions')} where 1 = 0)`,
-  [TERMS]: sql`(select app_name, user_id, id as session_id, id as term
     from ${sql.table('sessions')} where 1 = 0)`,
 };

@@ -4,15 +4,8 @@ import type { ColumnType, ColumnTypes } from '../engines/engine.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
 import { readCollation } from './exactness.js';
 import type { Layout } from './layout.js';
-import { DETAILS, SIDE_TABLE, TERMS } from './table_names.js';
-import {
-  COMPLETE,
-  floorText,
-  METADATA,
-  type NamedTables,
-  readMetadata,
-  type Tables,
-} from './tables.js';
+import { DETAILS, SIDE_TABLE } from './table_names.js';
+import { floorText, METADATA, type NamedTables, readMetadata, type Tables } from './tables.js';
 
 /** Multiplies the time limit of a statement that builds an index: on a large table it takes long. */
 export const INDEX_FACTOR = 20;
@@ -27,7 +20,6 @@ const SQLITE_SERVICE_TYPES: ColumnTypes = {
   json: 'text',
   time: 'real',
   word: 'text',
-  term: 'text',
 };
 
 const SESSION_KEY: readonly string[] = ['app_name', 'user_id', 'id'];
@@ -49,7 +41,7 @@ export function tableStatements(
   collation: string,
 ): Compilable[] {
   const isSqliteService = layout.service === 'SqliteSessionService';
-  const { id, invocationId, json, time, word, term } = isSqliteService
+  const { id, invocationId, json, time, word } = isSqliteService
     ? SQLITE_SERVICE_TYPES
     : engine.columnTypes(collation);
   const nullable = ['replaced_at', 'title', 'labels', 'initial_state'];
@@ -111,7 +103,6 @@ export function tableStatements(
       labels: json,
       initial_state: json,
     }),
-    ofSession(TERMS, { ...session, term }, [...EVENT_SESSION, 'term']),
     table(layout.metadata, { key: id, value: word }, ['key']),
   ];
 }
@@ -149,10 +140,7 @@ export function* createTables(
   }
   // The table of metadata, and at once its rows.
   for (const metadata of tables.slice(-1)) yield* runOnce(database, metadata);
-  const rows = metadataRows(layout);
-  // Without details there are no titles and labels that lack their terms.
-  if (!existing.has(DETAILS)) rows.push([METADATA.terms, COMPLETE]);
-  for (const [key, value] of rows) {
+  for (const [key, value] of metadataRows(layout)) {
     if ((yield* readMetadata(database, layout.metadata, key)) !== undefined) continue;
     yield* runOnce(database, database.insertInto(layout.metadata).values({ key, value }));
   }
@@ -168,7 +156,7 @@ export interface Index {
 
 /**
  * Returns the indices of the tables. The first is Python's. Its `SqliteSessionService` lacks it, and we need
- * it for the time of the newest event. The others are ours, for lists by time and by term. One more serves the
+ * it for the time of the newest event. The others are ours, for lists by time. One more serves the
  * events of a session on SQLite, whose indices end in the `rowid`, the append order.
  */
 export function indices({ engine, names }: NamedTables): Index[] {
@@ -185,8 +173,6 @@ export function indices({ engine, names }: NamedTables): Index[] {
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
     index('adk_session_wasm_by_user_creation', 'sessions', 'app_name', 'user_id', 'create_time'),
     index('adk_session_wasm_by_user_last', SIDE_TABLE, 'app_name', 'user_id', 'last_update_time'),
-    index('adk_session_wasm_by_term', TERMS, 'app_name', 'term'),
-    index('adk_session_wasm_by_user_term', TERMS, 'app_name', 'user_id', 'term'),
     ...(engine.kind === 'sqlite'
       ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)]
       : []),

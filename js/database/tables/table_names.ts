@@ -26,11 +26,8 @@ export const SIDE_TABLE = 'adk_session_wasm_sessions';
 /** Our second table beside the sessions: titles, labels and initial states. */
 export const DETAILS = 'adk_session_wasm_details';
 
-/** Our third table beside the sessions: the terms by which lists find them. */
-export const TERMS = 'adk_session_wasm_terms';
-
 /** Our tables beside the sessions. */
-export const OUR_TABLES: readonly string[] = [SIDE_TABLE, DETAILS, TERMS];
+export const OUR_TABLES: readonly string[] = [SIDE_TABLE, DETAILS];
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Keeps the longest name with this prefix within PostgreSQL's limit of 63 bytes. */

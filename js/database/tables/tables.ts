@@ -64,11 +64,6 @@ export interface Tables {
     /** The JSON of the session's own state as we created it; `null` if Python did. */
     initial_state: string | null;
   };
-  /**
-   * The terms of titles and labels, derived from the details; see `js/model/terms.ts`. They only find sessions.
-   * A filter decides by the details, so a row that is left of a deleted session or an earlier title does no harm.
-   */
-  adk_session_wasm_terms: UserKeyColumns & { session_id: string; term: string };
 }
 
 /** Builds queries. A runner runs them. Only the Kysely of a user has connections. */
@@ -93,12 +88,7 @@ export const METADATA = {
   version: 'schema_version',
   /** Ours, which Python ignores. The value is the highest revision that was ever deleted. */
   floor: 'adk_session_wasm_floor',
-  /** Ours. The row exists once all titles and labels have their terms. */
-  terms: 'adk_session_wasm_terms',
 } as const;
-
-/** The value of the row {@link METADATA.terms}. */
-export const COMPLETE = 'complete';
 
 /** Formats a floor with a fixed length, so that texts compare as the numbers do. */
 export function floorText(revision: number): string {

@@ -3,7 +3,6 @@ import type { Engine } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';
 import { currentRowsStatements } from './current_rows_statements.js';
-import { termInserts } from './terms.js';
 import { detailsColumns, JOINS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
 import type { VerbContext } from './verb_context.js';
 import { writeStatements } from './write_statements.js';
@@ -46,22 +45,9 @@ export function* describe(
     title: title === undefined ? stored.title : title || null,
     labels: labels === undefined ? stored.labels : labels || null,
   };
-  const queries = [
-    ...insert.map((statement) => statement.of(session)),
-    updateDetails.of(values),
-    deleteOne.terms.of(session),
-    ...termInserts(context, session, values.title, values.labels),
-  ];
+  const queries = [...insert.map((statement) => statement.of(session)), updateDetails.of(values)];
   yield* together(queries, true);
   return true;
-}
-
-/** Stores the terms of sessions that an earlier version of this package has described. */
-export function* addTerms(context: VerbContext, keys: readonly Key[]): Steps<void> {
-  for (const key of keys) {
-    const stored = yield* lockedDetails(context, key);
-    if (stored) yield* together(termInserts(context, key, stored.title, stored.labels));
-  }
 }
 
 /** Locks a session and reads its details; `undefined` if there is no such session. */

@@ -7,7 +7,6 @@ import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from '../transactions/lookup.js';
 import type { Query } from '../transactions/prepared.js';
 import { type Key, ownerName } from './session_statements.js';
-import { termInserts } from './terms.js';
 import type { VerbContext } from './verb_context.js';
 import {
   deletionsBeside,
@@ -153,10 +152,7 @@ export class GroupChanges {
       // A program that enforces no foreign keys, as SQLite allows, may have left rows of an earlier session.
       if (engine.kind === 'sqlite')
         this.#removals.push(...deletionsBeside(statements.deleteOne, key));
-      this.#others.push(
-        statements.insertNewDetails.of(details),
-        ...termInserts(this.#context, key, title, labels),
-      );
+      this.#others.push(statements.insertNewDetails.of(details));
     } else if (state === found.session.state) {
       this.#touched.push(values);
     } else {
@@ -166,10 +162,7 @@ export class GroupChanges {
       // The rows that are read for a write have no title, so this one is for a session without one.
       const { deleteOldDetails, insertMissingDetails, setFirstTitle } = statements;
       this.#others.push(deleteOldDetails.of(key), insertMissingDetails.of(key));
-      this.#others.push(
-        setFirstTitle.of({ ...key, title }),
-        ...termInserts(this.#context, key, title),
-      );
+      this.#others.push(setFirstTitle.of({ ...key, title }));
     }
     const time = layout.timeOf(lastUpdateTime);
     if (updated === time && replacedAt === undefined) {

@@ -16,7 +16,6 @@ import {
   stateColumns,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
-import { countTerms, selectWithTerms, type TermRanges, rarestTerms } from './terms.js';
 import type { VerbContext } from './verb_context.js';
 
 /** The most users whose states one query reads. Engines limit the number of a query's parameters. */
@@ -101,19 +100,6 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       .where('side.app_name', '=', value('app'));
     return isOfUser ? query.where('side.user_id', '=', value('user')) : query;
   };
-  /** Selects the sessions with terms in so many ranges. */
-  const fromTerms = (ranges: number) => (value: Value<Owner & TermRanges>) =>
-    database
-      .selectFrom(selectWithTerms(database, value, isOfUser, ranges))
-      .innerJoin('sessions as session', (join) =>
-        join
-          .on('session.app_name', '=', value('app'))
-          .onRef('session.user_id', '=', 'matching.user_id')
-          .onRef('session.id', '=', 'matching.session_id'),
-      )
-      .leftJoin('adk_session_wasm_sessions as side', (join) =>
-        join.on(JOINS_SIDE_TABLE).onRef('side.update_time', '=', 'session.update_time'),
-      );
   const columns = (of: ExpressionBuilder<Aliased, 'session' | 'side'>) =>
     [
       of.ref('session.user_id').as('user_id'),
@@ -165,23 +151,13 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
     };
   };
   const created = sql.ref<StoredTime>('session.create_time');
-  const updated = sql<StoredTime>`coalesce(side.last_update_time, session.update_time)`;
   return {
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
-    countTerms: countTerms(database, isOfUser),
     creation: sessionsBy<Owner>(created, withSideTable, sessionsOf),
     sessions: sessionsBy<Owner>(sql.ref('session.update_time'), fromSessions),
     sideTable: sessionsBy<Owner>(sql.ref('side.last_update_time'), fromSideTable),
-    matching: {
-      createTime: cached((ranges: number) =>
-        sessionsBy<Owner & TermRanges>(created, fromTerms(ranges)),
-      ),
-      lastUpdateTime: cached((ranges: number) =>
-        sessionsBy<Owner & TermRanges>(updated, fromTerms(ranges)),
-      ),
-    },
   };
 }
 
@@ -221,18 +197,14 @@ export function listStatements(database: Database, engine: Engine) {
  * here.
  */
 export function* list(context: VerbContext, request: BuiltInListRequest): Steps<Listing> {
-  const { hasTerms, layout, statements } = context;
+  const { layout, statements } = context;
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
-  const terms = hasTerms ? (request.terms ?? []) : [];
-  const named = { app: appName, user: userId ?? '' };
+  const owner = { app: appName, user: userId ?? '' };
   const { ofAllUsers, ofUser } = statements(listStatements);
   const ofOwner = userId === undefined ? ofAllUsers : ofUser;
-  const { bounds, ranges } = yield* rarestTerms(ofOwner.countTerms, named, terms);
-  const owner = { ...named, ...bounds };
-  const matching = ranges === 0 ? undefined : ofOwner.matching[orderBy](ranges);
   // Absent if the list is merged from two.
-  const single = matching ?? (orderBy === 'createTime' ? ofOwner.creation : undefined);
+  const single = orderBy === 'createTime' ? ofOwner.creation : undefined;
   const timeWithMargin = (milliseconds: number, isBeyond: boolean) =>
     layout.timeOf(Math.max(0, milliseconds + (isBeyond === (order === 'asc') ? MARGIN : -MARGIN)));
   const isAfter = after !== undefined;
@@ -241,9 +213,9 @@ export function* list(context: VerbContext, request: BuiltInListRequest): Steps<
   const first = { ...owner, place, bound: '' };
   const states = statements(sessionStatements);
   const [[app], [user], all, counted, firstTimes] = yield* together([
-    states.app.of(named),
-    userId === undefined ? undefined : states.user.of(named),
-    limit === undefined ? (matching ?? ofOwner.creation).all.of(owner) : undefined,
+    states.app.of(owner),
+    userId === undefined ? undefined : states.user.of(owner),
+    limit === undefined ? ofOwner.creation.all.of(owner) : undefined,
     limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
     limit ? (single ?? ofOwner.sideTable).times([size, order, isAfter]).of(first) : undefined,
   ]);
@@ -282,7 +254,7 @@ export function* list(context: VerbContext, request: BuiltInListRequest): Steps<
   return {
     sessions,
     users: user
-      ? [{ userId: named.user, ...sharedRow(user.state, user.update_time) }]
+      ? [{ userId: owner.user, ...sharedRow(user.state, user.update_time) }]
       : yield* readUsers(context, appName, sessions),
     app: app && sharedRow(app.state, app.update_time),
     total,

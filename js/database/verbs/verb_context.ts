@@ -14,8 +14,6 @@ export interface VerbContext {
   readonly revisions: Revisions;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
-  /** Whether all titles and labels have their terms. */
-  hasTerms: boolean;
 }
 
 /** Makes the statements of a verb, or those that several verbs share. */

@@ -13,7 +13,7 @@ import {
   isSession,
   isUser,
 } from './session_statements.js';
-import { DETAILS, SIDE_TABLE, TERMS } from '../tables/table_names.js';
+import { DETAILS, SIDE_TABLE } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
 
 /** The columns of a new event. */
@@ -62,7 +62,7 @@ export function writeStatements(database: Database, engine: Engine) {
     );
   /** Delete rows of a session, or those of all sessions of a user. */
   const deletions = (isOne: boolean) => {
-    const from = (table: 'events' | typeof SIDE_TABLE | typeof DETAILS | typeof TERMS) =>
+    const from = (table: 'events' | typeof SIDE_TABLE | typeof DETAILS) =>
       new Prepared<Key, never>((value) =>
         database.deleteFrom(table).where(isOne ? isOfSession(value) : isUser(value)),
       );
@@ -70,7 +70,6 @@ export function writeStatements(database: Database, engine: Engine) {
       events: from('events'),
       sideTable: from(SIDE_TABLE),
       details: from(DETAILS),
-      terms: from(TERMS),
       sessions: new Prepared<Key, never>((value) =>
         database.deleteFrom('sessions').where(isOne ? isSession(value) : isUser(value)),
       ),
@@ -255,9 +254,6 @@ export function writeStatements(database: Database, engine: Engine) {
 export type Deletions = ReturnType<typeof writeStatements>['deleteOne'];
 
 /** Returns the queries that delete the rows beside those of `sessions`. */
-export function deletionsBeside(
-  { events, sideTable, details, terms }: Deletions,
-  key: Key,
-): Query[] {
-  return [events, sideTable, details, terms].map((statement) => statement.of(key));
+export function deletionsBeside({ events, sideTable, details }: Deletions, key: Key): Query[] {
+  return [events, sideTable, details].map((statement) => statement.of(key));
 }

@@ -243,7 +243,7 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after, terms }: ListPageRequest,
+    { limit, offset, page, withTotal, orderBy, after }: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
     const wanted = pageNumbers(limit, offset, page);
@@ -257,7 +257,6 @@ export class AdapterStore implements SessionStore {
       ...(!withTotal && { withTotal }),
       ...(orderBy === 'createTime' && { orderBy }),
       ...(after !== undefined && { after }),
-      ...(isBuiltIn && terms !== undefined && { terms }),
     };
     const { sessions, shared, total } = await listThrough(this.#adapter, request, isBuiltIn, call);
     return [sessions, total, shared];

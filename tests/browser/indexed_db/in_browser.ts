@@ -12,6 +12,7 @@ import { deletion } from './writes/deletion.js';
 import { exceptions } from './opening/exceptions.js';
 import { fallback } from './opening/fallback.js';
 import { files } from './reads/files.js';
+import { filteredLists } from './reads/filtered_lists.js';
 import { history } from './pages/history.js';
 import { loss } from './loss/loss.js';
 import { order } from './writes/order.js';
@@ -24,7 +25,6 @@ import { sequel } from './pages/sequel.js';
 import { sequence } from './loss/sequence.js';
 import { serveSite, type Site } from './site.js';
 import { sizes } from './writes/sizes.js';
-import { terms } from './reads/terms.js';
 import { truncations } from './writes/truncations.js';
 import { upgrade } from './opening/upgrade.js';
 import { twoPages } from './pages/two_pages.js';
@@ -49,7 +49,7 @@ const GROUPS = {
   'damaged records': damage,
   'versions and other tabs': schema,
   'databases of version 1': upgrade,
-  'lists by title and labels': terms,
+  'lists by title and labels': filteredLists,
   'walks through what others write': walks,
   'after a bad end': sequel,
   'long sessions': deletion,

@@ -15,7 +15,6 @@ import { listsAsModels, ordersAsJavaScript } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
-import { completesTerms } from './cases/terms.js';
 import { replacesEnds } from './cases/truncations.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
 import { endsWhileSuspended } from './cases/suspended_server.js';
@@ -43,7 +42,6 @@ const run = async (url: string, statement: string) => {
   return rows;
 };
 listsAsModels('MariaDB', newUrl, run);
-completesTerms('MariaDB', newUrl, open, run);
 choosesByTime('MariaDB', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('MariaDB', newUrl, open, run);
 letsProgramsEnd('MariaDB', newUrl);

@@ -17,7 +17,6 @@ import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
 import { retriesSerializationFailures } from './cases/serialization_failures.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startPostgres } from './servers.js';
-import { completesTerms } from './cases/terms.js';
 import { replacesEnds } from './cases/truncations.js';
 import { endsWhileSuspended } from './cases/suspended_server.js';
 
@@ -61,7 +60,6 @@ readsLongSessions(
   run,
 );
 letsProgramsEnd('PostgreSQL', newUrl);
-completesTerms('PostgreSQL', newUrl, open, run);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
 deletesUsersInUse('PostgreSQL', newUrl, open);
 keepsItsLimits('PostgreSQL', newUrl, open);

@@ -13,7 +13,6 @@ import { conforms } from './cases/conforms.js';
 import { listsAsModels } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { knowsRetries } from './cases/retries.js';
-import { completesTerms } from './cases/terms.js';
 import { replacesEnds } from './cases/truncations.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
@@ -39,10 +38,3 @@ replacesEnds('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('a SQLite file', newUrl, open, run);
 letsProgramsEnd('a SQLite file', newUrl);
-completesTerms('a SQLite file', newUrl, open, (url, statement) => {
-  const database = new Sqlite(url.slice('sqlite:'.length));
-  const prepared = database.prepare(statement);
-  const rows = prepared.reader ? prepared.all() : prepared.run();
-  database.close();
-  return rows;
-});

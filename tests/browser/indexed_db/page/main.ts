@@ -6,6 +6,7 @@ import { burst, readStored } from './loss/burst.js';
 import * as connections from './pages/connections.js';
 import { dropServices } from './pages/collect.js';
 import { damageEvent, takeNumber } from './loss/damage.js';
+import { compareLists } from './reads/filtered_lists.js';
 import { deleteLong } from './writes/deletion.js';
 import { interrupt } from './opening/exceptions.js';
 import * as openingExceptions from './opening/opening_exceptions.js';
@@ -22,7 +23,6 @@ import { retry } from './writes/retries.js';
 import * as schema from './opening/schema.js';
 import * as sequel from './pages/sequel.js';
 import * as sequence from './loss/sequence.js';
-import * as terms from './reads/terms.js';
 import { loseReplacement, replaceAnEnd } from './writes/truncations.js';
 import * as upgrade from './opening/upgrade.js';
 import * as sizes from './writes/sizes.js';
@@ -34,6 +34,7 @@ const scenarios = {
   callAtOnce,
   countAtOnce,
   changeByHand,
+  compareLists,
   damageEvent,
   deleteLong,
   dropServices,
@@ -63,7 +64,6 @@ const scenarios = {
   ...sequel,
   ...sequence,
   ...sizes,
-  ...terms,
   ...upgrade,
   ...walks,
 };

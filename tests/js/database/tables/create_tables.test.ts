@@ -218,9 +218,8 @@ async function validIndices(engine: string, url: string): Promise<string[]> {
 
 const OUR_INDICES = [
   ...['adk_session_wasm_by_creation', 'adk_session_wasm_by_last_update'],
-  ...['adk_session_wasm_by_term', 'adk_session_wasm_by_update', 'adk_session_wasm_by_user'],
+  ...['adk_session_wasm_by_update', 'adk_session_wasm_by_user'],
   ...['adk_session_wasm_by_user_creation', 'adk_session_wasm_by_user_last'],
-  'adk_session_wasm_by_user_term',
 ];
 
 /** Opens a database, and waits until its indices are built. */
@@ -342,10 +341,8 @@ describe('Indices of PostgreSQL', () => {
     const [, open] = engines[1] ?? [];
     const { url, run } = (await open?.()) ?? { url: '', run: () => Promise.resolve() };
     await complete('postgresql', url);
-    // Of three tables.
-    await run(
-      ['update', 'last_update', 'term'].map((by) => `drop index adk_session_wasm_by_${by}`),
-    );
+    // Of two tables.
+    await run(['update', 'last_update'].map((by) => `drop index adk_session_wasm_by_${by}`));
     const [reader, watcher] = [1, 2].map(() => new pg.Client({ connectionString: url }));
     assert.ok(reader && watcher);
     await Promise.all([reader.connect(), watcher.connect()]);

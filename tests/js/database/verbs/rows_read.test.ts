@@ -41,10 +41,6 @@ before(async () => {
     insert into adk_session_wasm_sessions (app_name, user_id, session_id, update_time, last_update_time)
       select app_name, user_id, id, update_time, timestampadd(microsecond, -3000, update_time)
       from sessions where app_name = 'listed'`);
-  for (const sessionId of ['s500', 's1000', 's1500']) {
-    const labels = { kind: 'rare' };
-    await service.updateSession({ appName: 'listed', userId: 'ada', sessionId }, { labels });
-  }
   // These had such a row, until an append was later than all events before it.
   await Promise.all(
     Array.from({ length: EVENTS }, async (_, n) => {
@@ -88,10 +84,6 @@ const verbs: Record<string, () => Promise<unknown>> = {
   "a page of a user's sessions": () => secondPage({ ...list, userId: 'ada' }),
   'a page of the last sessions': () => secondPage({ ...list, order: 'desc' }),
   'a page of continued sessions': () => secondPage({ ...list, appName: 'continued' }),
-  'a page by a rare label': async () => {
-    const { sessions } = await service.listSessions({ ...list, labels: { kind: 'rare' } });
-    assert.equal(sessions.length, 3);
-  },
 };
 
 async function secondPage(request: ListSessionsPageRequest): Promise<void> {
