@@ -109,7 +109,7 @@ const nameOf = (number: number): string => `example_${number}.ts`;
 const NEEDS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^ *declare /m, "the reader's own code"],
   [/IndexedDbSessionService|'indexeddb'|\bdocument\./, 'a browser'],
-  [/\.runAsync\(/, 'a model'],
+  [/model: 'gemini/, 'a model'],
   [/\bfetch\(|loadWasm\(/, 'a web server'],
   [/\breadFile\(/, 'a file'],
 ];
