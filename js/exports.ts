@@ -51,7 +51,6 @@ export {
 export type { ContextOptions, ReadonlyContextOptions } from './invocation/context.js';
 export { Invocation } from './invocation/invocation.js';
 export type { AppendOptions, InvocationOptions } from './invocation/invocation.js';
-export { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from './state/scope.js';
 export type { SharedScope } from './state/scope.js';
 export { InMemorySessionService } from './service/in_memory_session_service.js';
 export { IndexedDbSessionService } from './service/indexed_db_session_service.js';

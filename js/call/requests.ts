@@ -87,7 +87,7 @@ export const REQUEST_MEMBERS: {
   createSession: CREATE,
   getOrCreateSession: CREATE,
   getSession: { ...KEY, config: true },
-  listSessions: { ...LISTS, offset: true, page: true, cursor: true, withTotal: true },
+  listSessions: { ...LISTS, page: true, cursor: true, withTotal: true },
   sessions: LISTS,
   listEvents: { ...PAGES, withCount: true },
   listChanges: { ...KEY, since: true, created: true },

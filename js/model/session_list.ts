@@ -20,9 +20,7 @@ export interface ListSessionsRequest<K extends string = string> extends Abortabl
   userId?: string | undefined;
   /** The most sessions of a page; default: all of them. */
   limit?: number | undefined;
-  /** The number of sessions to skip; default 0. */
-  offset?: number | undefined;
-  /** From 1; needs `limit` and wins over `offset`. */
+  /** The number of the page, from 1. Needs `limit`. */
   page?: number | undefined;
   /**
    * The time that the list is ordered by, ties by id. By `createTime` sessions keep their places. Default
@@ -33,7 +31,7 @@ export interface ListSessionsRequest<K extends string = string> extends Abortabl
   order?: 'asc' | 'desc' | undefined;
   /**
    * The {@link SessionsPage.nextCursor} of another page of the same list: the page has the sessions
-   * after it. Needs `limit`, and cannot be given with `offset` or `page`. Each page costs about the
+   * after it. Needs `limit`, and cannot be given with `page`. Each page costs about the
    * same, apart from the total.
    */
   cursor?: string | undefined;
@@ -63,8 +61,7 @@ export interface ListSessionsPageRequest<K extends string = string> extends Omit
   'withTotal'
 > {
   /**
-   * Only sessions with all of these labels. The result has no total, and neither `offset` nor `page` can
-   * be given. Sessions are read until there are enough: a page costs what the sessions up to its end cost.
+   * Only sessions with all of these labels. The result has no total, and `page` cannot be given. Sessions are read until there are enough: a page costs what the sessions up to its end cost.
    */
   labels?: Readonly<Record<string, string>> | undefined;
   /**
@@ -147,7 +144,7 @@ export interface ListSessionsResponse<S extends object = StateShape> extends Ses
  */
 export interface SessionsRequest<K extends string = string> extends Omit<
   ListSessionsPageRequest<K>,
-  'limit' | 'offset' | 'page' | 'cursor' | 'withTotal'
+  'limit' | 'page' | 'cursor' | 'withTotal'
 > {
   /** The sessions that are read at once, at least 1; default 50. */
   limit?: number | undefined;

@@ -52,7 +52,7 @@ interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {
 type Boundary = readonly [page: number, time: number, sessionId: string, userId: string];
 
 /** The page of a request. */
-interface RequestedPage extends Pick<ListPageRequest, 'limit' | 'offset' | 'page' | 'withTotal'> {
+interface RequestedPage extends Pick<ListPageRequest, 'limit' | 'page' | 'withTotal'> {
   /** The number of the page that ends at the cursor; 0 without one. */
   readonly lastPage: number;
   readonly after: TimedPlace | undefined;
@@ -84,8 +84,7 @@ export class SessionLists {
     return whenRead(read, ([records, totalItems, shared]) => {
       const listed = isWalk ? records : records.slice(0, limit);
       const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
-      const before = limit ? Math.floor((page.offset ?? 0) / limit) + page.lastPage : 0;
-      const number = limit ? (page.page ?? before + 1) : 1;
+      const number = limit ? (page.page ?? page.lastPage + 1) : 1;
       const size = limit ?? (withTotal ? totalItems : sessions.length);
       const totalPages = size && Math.ceil(totalItems / size);
       // If a walk gets more sessions than its limit without a filter, it got all that the list has after a place.
@@ -124,7 +123,6 @@ export class SessionLists {
     const chunk = size && Math.min(size, CHUNK);
     const page = {
       limit: chunk,
-      offset: undefined,
       page: undefined,
       withTotal: false,
       after,
@@ -217,16 +215,13 @@ function takePage(
 ): RequestedPage {
   const { cursor } = request;
   const limit = optionalCount('limit', request.limit);
-  const offset = optionalNumber('offset', request.offset);
   const page = optionalNumber('page', request.page);
   const withTotal = optionalBoolean('withTotal', request.withTotal) ?? !isFiltered;
   const isLater = cursor !== undefined || isFiltered;
   const barred =
-    (isLater && page !== undefined && 'page') ||
-    (isLater && offset !== undefined && 'offset') ||
-    (isFiltered && withTotal && 'withTotal');
+    (isLater && page !== undefined && 'page') || (isFiltered && withTotal && 'withTotal');
   if (barred) throw invalid(barred, 'cannot be given with this cursor or filter');
-  const numbers = { limit, offset, page, withTotal };
+  const numbers = { limit, page, withTotal };
   if (cursor === undefined) return { ...numbers, lastPage: 0, after: undefined };
   if (limit === undefined) throw invalid('cursor', 'needs a limit');
   const place = readPlace('cursor', LIST_CURSOR, cursorOwner(list), cursor);

@@ -73,10 +73,10 @@ export class ApiServerStore implements ServerStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, orderBy, after }: ListPageRequest,
+    { limit, page, orderBy, after }: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
-    const wanted = pageNumbers(limit, offset, page);
+    const wanted = pageNumbers(limit, page);
     if (userId === undefined) throw unsupported('lists only the sessions of one user');
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });

@@ -108,17 +108,20 @@ export class HandlerStore implements ServerStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after, description }: ListPageRequest,
+    { limit, page, withTotal, orderBy, after, description }: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
     return this.#connection.limited(call, async (call) => {
-      const wanted = pageNumbers(limit, offset, page);
+      const wanted = pageNumbers(limit, page);
+      // A page of more than a chunk is read from the start of the list.
+      const isChunk = wanted.limit !== undefined && wanted.limit <= CHUNK;
+      const skipped = isChunk ? 0 : wanted.offset;
       // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in
       // descending order such a session would be missing.
-      const isReversed = descending && wanted.limit === undefined && wanted.offset === 0;
+      const isReversed = descending && wanted.limit === undefined;
       const order = descending && !isReversed ? 'desc' : 'asc';
       const { owner, ...query } = listQuery(appName, userId, order, orderBy, description);
-      const most = wanted.limit ?? Infinity;
+      const most = skipped + (wanted.limit ?? Infinity);
       const path = pathTo({ appName }, '/sessions');
       const sessions = new Map<string, ListedSession>();
       const shared = new SharedKeys();
@@ -126,11 +129,10 @@ export class HandlerStore implements ServerStore {
       let cursor =
         after && cursorText(LIST_CURSOR, owner, [0, after[orderBy], after.sessionId, after.userId]);
       do {
-        const isOffset = cursor === undefined && description === undefined;
         const part = {
           limit: Math.min(CHUNK, most - sessions.size),
           withTotal: withTotal && total === undefined,
-          offset: isOffset ? wanted.offset : undefined,
+          page: isChunk && cursor === undefined ? page : undefined,
           cursor,
         };
         const request = { method: 'GET', path, query: { ...query, ...part } } as const;
@@ -147,7 +149,7 @@ export class HandlerStore implements ServerStore {
         // Only a full page has a next one.
         cursor = chunk.sessions.length === 0 ? undefined : chunk.nextCursor;
       } while (cursor !== undefined && sessions.size < most);
-      const listed = [...sessions.values()];
+      const listed = [...sessions.values()].slice(skipped);
       if (isReversed) listed.reverse();
       return [listed, total, shared.states];
     });

@@ -178,7 +178,7 @@ export class ServiceCore {
   readonly deletable: DeletableSessions = {
     list: ({ appName, userId }, { limit, after: place }, call) => {
       const orderBy = 'lastUpdateTime' as const;
-      const numbers = { limit, offset: undefined, page: undefined, withTotal: false };
+      const numbers = { limit, page: undefined, withTotal: false };
       const page = { ...numbers, orderBy, after: place };
       const read = this.callStore<ReadList>(call.signal, (store) =>
         store.list(appName, userId, false, page, call),

@@ -5,38 +5,11 @@
  * session key.
  */
 
-/**
- * Prefix of keys that all users and sessions of an app share.
- *
- * @example
- * ```ts
- * import { APP_PREFIX } from 'adk-session-wasm';
- *
- * const key = `${APP_PREFIX}motd`; // 'app:motd'
- * ```
- */
+/** Prefix of keys that all users and sessions of an app share. */
 export const APP_PREFIX = 'app:';
-/**
- * Prefix of keys that all sessions of one user of an app share.
- *
- * @example
- * ```ts
- * import { USER_PREFIX } from 'adk-session-wasm';
- *
- * const key = `${USER_PREFIX}name`; // 'user:name'
- * ```
- */
+/** Prefix of keys that all sessions of one user of an app share. */
 export const USER_PREFIX = 'user:';
-/**
- * Prefix of keys that live for one invocation and are never stored.
- *
- * @example
- * ```ts
- * import { TEMP_PREFIX } from 'adk-session-wasm';
- *
- * const key = `${TEMP_PREFIX}socket`; // 'temp:socket'
- * ```
- */
+/** Prefix of keys that live for one invocation and are never stored. */
 export const TEMP_PREFIX = 'temp:';
 
 /**
@@ -68,13 +41,6 @@ export const STORED_PREFIXES = Object.entries({
 /**
  * The value that removes its key in a delta. Stored events hold removals in this form, and adk-java
  * uses the same text on the wire.
- *
- * @example
- * ```ts
- * import { createEvent, REMOVED } from 'adk-session-wasm';
- *
- * const event = createEvent({ actions: { stateDelta: { topic: REMOVED } } });
- * ```
  */
 export const REMOVED = '__ADK_SENTINEL_REMOVED__';
 

@@ -135,7 +135,7 @@ export class CoreStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after: last }: ListPageRequest,
+    { limit, page, withTotal, orderBy, after: last }: ListPageRequest,
     { signal, onRetry }: StorageCall,
   ): MaybePromise<ReadList> {
     const place = last && [last[orderBy], last.sessionId, last.userId];
@@ -148,7 +148,7 @@ export class CoreStore implements SessionStore {
           byCreation,
           descending,
           limit,
-          offset,
+          undefined,
           page,
           withTotal,
           place,

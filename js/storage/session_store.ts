@@ -71,7 +71,6 @@ export type ReadList = [
 /** The requested page of a list of sessions, in the numbers that the caller gave. */
 export interface ListPageRequest {
   readonly limit: number | undefined;
-  readonly offset: number | undefined;
   readonly page: number | undefined;
   readonly withTotal: boolean;
   readonly orderBy: ListTime;

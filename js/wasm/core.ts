@@ -243,12 +243,8 @@ interface PageNumbers {
 }
 
 /** @throws SessionError `invalid_argument` if the numbers of a request describe no page */
-export function pageNumbers(
-  limit: number | undefined,
-  offset: number | undefined,
-  page: number | undefined,
-): PageNumbers {
-  const [from = 0, most = NaN] = callCore(() => page_numbers(limit, offset, page));
+export function pageNumbers(limit: number | undefined, page: number | undefined): PageNumbers {
+  const [from = 0, most = NaN] = callCore(() => page_numbers(limit, undefined, page));
   return { offset: from, limit: Number.isNaN(most) ? undefined : most };
 }
 

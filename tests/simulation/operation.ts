@@ -37,7 +37,7 @@ export type Operation =
       readonly userId: string | undefined;
       readonly order: 'asc' | 'desc';
       readonly limit: number | undefined;
-      readonly offset: number;
+      readonly page: number;
     }
   | { readonly kind: 'delete'; readonly key: SessionName }
   | {

@@ -1,6 +1,6 @@
 /** Splits deltas and states by scope, for display. */
 
-import { APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX } from 'adk-session-wasm';
+import { State } from 'adk-session-wasm';
 
 /** The scope of a key. */
 export type Scope = 'session' | 'user' | 'app' | 'temp';
@@ -22,9 +22,9 @@ export interface Change extends Entry {
 }
 
 const PREFIXES: readonly [prefix: string, scope: Scope][] = [
-  [USER_PREFIX, 'user'],
-  [APP_PREFIX, 'app'],
-  [TEMP_PREFIX, 'temp'],
+  [State.USER_PREFIX, 'user'],
+  [State.APP_PREFIX, 'app'],
+  [State.TEMP_PREFIX, 'temp'],
 ];
 
 function toEntry(key: string, value: unknown): Entry {
@@ -55,7 +55,7 @@ export function applyDelta(
   for (const [key, value] of Object.entries(delta)) {
     const before = state.get(key);
     const existed = state.has(key);
-    if (value === REMOVED || value === undefined) {
+    if (value === State.REMOVED || value === undefined) {
       state.delete(key);
       if (existed) changes.push({ ...toEntry(key, before), kind: 'removed' });
     } else {

@@ -275,7 +275,7 @@ export class LocalCopyReader {
 
   /** Lists the copies of a user, or of all users of an app. */
   async list(appName: string, userId: string | undefined): Promise<ListedCopy[]> {
-    const numbers = { limit: undefined, offset: undefined, page: undefined, withTotal: false };
+    const numbers = { limit: undefined, page: undefined, withTotal: false };
     const page = { ...numbers, orderBy: 'lastUpdateTime' } as const;
     const [listed] = await this.at({ appName, userId }, (store, { appName }) =>
       store.list(appName, userId, false, page, {}),

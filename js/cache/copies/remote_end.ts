@@ -121,7 +121,6 @@ export class RemoteEnd {
   async list({ appName, userId }: StateOwner, limit: number): Promise<RemoteList> {
     const page = {
       limit,
-      offset: undefined,
       page: undefined,
       withTotal: true,
       orderBy: 'lastUpdateTime',

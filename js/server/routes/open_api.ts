@@ -88,7 +88,6 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   afterTimestamp: SECONDS,
   olderThan: SECONDS,
   limit: WHOLE,
-  offset: WHOLE,
   page: WHOLE,
   cursor: TEXT,
   label: listOf(TEXT),

@@ -151,7 +151,6 @@ export const SESSION_ROUTES: readonly Route[] = [
     query: [
       'userId',
       'limit',
-      'offset',
       'page',
       'cursor',
       'order',
@@ -170,7 +169,6 @@ export const SESSION_ROUTES: readonly Route[] = [
         appName,
         userId: textIn(query, 'userId'),
         limit,
-        offset: numberIn(query, 'offset'),
         page: numberIn(query, 'page'),
         cursor: textIn(query, 'cursor'),
         order: wordIn(query, 'order', ['asc', 'desc']),

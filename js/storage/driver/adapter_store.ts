@@ -243,10 +243,10 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     descending: boolean,
-    { limit, offset, page, withTotal, orderBy, after }: ListPageRequest,
+    { limit, page, withTotal, orderBy, after }: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
-    const wanted = pageNumbers(limit, offset, page);
+    const wanted = pageNumbers(limit, page);
     const isBuiltIn = this.#builtIn !== undefined;
     const request: BuiltInListRequest = {
       appName,

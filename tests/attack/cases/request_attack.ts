@@ -46,7 +46,7 @@ function oddRequest({ random, key }: World, method: Method): unknown {
     () => (method === 'deleteSession' ? {} : { ...key, sessionId: '', signal: AbortSignal.abort() }),
     () => ({ ...key, appName: '', config: { numRecentEvents: number(), afterTimestamp: number() } }),
     () => (method === 'getSession' ? { ...key, config: { numRecentEvents: number(), afterTimestamp: number() } } : null),
-    () => (method === 'listSessions' ? { appName: key.appName, limit: number(), offset: number(), page: number(), order: random.pick(['asc', 'desc', 'up', null, 7]) } : null),
+    () => (method === 'listSessions' ? { appName: key.appName, limit: number(), page: number(), order: random.pick(['asc', 'desc', 'up', null, 7]) } : null),
     () => (method === 'createSession' ? { ...key, state: { n: 'another' } } : null),
     () => (method === 'createSession' ? { ...key, sessionId: undefined, lastUpdateTime: number() } : null),
     () => (method === 'updateState' ? { ...key, stateDelta: random.pick<unknown>([null, 7, 'x', [], new Map()]) } : null),

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { REMOVED, type Session, type StateShape } from '../../../js/index.js';
+import { State, type Session, type StateShape } from '../../../js/index.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from '../shared_session.js';
 import { countIn, type NewDatabase } from './shared_databases.js';
@@ -39,7 +39,7 @@ export function sharedSessions(title: string, start: () => NewDatabase): void {
       assert.deepEqual(session.events.map(firstText), ['one']);
       await service.appendEvent({
         session,
-        event: userEvent('two', { gone: REMOVED, 'app:n': 1 }),
+        event: userEvent('two', { gone: State.REMOVED, 'app:n': 1 }),
       });
 
       const left = { topic: 'milk', 'user:name': 'Ada', 'app:currency': 'KRW', 'app:n': 1 };
@@ -53,7 +53,7 @@ export function sharedSessions(title: string, start: () => NewDatabase): void {
       const again = await service.getSession(KEY);
       assert.deepEqual(again?.events.map(firstText), ['one', 'two', 'three']);
       assert.deepEqual(again?.state, { ...left, 'user:name': 'Eve' });
-      assert.deepEqual(again?.events[1]?.actions.stateDelta, { gone: REMOVED, 'app:n': 1 });
+      assert.deepEqual(again?.events[1]?.actions.stateDelta, { gone: State.REMOVED, 'app:n': 1 });
     });
 
     it('Python reads the events of createSession in their order, whatever their times', async () => {

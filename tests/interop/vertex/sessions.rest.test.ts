@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 
 import { createEvent as createAdkEvent } from '@google/adk';
 
-import { type Event, REMOVED, type Session, createEvent } from '../../../js/index.js';
+import { type Event, State, type Session, createEvent } from '../../../js/index.js';
 import type { VertexServerOptions } from '../../vertex_server/server.js';
 import { adkSay } from './adk_vertex.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';
@@ -43,7 +43,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     const session = await ours();
     assert.deepEqual(session.state, { ...state, topic: 'milk' });
     assert.deepEqual(session.events.map(firstText), ['one']);
-    const event = userEvent('two', { gone: REMOVED, 'app:n': 1 });
+    const event = userEvent('two', { gone: State.REMOVED, 'app:n': 1 });
     await engine.service.appendEvent({ session, event });
 
     const left = { topic: 'milk', 'user:name': 'Ada', 'app:currency': 'KRW', 'app:n': 1 };
@@ -302,7 +302,7 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     assert.deepEqual(first.state, { own: 1, 'user:a': 1, 'user:c': 3, 'app:b': 2 });
     await engine.service.appendEvent({
       session: first,
-      event: userEvent('y', { 'user:a': REMOVED, 'app:d': 4 }),
+      event: userEvent('y', { 'user:a': State.REMOVED, 'app:d': 4 }),
     });
     assert.deepEqual(first.state, { own: 1, 'user:c': 3, 'app:b': 2, 'app:d': 4 });
     const second = await engine.service.getSession({ ...KEY, sessionId: 's2' });

@@ -11,7 +11,7 @@ import {
   type BaseSessionService,
   createEvent,
   type CreateEventParams,
-  REMOVED,
+  State,
   type Session,
 } from '../../../js/index.js';
 
@@ -61,7 +61,7 @@ export async function fill(url: string): Promise<void> {
   await append(old, {
     id: 'e1',
     timestamp: 1_600_000_000_000.125,
-    actions: { stateDelta: { 'user:name': 'A', 'app:rule': 1, topic: 'coffee', gone: REMOVED } },
+    actions: { stateDelta: { 'user:name': 'A', 'app:rule': 1, topic: 'coffee', gone: State.REMOVED } },
   });
 
   const long = await service.createSession({ ...ada, sessionId: 'long', lastUpdateTime: 1_650_000_000_000, title: 'Long', labels: { kind: 'tea' } });
@@ -79,7 +79,7 @@ export async function fill(url: string): Promise<void> {
   }
   // Replaced later, which leaves its delta where it was.
   await append(long, { id: 'e3', timestamp: 5, actions: { stateDelta: { 'user:name': 'Ada' } } });
-  await service.updateState({ ...ada, sessionId: 'long', stateDelta: { k3: REMOVED, 'app:rule': 2 } });
+  await service.updateState({ ...ada, sessionId: 'long', stateDelta: { k3: State.REMOVED, 'app:rule': 2 } });
 
   await service.createSession({ ...ada, sessionId: 'empty', state: { ['__proto__']: { a: 1 } } });
   const other = await service.createSession({ appName: 'app', userId: 'Ada', sessionId: 'long' });

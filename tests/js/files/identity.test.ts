@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { exportSession, importSession, type SessionFile } from '../../../js/files/index.js';
-import { InMemorySessionService, REMOVED } from '../../../js/index.js';
+import { InMemorySessionService, State } from '../../../js/index.js';
 
 /** A value as JSON parses it: without −0, and with an ordinary member `__proto__`. */
 const json = fc
@@ -32,7 +32,7 @@ const stateKey = fc.oneof(
   fc.string({ unit: 'binary' }).filter((key) => !key.startsWith('temp:')),
 ); // prettier-ignore
 const state = objectOf(stateKey, json);
-const delta = objectOf(stateKey, fc.oneof(json, fc.constant(REMOVED)));
+const delta = objectOf(stateKey, fc.oneof(json, fc.constant(State.REMOVED)));
 
 const part = fc
   .record(

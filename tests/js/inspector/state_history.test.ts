@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createEvent, InMemorySessionService, REMOVED } from '../../../js/index.js';
+import { createEvent, InMemorySessionService, State } from '../../../js/index.js';
 import { readHistory } from '../../../js/inspector/state/state_history.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -23,7 +23,7 @@ describe('The history of a key', () => {
     const events = [
       set('e1', { topic: 'tea' }),
       set('e2', { other: 1 }),
-      set('e3', { topic: REMOVED }),
+      set('e3', { topic: State.REMOVED }),
       set('e4', { topic: { kind: 'green' } }),
     ];
     await service.createSession({ ...KEY, state: { topic: 'coffee' }, events });

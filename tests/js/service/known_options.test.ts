@@ -166,7 +166,6 @@ describe('A misspelt member of a request', () => {
     ['userID', 'userId', 'createSession'],
     ['states', 'state', 'createSession'],
     ['statedelta', 'stateDelta', 'updateState'],
-    ['ofset', 'offset', 'listSessions'],
     ['events', 'event', 'appendEvent'],
   ] as const) {
     it(`${misspelt} of ${method}: ${known} is meant`, async () => {

@@ -11,7 +11,7 @@ import { inspect } from 'node:util';
 import {
   createEvent,
   isSessionError,
-  REMOVED,
+  State,
   type SessionError,
   type SessionErrorCode,
 } from '../../../js/index.js';
@@ -92,7 +92,7 @@ describe('The service of a URI', () => {
     const second = getSessionServiceFromUri(uri);
     const session = await second.getSession(KEY);
     assert.deepEqual(session?.state, { topic: 'tea', 'user:name': 'Ada' });
-    await second.updateState({ ...KEY, stateDelta: { topic: REMOVED } });
+    await second.updateState({ ...KEY, stateDelta: { topic: State.REMOVED } });
     await second.deleteSession({ ...KEY, sessionId: 'none' });
     const { sessions, totalItems } = await second.listSessions({ appName: 'app' });
     assert.equal(totalItems, 1);

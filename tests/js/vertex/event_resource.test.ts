@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { REMOVED } from '../../../js/index.js';
+import { State } from '../../../js/index.js';
 import { fromEventResource, toEventResource } from '../../../js/vertex/events/event_resource.js';
 import { SESSION_EVENT } from '../../vertex_server/messages.js';
 import { parseMessage } from '../../vertex_server/proto_json.js';
@@ -76,7 +76,7 @@ describe('An event', () => {
   it('sends its whole delta, however deep', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 200; level += 1) deep = [deep];
-    const text = asStored({ actions: { stateDelta: { deep, gone: REMOVED } } });
+    const text = asStored({ actions: { stateDelta: { deep, gone: State.REMOVED } } });
     const { actions } = stored(text) as { actions: { stateDelta: unknown } };
     assert.deepEqual(actions.stateDelta, { deep, gone: null });
   });

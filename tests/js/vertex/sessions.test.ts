@@ -7,7 +7,7 @@ import { LlmAgent, Runner } from '@google/adk';
 
 import { asAdkService } from '../../../js/adk/index.js';
 import { exportSession, importSession } from '../../../js/files/index.js';
-import { createEvent, InMemorySessionService, REMOVED } from '../../../js/index.js';
+import { createEvent, InMemorySessionService, State } from '../../../js/index.js';
 import { VertexAiSessionService } from '../../../js/vertex/index.js';
 import {
   startVertexServer,
@@ -243,7 +243,7 @@ describe('Sessions at Vertex AI', () => {
   it('lose a removed key, and other sessions keep it', async () => {
     const session = await service.createSession({ ...KEY, state: { a: 1, 'user:b': 2, c: 3 } });
     const event = createEvent({ author: 'agent' });
-    event.actions.stateDelta = { a: REMOVED, 'user:b': undefined };
+    event.actions.stateDelta = { a: State.REMOVED, 'user:b': undefined };
     await service.appendEvent({ session, event });
     assert.deepEqual(session.state, { c: 3 });
     assert.deepEqual((await service.getSession(KEY))?.state, { c: 3 });

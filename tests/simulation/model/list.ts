@@ -5,15 +5,16 @@ import { mergedState, type ModelSession, textOfSession, type World } from './wor
 /** The result of `listSessions`. */
 export function listText(
   world: World,
-  { appName, userId, order, limit, offset }: Operation & { kind: 'list' },
+  { appName, userId, order, limit, page }: Operation & { kind: 'list' },
   { hasExactTimes }: Rules,
 ): string {
   const found = [...world.sessions.values()]
     .filter(({ key }) => key.appName === appName && key.userId === (userId ?? key.userId))
     .sort(byTime);
   if (order === 'desc') found.reverse();
-  const page = limit === undefined ? found : found.slice(offset, offset + limit);
-  const texts = page.map((session) =>
+  const start = limit === undefined ? 0 : (page - 1) * limit;
+  const listed = limit === undefined ? found : found.slice(start, start + limit);
+  const texts = listed.map((session) =>
     textOfSession(session.key, session.lastUpdateTime, mergedState(world, session), []),
   );
   return textOfList(texts, found.length, hasExactTimes);

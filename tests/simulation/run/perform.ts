@@ -43,8 +43,8 @@ export async function perform(
       return { value: session && readText(session, rules), session };
     }
     case 'list': {
-      const { appName, userId, order, limit, offset } = operation;
-      const page = limit === undefined ? {} : { limit, offset };
+      const { appName, userId, order, limit, page: number } = operation;
+      const page = limit === undefined ? {} : { limit, page: number };
       const list = await service.listSessions({ appName, ...(userId !== undefined && { userId }), order, ...page, signal }); // prettier-ignore
       const texts = list.sessions.map((session) => readText(session, rules));
       return { value: textOfList(texts, list.totalItems, rules.hasExactTimes) };

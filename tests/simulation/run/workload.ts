@@ -88,7 +88,7 @@ export class Workload {
           userId: random.isLikely(0.5) ? userId : undefined,
           order: random.pick(['asc', 'desc']),
           limit: isPaged ? random.below(3) : undefined,
-          offset: isPaged ? random.below(3) : 0,
+          page: isPaged ? 1 + random.below(3) : 1,
         };
       }
       case 'update':

@@ -6,7 +6,7 @@ import {
   InMemorySessionService,
   type NewEvent,
   openSessionService,
-  REMOVED,
+  State,
   type StorageAdapter,
 } from 'adk-session-wasm';
 import type { LiveService } from 'adk-session-wasm/live';
@@ -43,7 +43,7 @@ export async function teaShop(): Promise<InMemorySessionService> {
       content: { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'find_tea', response: { teas: ['sencha', 'matcha'] } } }] }, // prettier-ignore
     }),
     said('e4', 'guide', 'Sencha and matcha.', { topic: 'green tea', 'user:name': 'Ada', 'app:rule': 'Be kind.', mood: 'good' }), // prettier-ignore
-    said('e5', 'user', 'Thank you!', { mood: REMOVED }),
+    said('e5', 'user', 'Thank you!', { mood: State.REMOVED }),
   ];
   await service.createSession({ ...KEY, state: { topic: 'nothing' }, title: 'Tea', events });
   return service;
