@@ -35,8 +35,9 @@ pub use event::{Event, EventActions};
 pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};
 pub use read::{ListPlace, PageEnd};
 pub use service::{
-    CreateRequest, DeleteRequest, EventCursor, EventsPage, GetRequest, InMemorySessionService,
-    ListEventsRequest, ListRequest, Session, SessionInfo, SessionService, TokenUsage,
+    CreateRequest, DeleteRequest, EventCursor, Events, EventsPage, GetRequest,
+    InMemorySessionService, ListEventsRequest, ListPageRequest, ListRequest, Session, SessionInfo,
+    SessionService, TokenUsage,
 };
 pub use session::{SessionKey, Timestamp};
 pub use state::{KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State};

@@ -8,7 +8,7 @@ use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::Window;
 use adk_session_wasm::read::{ListRequest, Listing, Rows};
 use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::session::SessionHead;
+use adk_session_wasm::session::{Description, SessionHead};
 use adk_session_wasm::storage::{Deletion, Found, Storage, Target, Write};
 use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
@@ -150,12 +150,12 @@ async fn a_storage_whose_revisions_have_no_next_one_is_told_so() -> Result<(), E
     let create = CreateRequest {
         app_name: "shop".into(),
         user_id: "ada".into(),
-        events: vec![Event::new("first")],
         ..CreateRequest::default()
     };
+    let events = vec![Event::new("first")];
     let delta = [("app:a".to_owned(), 1.into())].into();
     let errors = [
-        service.create(create).await.err(),
+        service.create_with(create, events, Description::default()).await.err(),
         service.append_event_to(&key, Event::new("second")).await.err(),
         service.update_state("shop", None, delta).await.err(),
     ];

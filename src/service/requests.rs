@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::core::event::Event;
 use crate::core::read::ListPlace;
-use crate::core::session::{Description, Timestamp};
+use crate::core::session::Timestamp;
 
 /// A request to create a session.
 #[derive(Debug, Clone, Default)]
@@ -19,10 +18,6 @@ pub struct CreateRequest {
     pub session_id: Option<String>,
     /// The initial state. It is split by scope; `temp:` keys are dropped.
     pub state: HashMap<String, Value>,
-    /// The events that the session begins with. Their deltas change the initial state, in order.
-    pub events: Vec<Event>,
-    /// The title and the labels.
-    pub description: Description,
 }
 
 /// A request to read a session and some of its events.
@@ -47,6 +42,34 @@ pub struct ListRequest {
     pub app_name: String,
     /// The user of the app. [`SessionService::list_app`](super::SessionService::list_app) lists all users, so a forgotten user id
     /// never lists all sessions.
+    pub user_id: String,
+}
+
+/// A request for a page of a user's sessions, oldest update first.
+///
+/// ```
+/// use adk_session_wasm::{CreateRequest, InMemorySessionService, ListPageRequest, SessionService};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// let service = InMemorySessionService::new();
+/// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// for _ in 0..3 {
+///     let (app_name, user_id) = (app_name.clone(), user_id.clone());
+///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// }
+/// let first = ListPageRequest { app_name, user_id, limit: Some(2), ..Default::default() };
+/// let page = service.list_page(first.clone()).await?;
+/// assert_eq!(page.len(), 2);
+/// let after = page.last().map(|session| session.place());
+/// assert_eq!(service.list_page(ListPageRequest { after, ..first }).await?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ListPageRequest {
+    /// The app.
+    pub app_name: String,
+    /// The user of the app.
     pub user_id: String,
     /// The most sessions to return; `None` for all.
     pub limit: Option<usize>,

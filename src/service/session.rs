@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::ops::Deref;
+use std::slice::Iter;
 
 use serde_json::{Map, Value};
 
@@ -26,8 +28,8 @@ use crate::service::text_service::ReadSession;
 /// let create = CreateRequest {
 ///     app_name: "shop".into(),
 ///     user_id: "ada".into(),
+///     session_id: None,
 ///     state: [("topic".to_owned(), "tea".into())].into(),
-///     ..Default::default()
 /// };
 /// let session = service.create(create).await?;
 /// assert_eq!(session.state().get("topic"), Some("tea".into()));
@@ -41,7 +43,7 @@ use crate::service::text_service::ReadSession;
 pub struct Session {
     key: SessionKey,
     state: Map<String, Value>,
-    events: Vec<Event>,
+    events: Events,
     head: SessionHead,
     description: Description,
 }
@@ -74,7 +76,7 @@ impl Session {
     }
 
     /// Returns the requested events, in append order.
-    pub fn events(&self) -> &[Event] {
+    pub fn events(&self) -> &Events {
         &self.events
     }
 
@@ -83,7 +85,7 @@ impl Session {
         self.head.last_update_time
     }
 
-    /// Returns its place in lists, for [`ListRequest::after`](crate::ListRequest::after).
+    /// Returns its place in lists, for [`ListPageRequest::after`](crate::ListPageRequest::after).
     pub fn place(&self) -> ListPlace {
         ListPlace::new(self.last_update_time(), self.id(), self.user_id())
     }
@@ -104,8 +106,58 @@ impl Session {
     pub(super) fn read(stored: ReadSession) -> Result<Self, Error> {
         let ReadSession { key, head, state, events, description } = stored;
         let state = read_state(&state, || format!("state of session {:?}", key.session_id))?;
-        let events = read_events(&key.session_id, events)?;
+        let events = Events(read_events(&key.session_id, events)?);
         Ok(Self { key, head, state, events, description })
+    }
+}
+
+/// A session's events, in append order. They are read as a slice.
+///
+/// ```
+/// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// let service = InMemorySessionService::new();
+/// let (app_name, user_id) = ("shop".into(), "ada".into());
+/// let create = CreateRequest { app_name, user_id, ..Default::default() };
+/// let session = service.create_with(create, vec![Event::new("i-1")], Default::default()).await?;
+/// let events = session.events();
+/// assert_eq!(events.len(), 1);
+/// assert_eq!(events[0].invocation_id, "i-1");
+/// assert_eq!(events.all(), events.to_vec());
+/// assert_eq!(events.at(1), None);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Events(Vec<Event>);
+
+impl Events {
+    /// Returns a copy of all events.
+    pub fn all(&self) -> Vec<Event> {
+        self.0.clone()
+    }
+
+    /// Returns the event at an index, from 0.
+    pub fn at(&self, index: usize) -> Option<&Event> {
+        self.0.get(index)
+    }
+}
+
+impl Deref for Events {
+    type Target = [Event];
+
+    fn deref(&self) -> &[Event] {
+        &self.0
+    }
+}
+
+impl<'a> IntoIterator for &'a Events {
+    type Item = &'a Event;
+    type IntoIter = Iter<'a, Event>;
+
+    fn into_iter(self) -> Iter<'a, Event> {
+        self.0.iter()
     }
 }
 

@@ -73,8 +73,7 @@ pub trait SessionService {
     ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
     /// }
     /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
-    /// let list = ListRequest { app_name, user_id, ..Default::default() };
-    /// assert_eq!(service.list(list).await?.len(), 2);
+    /// assert_eq!(service.list(ListRequest { app_name, user_id }).await?.len(), 2);
     /// assert_eq!(service.list_app("shop", Some(10), None).await?.len(), 3);
     /// # Ok(())
     /// # }

@@ -12,8 +12,8 @@ use crate::service::session::read_events;
 use crate::service::text_service::{ReadEvents, TextService};
 use crate::service::to_text::{new_delta, new_event};
 use crate::service::{
-    CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
-    SessionService,
+    CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListPageRequest,
+    ListRequest, Session, SessionService,
 };
 
 /// A session service in memory. [`SessionService`] has an example.
@@ -43,8 +43,44 @@ impl<S: Storage> StoredSessionService<S> {
         self.texts.storage()
     }
 
+    /// Creates a session that begins with events, and has a title and labels. The deltas of the events
+    /// change the initial state, in order.
+    ///
+    /// # Errors
+    /// The same as [`SessionService::create`]. Fails with `invalid_argument` as well if two events have one
+    /// id.
+    ///
+    /// ```
+    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService};
+    /// use adk_session_wasm::session::Description;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let create = CreateRequest { app_name, user_id, ..Default::default() };
+    /// let description = Description { title: Some("Tea".to_owned()), ..Default::default() };
+    /// let events = vec![Event::new("invocation-1"), Event::new("invocation-1")];
+    /// let session = service.create_with(create, events, description).await?;
+    /// assert_eq!(session.events().len(), 2);
+    /// assert_eq!(session.description().title.as_deref(), Some("Tea"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn create_with(
+        &self,
+        request: CreateRequest,
+        events: Vec<Event>,
+        description: Description,
+    ) -> Result<Session, Error> {
+        let (key, new) = new_session(request)?;
+        let stored = events.into_iter().filter(|event| !event.partial);
+        let events = stored.map(new_event).collect::<Result<_, _>>()?;
+        let new = NewSession { events, description, ..new };
+        Session::read(self.texts.create_session(key, new).await?)
+    }
+
     /// Returns the session with that id and all its events, or creates it. Concurrent calls get one
-    /// session and no error. State, events and description are used only to create it.
+    /// session and no error. The state is used only to create it.
     ///
     /// # Errors
     /// The same as [`SessionService::create`], except `already_exists`.
@@ -60,7 +96,6 @@ impl<S: Storage> StoredSessionService<S> {
     ///         user_id: "ada".into(),
     ///         session_id: Some("latest".into()),
     ///         state: [("topic".to_owned(), topic.into())].into(),
-    ///         ..Default::default()
     ///     };
     ///     let session = service.get_or_create(create).await?;
     ///     assert_eq!(session.state().get("topic"), Some("tea".into()));
@@ -154,7 +189,18 @@ impl<S: Storage> StoredSessionService<S> {
         if write.described()? { Ok(()) } else { Err(Error::NotFound { session_id }) }
     }
 
-    async fn list_page(
+    /// Lists a page of a user's sessions as [`SessionService::list`] does. Pages by
+    /// [`ListPageRequest::after`] cost the same wherever they begin.
+    ///
+    /// # Errors
+    /// The same as [`SessionService::list`].
+    pub async fn list_page(&self, request: ListPageRequest) -> Result<Vec<Session>, Error> {
+        let ListPageRequest { app_name, user_id, limit, offset, after } = request;
+        check_owner(&app_name, Some(&user_id))?;
+        self.list_of(app_name, Some(user_id), after, limit, offset).await
+    }
+
+    async fn list_of(
         &self,
         app_name: String,
         user_id: Option<String>,
@@ -193,9 +239,8 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
     }
 
     async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error> {
-        let ListRequest { app_name, user_id, limit, offset, after } = request;
-        check_owner(&app_name, Some(&user_id))?;
-        self.list_page(app_name, Some(user_id), after, limit, offset).await
+        let ListRequest { app_name, user_id } = request;
+        self.list_page(ListPageRequest { app_name, user_id, ..Default::default() }).await
     }
 
     async fn list_app(
@@ -204,7 +249,7 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
         limit: Option<usize>,
         offset: Option<usize>,
     ) -> Result<Vec<Session>, Error> {
-        self.list_page(app_name.to_owned(), None, None, limit, offset).await
+        self.list_of(app_name.to_owned(), None, None, limit, offset).await
     }
 
     async fn list_events(&self, request: ListEventsRequest) -> Result<EventsPage, Error> {
@@ -246,13 +291,11 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
 
 /// Takes the request apart. A missing or blank id becomes a fresh one.
 fn new_session(request: CreateRequest) -> Result<(SessionKey, NewSession), Error> {
-    let CreateRequest { app_name, user_id, session_id, state, events, description } = request;
+    let CreateRequest { app_name, user_id, session_id, state } = request;
     let id = session_id.filter(|id| !id.trim().is_empty()).unwrap_or_else(platform::new_id);
     let key = SessionKey::new(app_name, user_id, id)?;
     let state = new_delta("state", &state)?;
-    let stored = events.into_iter().filter(|event| !event.partial);
-    let events = stored.map(new_event).collect::<Result<_, _>>()?;
-    Ok((key, NewSession { events, description, ..NewSession::new(state, Timestamp::now()) }))
+    Ok((key, NewSession::new(state, Timestamp::now())))
 }
 
 /// Returns the key of a session; `None` if its id is invalid, so that it names no session.

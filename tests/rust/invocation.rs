@@ -60,7 +60,6 @@ pub(super) async fn fixture(state: Value) -> (TestService, Session) {
         user_id: "user".into(),
         session_id: Some("s".into()),
         state: serde_json::from_value(state).unwrap(),
-        ..Default::default()
     };
     let session = service.create(create).await.unwrap();
     (service, session)
@@ -104,7 +103,7 @@ async fn an_append_completes_the_event() {
     assert_eq!(event.id.len(), 36);
     assert_eq!((&*event.invocation_id, &*event.author), ("e-1", "guide"));
     assert_eq!(event.branch.as_deref(), Some("root.guide"));
-    assert_eq!(stored(&service).await.events(), [event]);
+    assert_eq!(stored(&service).await.events().all(), [event]);
 }
 
 #[tokio::test]
@@ -226,7 +225,7 @@ async fn concurrent_appends_are_stored_in_the_order_of_their_calls() {
         invocation.append(&service, event(), Some(&mut a), None),
         invocation.append(&service, event(), Some(&mut b), None),
     );
-    assert_eq!(stored(&service).await.events(), [first.unwrap(), second.unwrap()]);
+    assert_eq!(stored(&service).await.events().all(), [first.unwrap(), second.unwrap()]);
     assert_eq!(stored(&service).await.state().get("k"), Some("newer".into()));
 }
 

@@ -7,6 +7,9 @@
     reason = "clippy takes helpers of tests for the program"
 )]
 
+extern crate adk_session_wasm as adk_session;
+
+mod adk_rust_documents;
 mod artifacts;
 mod invocation;
 mod same_json;

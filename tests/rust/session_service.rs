@@ -54,7 +54,6 @@ async fn state_of_200_levels_is_stored_and_deeper_state_is_refused() {
         user_id: "user".into(),
         session_id: None,
         state: [("k".to_owned(), nested(201))].into(),
-        ..Default::default()
     };
     assert_eq!(service.create(create).await.unwrap_err().code(), "unserializable");
 }
@@ -68,7 +67,7 @@ async fn an_event_of_250_levels_is_stored_and_a_deeper_one_is_refused() {
     event.other.insert("mine".into(), nested(249));
     event.actions.other.insert("mine".into(), nested(248));
     service.append_event("s", event.clone()).await.unwrap();
-    assert_eq!(service.get(get_request("s")).await.unwrap().events(), [event.clone()]);
+    assert_eq!(service.get(get_request("s")).await.unwrap().events().all(), [event.clone()]);
     event.actions.other.insert("mine".into(), nested(249));
     let refused = service.append_event("s", event).await.unwrap_err();
     assert_eq!(refused.to_string(), "event: it nests more than 250 levels");
@@ -113,13 +112,7 @@ async fn stored_keys_have_the_same_order_in_every_run() {
     new_session(&service, "user", "s").await;
     service.append_event("s", event_with(json!(state))).await.unwrap();
     let (app_name, user_id) = ("app".to_owned(), "other".to_owned());
-    let create = CreateRequest {
-        app_name,
-        user_id,
-        session_id: Some("t".into()),
-        state,
-        ..Default::default()
-    };
+    let create = CreateRequest { app_name, user_id, session_id: Some("t".into()), state };
     service.create(create).await.unwrap();
     for (user_id, id) in [("user", "s"), ("other", "t")] {
         let (app_name, user_id, session_id) = ("app".into(), user_id.into(), id.into());
@@ -253,14 +246,10 @@ async fn the_info_of_a_session_takes_odd_metadata_as_it_is() {
 async fn a_created_session_is_described_as_it_is_stored() {
     let service = InMemorySessionService::new();
     let (first_title, labels) = (Some("First".to_owned()), Some(String::new()));
-    let create = CreateRequest {
-        app_name: "app".into(),
-        user_id: "user".into(),
-        session_id: Some("s".into()),
-        description: Description { first_title, labels, ..Description::default() },
-        ..CreateRequest::default()
-    };
-    let created = service.create(create).await.unwrap();
+    let (app_name, user_id, session_id) = ("app".into(), "user".into(), Some("s".into()));
+    let create = CreateRequest { app_name, user_id, session_id, ..CreateRequest::default() };
+    let description = Description { first_title, labels, ..Description::default() };
+    let created = service.create_with(create, Vec::new(), description).await.unwrap();
     let read = service.get(get_request("s")).await.unwrap();
     assert_eq!(read.description().title.as_deref(), Some("First"));
     assert_eq!(created.description(), read.description());
