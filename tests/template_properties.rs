@@ -123,18 +123,11 @@ proptest! {
     }
 
     #[test]
-    fn an_escaped_placeholder_prints_literally(text in templates()) {
-        // Backslashes that stand there already are doubled, so that one more escapes.
-        let template = Template::new(text.as_str());
-        let mut escaped = String::new();
-        let mut from = 0;
-        for found in template.placeholders() {
-            escaped += &text[from..found.start];
-            escaped += &"\\".repeat(found.backslashes + 1);
-            from = found.start;
-        }
-        escaped += &text[from..];
+    fn an_escaped_text_prints_unchanged(text in texts()) {
+        let escaped = Template::escape(&text);
         prop_assert_eq!(render(&escaped, "no").ok(), Some(text.clone()));
+        let within = format!("{{a}}: {escaped} {{b}}");
+        prop_assert_eq!(render(&within, "<value>").ok(), Some(format!("<value>: {text} <value>")));
     }
 
     #[test]

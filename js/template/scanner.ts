@@ -57,6 +57,20 @@ const NUMBERS_PER_PLACEHOLDER = 6;
 const OPTIONAL_FLAG = 1;
 const ARTIFACT_FLAG = 2;
 
+/** Returns a template that prints `text` unchanged. */
+export function escapeTemplate(text: string): string {
+  const positions = scanTemplate(text);
+  let escaped = '';
+  let copiedTo = 0;
+  for (let first = 0; first < positions.length; first += NUMBERS_PER_PLACEHOLDER) {
+    const [start = 0, , , , , backslashes = 0] = positions.subarray(first);
+    // Those before a placeholder are halved when it is printed, and one more escapes it.
+    escaped += text.slice(copiedTo, start) + '\\'.repeat(backslashes + 1);
+    copiedTo = start;
+  }
+  return escaped + text.slice(copiedTo);
+}
+
 /**
  * Parses a template. In the texts, backslashes are halved already and escaped placeholders are
  * literal.

@@ -12,6 +12,7 @@ import {
   makeKeyReader,
 } from './context.js';
 import {
+  escapeTemplate,
   type Placeholder,
   scan,
   type ScannedTemplate,
@@ -64,10 +65,32 @@ export class Template {
    * @throws SessionError `invalid_argument` if `text` is not a string
    */
   constructor(text: string) {
-    if (typeof text !== 'string') {
-      throw invalidValue('template', 'must be a string', text);
-    }
-    this.text = text;
+    this.text = requireText(text);
+  }
+
+  /**
+   * Returns a template that prints `text` unchanged, whatever braces and backslashes it has. So a template
+   * may contain a text from elsewhere.
+   *
+   * The text around it must not add to its braces and backslashes: a brace of that text may form a
+   * placeholder with one that stands alone in `text`. There, store `text` in the state instead: values are
+   * never expanded.
+   *
+   * @param text - The text to print.
+   * @throws SessionError `invalid_argument` if `text` is not a string
+   *
+   * @example
+   * ```ts
+   * import { injectSessionState, Template } from 'adk-session-wasm';
+   *
+   * const rules = 'Write {"name": {name}}.';
+   * const template = `Help {user:name}. ${Template.escape(rules)}`;
+   * await injectSessionState(template, { state: { 'user:name': 'Ada' } });
+   * // 'Help Ada. Write {"name": {name}}.'
+   * ```
+   */
+  static escape(text: string): string {
+    return escapeTemplate(requireText(text));
   }
 
   /** The placeholders that are printed with a value, in order. Offsets are in UTF-16 code units. */
@@ -167,7 +190,8 @@ export class Template {
       if (part === undefined || part === null) return;
       const name = `artifact.${slot.name}`;
       try {
-        const { text } = part;
+        // A service of a user may give a bare string.
+        const text: unknown = typeof part === 'string' ? part : part.text;
         artifacts.set(slot.name, typeof text === 'string' ? text : printJson(part, name));
       } catch (error) {
         throw unreadable(name, error);
@@ -179,6 +203,11 @@ export class Template {
   #scan(): ScannedTemplate {
     return (this.#scanned ??= scan(this.text));
   }
+}
+
+function requireText(text: string): string {
+  if (typeof text !== 'string') throw invalidValue('template', 'must be a string', text);
+  return text;
 }
 
 function printValue(value: unknown, name: string): string {

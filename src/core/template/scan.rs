@@ -48,6 +48,31 @@ impl Template {
         Self { text, slots }
     }
 
+    /// Returns a template that prints `text` unchanged, whatever braces and backslashes it has. So a
+    /// template may contain a text from elsewhere.
+    ///
+    /// The text around it must not add to its braces and backslashes: a brace of that text may form a
+    /// placeholder with one that stands alone in `text`. There, store `text` in the state instead:
+    /// values are never expanded.
+    ///
+    /// ```
+    /// # use adk_session_wasm::template::Template;
+    /// assert_eq!(Template::escape(r"{name} {a-b} C:\{dir}"), r"\{name} {a-b} C:\\\{dir}");
+    /// ```
+    #[must_use]
+    pub fn escape(text: &str) -> String {
+        let mut escaped = String::with_capacity(text.len());
+        let mut copied = 0;
+        for Slot { range, backslashes, .. } in scan(text, |_| ()) {
+            escaped.push_str(text.get(copied..range.start).unwrap_or_default());
+            // Those before a placeholder are halved when it is printed, and one more escapes it.
+            escaped.extend(std::iter::repeat_n('\\', backslashes + 1));
+            copied = range.start;
+        }
+        escaped.push_str(text.get(copied..).unwrap_or_default());
+        escaped
+    }
+
     /// Returns the original text.
     ///
     /// ```
