@@ -98,8 +98,8 @@ class SummaryTracker {
 }
 
 /**
- * Returns whether the event is a message of the user, and not a function's response or a workflow
- * node's input.
+ * Returns whether the event is a message of the user, written or spoken, and not a function's response or a
+ * workflow node's input.
  */
 function isUserMessage(event: StoredEvent): boolean {
   const { author, isCompacted, branch, isolationScope } = event;
@@ -108,7 +108,8 @@ function isUserMessage(event: StoredEvent): boolean {
   // `user`.
   if (branch !== undefined || isolationScope !== undefined) return false;
   const parts = partsOf(event);
-  return parts.length > 0 && !parts.some((part) => isObject(part.functionResponse));
+  if (parts.length === 0) return isObject(event.inputTranscription);
+  return !parts.some((part) => isObject(part.functionResponse));
 }
 
 /**

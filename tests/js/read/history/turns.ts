@@ -20,6 +20,9 @@ export const asks = (id: string, more?: Partial<Event>): Event =>
   event(id, 'user', [{ text: id }], more);
 export const tells = (id: string, more?: Partial<Event>): Event =>
   event(id, 'guide', [{ text: id }], more);
+/** What the user said in a live session. */
+export const speaks = (id: string): Event =>
+  createEvent({ id, author: 'user', inputTranscription: { text: id, finished: true } });
 export const calls = (id: string, ...called: string[]): Event =>
   event(id, 'guide', called.map((id) => ({ functionCall: { id, name: 'tool', args: {} } }))); // prettier-ignore
 export const answers = (id: string, called: string, author = 'guide'): Event =>

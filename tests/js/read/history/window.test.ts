@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import type { Event, Session } from '../../../../js/index.js';
 import { failure, KEY, overStorages, stored } from '../../service/fixture.js';
-import { asks, tells, calls, answers, turns, ids, holding } from './turns.js';
+import { asks, tells, speaks, calls, answers, turns, ids, holding } from './turns.js';
 
 overStorages('The option `history`', (open) => {
   it('returns the last events, from the user message that began their turn', async () => {
@@ -16,6 +16,17 @@ overStorages('The option `history`', (open) => {
   it('returns exactly the requested number if a turn begins there', async () => {
     const service = await holding(open, 4, turns(0, 30));
     assert.deepEqual(ids(await service.getSession(KEY)), ['q28', 'a28', 'q29', 'a29']);
+  });
+
+  it('limits a spoken session as a written one', async () => {
+    const spoken = Array.from({ length: 40 }, (_, number) => [
+      speaks(`q${number}`),
+      tells(`a${number}`),
+      tells(`b${number}`),
+    ]);
+    const service = await holding(open, 4, spoken.flat());
+    const last = ['q38', 'a38', 'b38', 'q39', 'a39', 'b39'];
+    assert.deepEqual(ids(await service.getSession(KEY)), last);
   });
 
   it('returns the current state, and a handle that can append', async () => {
