@@ -234,7 +234,7 @@ proptest! {
             for (number, (entries, pick)) in deltas.iter().zip(&picks).enumerate() {
                 let event = event(number, &delta_text(entries, number % 2 == 0));
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-                let write = Write::append(key(*pick), position, policy, vec![event], Timestamp::now());
+                let write = Write::append(key(*pick), position, policy, vec![event]);
                 service.write(write).await.unwrap().appended().unwrap();
                 for (key, value) in entries {
                     match scope_of(key) {

@@ -42,9 +42,9 @@ fn windows() -> impl Strategy<Value = Window> {
 /// An event: its id, its time, and its text.
 type Given = (u8, Timestamp, u8);
 
-fn batches() -> impl Strategy<Value = Vec<(Vec<Given>, Timestamp)>> {
+fn batches() -> impl Strategy<Value = Vec<Vec<Given>>> {
     let event = (0u8..12, times(), 0u8..3);
-    prop::collection::vec((prop::collection::vec(event, 0..4), times()), 0..12)
+    prop::collection::vec(prop::collection::vec(event, 0..4), 0..12)
 }
 
 fn text_of((id, time, says): Given) -> String {
@@ -78,7 +78,7 @@ proptest! {
             let created = service.create_session(key.clone(), NewSession::new(Delta::default(), time(2.0))).await.unwrap();
             let mut head = created.head;
             let mut naive: Vec<Given> = Vec::new();
-            for (batch, now) in batches {
+            for batch in batches {
                 let mut time = head.last_update_time;
                 for given in &batch {
                     match naive.iter_mut().find(|event| event.0 == given.0) {
@@ -86,11 +86,11 @@ proptest! {
                         Some(replaced) => *replaced = *given,
                         None => naive.push(*given),
                     }
-                    time = time.max(given.1.min(now));
+                    time = time.max(given.1);
                 }
                 let events = batch.into_iter().map(new_event).collect();
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-                let write = Write::append(key.clone(), position, policy, events, now);
+                let write = Write::append(key.clone(), position, policy, events);
                 let appended = service.write(write).await.unwrap().appended().unwrap();
                 prop_assert!(appended.head.last_update_time >= head.last_update_time);
                 prop_assert!(appended.head.revision >= head.revision);
@@ -129,7 +129,7 @@ proptest! {
                 }
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
                 let events = vec![new_event(given)];
-                let write = Write::append(key.clone(), position, policy, events, time(2.0));
+                let write = Write::append(key.clone(), position, policy, events);
                 service.write(write).await.unwrap().appended().unwrap();
             }
             for is_forward in [true, false] {
@@ -210,7 +210,7 @@ proptest! {
                         let event = new_event((id, time, 0));
                         let (position, policy) = (HandlePosition::Latest, StalePolicy::Merge);
                         let events = vec![event];
-                        let write = Write::append(key, position, policy, events, Timestamp::MAX);
+                        let write = Write::append(key, position, policy, events);
                         service.write(write).await.unwrap().appended().unwrap();
                         if !by_creation {
                             naive[at].2 = naive[at].2.max(time);

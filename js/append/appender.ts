@@ -126,7 +126,7 @@ export class Appender {
     stateDelta: unknown,
     { signal, onRetry }: StorageCall,
   ): MaybePromise<void> {
-    const { rules, clock, feed, call, calls } = this.#parts;
+    const { rules, feed, call, calls } = this.#parts;
     const events: EventSnapshot[] = [];
     const take = (delta: unknown): string => {
       // Set as given: the snapshot refuses an invalid delta.
@@ -146,7 +146,6 @@ export class Appender {
         expectedRevision: undefined,
         events,
         firstTitle: undefined,
-        now: clock(),
         compute: computation?.run,
         signal,
         onRetry,
@@ -189,7 +188,7 @@ export class Appender {
   /** Prepares what is stored, and the changes of the handle after the commit. */
   #prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
-    const { clock, feed } = this.#parts;
+    const { feed } = this.#parts;
     const { writer, policy } = rules;
     const remote = Object.hasOwn(rules, 'remote') ? rules.remote : undefined;
     const { appName, userId, id: sessionId, lastEventId } = session;
@@ -205,7 +204,6 @@ export class Appender {
         expectedRevision,
         events: reduced.map(({ snapshot }) => snapshot),
         firstTitle,
-        now: clock(),
         compute: undefined,
         signal,
         onRetry,

@@ -6,7 +6,7 @@
  * |---|---|
  * | a session's `revision` | `sessions.update_time`, in microseconds since 1970; see `revisions.ts` for sessions where Python left it or set it back |
  * | `created` | `create_time`, likewise |
- * | `lastUpdateTime` | `update_time`; if that had to be later, a row of the side table `adk_session_wasm_sessions` |
+ * | `lastUpdateTime` | `update_time`; if that is another time, a row of the side table `adk_session_wasm_sessions` |
  * | `title`, `labels`, `initialState` | a row of our table `adk_session_wasm_details`; see its type in `tables.ts` |
  * | an event's `seq` | `events.timestamp`, in microseconds |
  * | an event's `revision` | the same; for a replaced event a number in `event_data` |
@@ -31,7 +31,7 @@
  * | details | `adk_session_wasm_details` |
  *
  * - Every write raises `update_time`, if only by a microsecond. Python tells by it that a session which it
- *   holds is stale. It equals `lastUpdateTime` if that is later than every time before.
+ *   holds is stale. It equals `lastUpdateTime` if that is later than every time before, and not in the future.
  * - Python orders events by the column, so `timestamp` grows with each append of ours, whatever the event's
  *   own time. On SQLite events are read in the order of their rows: an event of a Python whose clock is
  *   behind stands where it was appended. On servers it stands earlier, as it does for Python. A handle that

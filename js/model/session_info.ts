@@ -56,8 +56,8 @@ export interface TokenUsage {
  */
 export interface SessionInfo<S extends object = StateShape> {
   /**
-   * The first `lastUpdateTime` of the session, in milliseconds since 1970. In SQL databases it is the column
-   * `create_time`. Absent if the storage does not keep it, as an adapter may.
+   * The first `lastUpdateTime` of the session, but no later than its creation: milliseconds since 1970. In SQL
+   * databases it is the column `create_time`. Absent if the storage does not keep it, as an adapter may.
    */
   createTime?: number;
   /** Milliseconds since 1970. */

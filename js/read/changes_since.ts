@@ -39,7 +39,7 @@ export async function readChanges(
     if (isRecreated || revision < since) return changes;
     if (revision === since) return { ...changes, events: [] };
     const position = { created, revision: since, lastEventId: undefined };
-    const append = { key, position, policy: STALE_POLICIES.merge, events: [], now: 0, ...call };
+    const append = { key, position, policy: STALE_POLICIES.merge, events: [], ...call };
     try {
       const appended = await store.append(append);
       changes.revision = appended[APPENDED.revision];

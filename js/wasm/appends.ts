@@ -26,7 +26,6 @@ export interface Append {
   readonly events: readonly EventSnapshot[];
   /** The title that the session gets if it has none. */
   readonly firstTitle?: string | undefined;
-  readonly now: number;
 }
 
 /** The end of a history that an append removes first. */
@@ -77,11 +76,11 @@ export interface PackedAppends {
   readonly texts: (string | undefined)[] | undefined;
 }
 
-/** Packs a creation like an append: `created` is the time at which the session was last updated. */
+/** Packs a creation like an append: `created` is the time of the session's last update, and `revision` the time now. */
 export function packCreation(session: NewSession, hasTexts: boolean): PackedAppends {
   const { key, events, now, lastUpdateTime = NaN } = session;
-  const position = { created: lastUpdateTime, revision: 0, lastEventId: undefined };
-  return packAppends([{ key, position, policy: STALE_POLICIES.append, events, now }], hasTexts);
+  const position = { created: lastUpdateTime, revision: now, lastEventId: undefined };
+  return packAppends([{ key, position, policy: STALE_POLICIES.append, events }], hasTexts);
 }
 
 /**
@@ -108,7 +107,7 @@ export function packAppends(
   const texts: (string | undefined)[] | undefined = hasTexts ? undefined : [];
   let packed = '';
   for (const append of appends) {
-    const { key, position, policy, expectedRevision = NaN, events, firstTitle = '', now } = append;
+    const { key, position, policy, expectedRevision = NaN, events, firstTitle = '' } = append;
     const truncateAfter = memberOf(append, 'truncateAfter') ?? NaN;
     const delta = memberOf(append, 'delta') ?? '';
     const { appName, userId, sessionId } = key;
@@ -116,7 +115,7 @@ export function packAppends(
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
     packed += appName + userId + sessionId + last + firstTitle + delta;
     numbers.push(appName.length, userId.length, sessionId.length, last.length, firstTitle.length);
-    numbers.push(delta.length, created, revision, policy, expectedRevision, truncateAfter, now);
+    numbers.push(delta.length, created, revision, policy, expectedRevision, truncateAfter);
     numbers.push(events.length);
     for (const { id, timestamp, deltaText, text, whole = '' } of events) {
       packed += id + deltaText;

@@ -92,7 +92,7 @@ impl<S: Storage> Subject<S> {
             NewEvent::new(id.as_str(), time(f64::from(*number)), "{}", text_of(id, *number).into())
         });
         let events = events.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        Ok(Write::append(key(), position, policy, events, time(1000.0)))
+        Ok(Write::append(key(), position, policy, events))
     }
 
     async fn run(&self, write: Write) -> Result<Appended, String> {
@@ -201,7 +201,7 @@ impl<S: Storage> Subject<S> {
             NewEvent::new("b", time(1.0), r#"{"new":9,"user:x":9}"#, text_of("b", 1).into());
         let event = event.map_err(failed)?;
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let write = Write::append(key(), position, policy, vec![event], time(1000.0));
+        let write = Write::append(key(), position, policy, vec![event]);
         self.run(write.truncating(self.seq_at(0)?, parsed(delta)?)).await?;
         let expected = [r#"{"new":2}"#, r#"{"their":3}"#, r#"{"all":4}"#];
         equal("the states", self.state().await?, expected.map(str::to_owned))?;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::read::Window;
-use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
+use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::storage::{MOST_CHANGED, Storage};
 use crate::core::write::{Appended, EventRow, HandlePosition, StalePolicy, Write};
 use crate::service::StoredSessionService;
@@ -72,8 +72,7 @@ impl<S: Storage> StoredSessionService<S> {
             return Ok(unknown);
         }
         let position = HandlePosition::Revision { created, revision: since };
-        let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
-        let write = Write::append(key.clone(), position, policy, Vec::new(), now);
+        let write = Write::append(key.clone(), position, StalePolicy::Merge, Vec::new());
         let changed = match self.texts.write(write).await?.appended() {
             // The session was deleted between the two reads. Another one may have its id.
             Err(Error::NotFound { .. }) => return Ok(unknown),

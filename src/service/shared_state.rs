@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::core::error::Error;
 use crate::core::event::Event;
-use crate::core::session::{SessionKey, Timestamp};
+use crate::core::session::SessionKey;
 use crate::core::state::Delta;
 use crate::core::storage::Storage;
 use crate::core::write::{Computed, HandlePosition, SharedRevisions, StalePolicy, Write};
@@ -128,7 +128,7 @@ impl<S: Storage> StoredSessionService<S> {
             Ok(Computed { delta: computed.delta, text: computed.text })
         };
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let write = Write::append(key.clone(), position, policy, vec![draft], Timestamp::now());
+        let write = Write::append(key.clone(), position, policy, vec![draft]);
         self.texts.write(write.computing(Box::new(compute))).await?.appended()?;
         Ok(())
     }

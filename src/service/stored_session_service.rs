@@ -146,7 +146,7 @@ impl<S: Storage> StoredSessionService<S> {
             return Ok(());
         }
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let mut write = Write::append(key.clone(), position, policy, events, Timestamp::now());
+        let mut write = Write::append(key.clone(), position, policy, events);
         if let Some(revision) = expected {
             write = write.expecting(revision);
         }

@@ -142,7 +142,7 @@ impl Test {
             _ => HandlePosition::Latest,
         };
         let given = events.iter().map(new_event).collect();
-        let write = Write::append(key_of(place), position, policy, given, self.model.time());
+        let write = Write::append(key_of(place), position, policy, given);
         let appended = self.service.write(write).await.map_err(refused)?.appended();
 
         let before = self.model.sessions.get(&place).cloned();
@@ -211,7 +211,6 @@ impl Test {
         unchanged: &[(usize, Revision)],
         head: SessionHead,
     ) -> Result<(), TestCaseError> {
-        let now = self.model.time();
         let mut same = Vec::new();
         let mut still = (events.len() - unchanged.len()) as u64;
         for (position, given) in events.iter().enumerate() {
@@ -225,7 +224,7 @@ impl Test {
             // The events of an append get one revision after the other, up to the session's.
             still -= 1;
             let revision = head.revision - still;
-            let time = session.head.last_update_time.max(given.1.min(now));
+            let time = session.head.last_update_time.max(given.1);
             session.head.last_update_time = time;
             match old {
                 Some(old) => (old.text, old.revision) = (text, revision),

@@ -104,7 +104,6 @@ export class LocalCopies extends LocalCopyReader {
     const request = {
       key: this.keyOf(key),
       policy: STALE_POLICIES.append,
-      now: this.clock(),
       position: { created: -1, revision: 0, lastEventId: undefined },
       ...replacement,
     };

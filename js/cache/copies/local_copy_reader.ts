@@ -250,7 +250,7 @@ export class LocalCopyReader {
     since: number,
   ): Promise<Appended | undefined> {
     const position = { created, revision: since, lastEventId: undefined };
-    const request = { position, policy: STALE_POLICIES.merge, events: [], now: 0 };
+    const request = { position, policy: STALE_POLICIES.merge, events: [] };
     try {
       return await this.at(key, (store, key) => store.append({ key, ...request }));
     } catch (error) {

@@ -71,7 +71,8 @@ function changesApp(decide: Decide): boolean {
  * Calls `decide` with the floor raised to just below the time of the write, so that the new revisions are
  * times. The session's revision should equal its new `lastUpdateTime`, which the request nearly always tells.
  * One call of `decide` is then enough. If that time is not later than the stored revision, the next
- * microsecond is used.
+ * microsecond is used. If it is in the future, the time now is used: revisions that run ahead would stay there,
+ * in this session and, once it is deleted, in all new ones.
  *
  * The request does not tell how many of its events are stored already. Then the time and the number of new
  * revisions come from a first call of `decide`, and a second call uses them.
@@ -83,20 +84,21 @@ function decideOnTime(
   now: number,
 ): Changes | undefined {
   const { session: stored, floor } = found;
-  const expected = millisecondsToMicros(Math.max(lastUpdateTime, stored?.lastUpdateTime ?? 0));
+  const revisionAt = (milliseconds: number) => millisecondsToMicros(Math.min(milliseconds, now));
+  const expected = revisionAt(Math.max(lastUpdateTime, stored?.lastUpdateTime ?? 0));
   const count = Math.max(1, eventIds.length);
   if (lastUpdateTime > 0 && expected - count > Math.max(stored?.revision ?? 0, floor)) {
     const changes = decide(above(found, expected - count));
     const session = changes?.session;
     if (session === undefined) return changes;
-    if (session.revision === millisecondsToMicros(session.lastUpdateTime)) return changes;
+    if (session.revision === revisionAt(session.lastUpdateTime)) return changes;
   }
   const changes = decide(found);
   if (changes === undefined) return undefined;
   const { session } = changes;
   const written = session ? session.revision - Math.max(stored?.revision ?? 0, floor) : 1;
   const last = session?.revision ?? changes.user?.revision ?? changes.app?.revision ?? 0;
-  const time = millisecondsToMicros(session?.lastUpdateTime ?? now);
+  const time = revisionAt(session?.lastUpdateTime ?? now);
   return time <= last ? changes : decide(above(found, time - written));
 }
 

@@ -76,7 +76,7 @@ export class AdapterStore implements SessionStore {
   }
 
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { key, state, events, delta, sharesState, description, now, signal, onRetry } = request;
+    const { key, state, events, delta, sharesState, description, signal, onRetry } = request;
     if (description.title || description.labels) this.#requireDescribe();
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
@@ -87,7 +87,7 @@ export class AdapterStore implements SessionStore {
       write.free();
       return this.#builtIn.createInSteps(this, request, ifAbsent);
     }
-    const parts = { key, signal, onRetry, ...NO_EVENTS, now, events, creation: request };
+    const parts = { key, signal, onRetry, ...NO_EVENTS, events, creation: request };
     const end = () => write.created(ifAbsent) as CreatedSession | undefined;
     const created = await prepareWrite('create', this.#adapter, write, parts, end).run();
     if (created !== undefined) await this.#requireEvents(request, created[0]);
@@ -162,7 +162,7 @@ export class AdapterStore implements SessionStore {
   }
 
   #prepareAppend(request: AppendRequest & Partial<Truncation>): PreparedWrite<Appended> {
-    const { key, position, events, now, firstTitle, compute, signal, onRetry } = request;
+    const { key, position, events, firstTitle, compute, signal, onRetry } = request;
     const truncateAfter = memberOf(request, 'truncateAfter');
     const sharesState = memberOf(request, 'sharesState');
     this.#requireTransactions(compute);
@@ -173,7 +173,7 @@ export class AdapterStore implements SessionStore {
     const creation = undefined;
     // prettier-ignore
     const parts = {
-      key, now, events, creation, firstTitle, lastEventId, truncateAfter, sharesState, signal, onRetry,
+      key, events, creation, firstTitle, lastEventId, truncateAfter, sharesState, signal, onRetry,
     };
     const end = () => write.appended() as Appended;
     return prepareWrite('append', this.#adapter, write, parts, end);
@@ -312,7 +312,6 @@ function floorOf(verb: string, deleted: unknown): Floor {
 
 /** The parts of a write that appends nothing. */
 const NO_EVENTS = {
-  now: 0,
   events: [],
   creation: undefined,
   firstTitle: undefined,

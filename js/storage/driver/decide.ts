@@ -20,8 +20,8 @@ import {
 export interface RowParts {
   readonly key: StorageKey;
   readonly events: readonly EventSnapshot[];
-  /** Of a new session: its title and labels, and the time from `CreateRequest`. */
-  readonly creation: Pick<NewSession, 'description' | 'lastUpdateTime'> | undefined;
+  /** Of a new session: its title and labels, and the times from `CreateRequest`. */
+  readonly creation: Pick<NewSession, 'description' | 'lastUpdateTime' | 'now'> | undefined;
   /** The title for a session that has none. */
   readonly firstTitle: string | undefined;
 }
@@ -86,6 +86,8 @@ function sessionRow(
   const lastUpdateTime = numbers[DECIDED.lastUpdateTime]!;
   const description = creation?.description ?? NO_DESCRIPTION;
   const { title, labels, initialState } = stored ?? description;
+  // A session is not created in the future, whatever the times of its events.
+  const createTime = Math.min(lastUpdateTime, creation?.now ?? Infinity);
   const row: SessionRow = {
     appName,
     userId,
@@ -96,7 +98,7 @@ function sessionRow(
     state,
     title: title === undefined || title === '' ? firstTitle : title,
     labels,
-    createTime: stored === undefined ? lastUpdateTime : stored.createTime,
+    createTime: stored === undefined ? createTime : stored.createTime,
     initialState,
   };
   if (description.expiry !== undefined) Object.assign(row, { expiry: description.expiry });

@@ -16,8 +16,6 @@ type WriteVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
 export interface WriteParts extends RowParts, StorageCall {
-  /** The time of the write in milliseconds. */
-  readonly now: number;
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
   /** See `BuiltInWriteRequest`. */
@@ -103,12 +101,12 @@ export function prepareWrite<Verb extends WriteVerb, T>(
 
 /** @param plan the numbers of `AdapterWrite::plan` */
 function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): BuiltInWriteRequest {
-  const { key, events, now, lastEventId, creation, truncateAfter, sharesState } = parts;
+  const { key, events, lastEventId, creation, truncateAfter, sharesState } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
-  let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? now) : 0;
+  let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? creation?.now ?? 0) : 0;
   for (const { timestamp } of isLocating && !isCreate ? [] : events) {
-    lastUpdateTime = Math.max(lastUpdateTime, Math.min(timestamp, now));
+    lastUpdateTime = Math.max(lastUpdateTime, timestamp);
   }
   const eventIds = isLocating ? [] : events.map(({ id }) => id);
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);

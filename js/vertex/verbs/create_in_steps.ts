@@ -21,7 +21,7 @@ export async function createInSteps(
   request: CreateRequest,
   ifAbsent: boolean,
 ): Promise<CreatedSession | undefined> {
-  const { key, events, now, sharesState, signal, onRetry } = request;
+  const { key, events, sharesState, signal, onRetry } = request;
   const created = await store.create({ ...request, events: [], delta: '{}' }, ifAbsent);
   if (created === undefined) return undefined;
   const [atCreation, revision, , , , user, app] = created;
@@ -32,7 +32,6 @@ export async function createInSteps(
       position: { created: atCreation, revision, lastEventId: undefined },
       policy,
       events: some,
-      now,
       sharesState,
       signal,
       onRetry,

@@ -9,7 +9,6 @@ use crate::conformance::request::Request;
 use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
 use crate::core::read::{ListOrder, ListPage, ListPlace, PageEnd, check_event_limit};
-use crate::core::session::Timestamp;
 use crate::core::storage::{MOST_CHANGED, Storage};
 use crate::core::write::{StalePolicy, Write};
 use crate::service::text_service::{EventCursor, ReadSession};
@@ -120,8 +119,7 @@ impl<S: Storage> Runner<S> {
         let name = call.handle.as_deref().unwrap_or_default();
         let mut current = self.copy_of(name).await?;
         let (key, position) = (current.key.clone(), current.position.clone());
-        let (policy, now) = (StalePolicy::Merge, Timestamp::MIN);
-        let write = Write::append(key, position, policy, Vec::new(), now);
+        let write = Write::append(key, position, StalePolicy::Merge, Vec::new());
         let changes = self.service.texts.write(write).await?.appended()?;
         if changes.state.is_none() {
             return Err(Stop::Broken("an append of no events returned no state".into()));

@@ -234,7 +234,7 @@ impl<S: Storage> Runner<S> {
         let own: Vec<Outgoing> = written.iter().map(Outgoing::new).collect();
         let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
         let (key, position) = (handle.key.clone(), handle.position.clone());
-        let mut write = Write::append(key, position, self.stale, events?, call.now);
+        let mut write = Write::append(key, position, self.stale, events?);
         if let Some(revision) = expected {
             write = write.expecting(revision);
         }
@@ -255,7 +255,7 @@ impl<S: Storage> Runner<S> {
             }));
             let events = vec![event.to_new_event()?];
             let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-            let write = Write::append(with.key()?, position, policy, events, now);
+            let write = Write::append(with.key()?, position, policy, events);
             self.service.texts.write(write).await?.appended()?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
@@ -285,7 +285,7 @@ impl<S: Storage> Runner<S> {
         });
         if with.text("sessionId", None).is_some() {
             let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-            let write = Write::append(with.key()?, position, policy, vec![event], now);
+            let write = Write::append(with.key()?, position, policy, vec![event]);
             self.service.texts.write(write.computing(compute)).await?.appended()?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));

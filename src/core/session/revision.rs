@@ -22,6 +22,7 @@ pub struct SessionHead {
     pub revision: Revision,
     /// Never decreases.
     pub last_update_time: Timestamp,
-    /// The `last_update_time` at which the session was created; [`Timestamp::MIN`] if it is not known.
+    /// When the session was created: the `last_update_time` that it then had, but no later than that
+    /// moment. [`Timestamp::MIN`] if it is not known.
     pub create_time: Timestamp,
 }

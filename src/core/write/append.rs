@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
-use crate::core::session::{Description, NEVER, Revision, SessionHead, Timestamp};
+use crate::core::session::{Description, NEVER, Revision, SessionHead};
 use crate::core::state::Delta;
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::merged::stored_state;
@@ -53,7 +53,6 @@ pub(super) struct Append {
     /// The title for a session that has none.
     pub(super) first_title: Option<String>,
     pub(super) truncation: Option<Truncation>,
-    now: Timestamp,
 }
 
 /// The end of the history that an append removes first.
@@ -70,13 +69,12 @@ impl Append {
         position: Option<ResolvedPosition>,
         policy: StalePolicy,
         events: &[NewEvent],
-        now: Timestamp,
     ) -> Self {
         // Without events, the append only tells what the handle lacks.
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;
         let progress = Progress { position, sees_states };
         let (expected, first_title, truncation) = (None, None, None);
-        Self { progress, policy, expected, first_title, truncation, now }
+        Self { progress, policy, expected, first_title, truncation }
     }
 
     /// Sets which rows the append needs. Until the handle's position is known, the plan keeps the
@@ -216,7 +214,7 @@ impl Append {
         let delta = self.truncation.as_ref().map(|truncation| truncation.delta.clone());
         let mut written = WrittenEvents::new(before, delta.unwrap_or_default());
         let remaining = stored.iter().filter(|row| row.seq <= end);
-        written.write_all(events, remaining, floor, self.now);
+        written.write_all(events, remaining, floor);
         // A change of the state or a removal alone gets a revision too.
         let actual = before.revision;
         if written.changes.is_empty() && (actual > end || !written.delta.is_empty()) {

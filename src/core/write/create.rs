@@ -51,6 +51,7 @@ pub(super) struct Create {
     /// The initial state with the deltas of all events and the last changes.
     state: Delta,
     last_update_time: Timestamp,
+    create_time: Timestamp,
     event_count: usize,
     description: Description,
 }
@@ -66,7 +67,7 @@ impl Create {
         let mut last_update_time = new.last_update_time.unwrap_or(now);
         for event in &events {
             state.extend(event.delta.clone());
-            last_update_time = last_update_time.max(event.timestamp.min(now));
+            last_update_time = last_update_time.max(event.timestamp);
         }
         if !shares_state {
             state.user.clear();
@@ -74,7 +75,8 @@ impl Create {
         }
         state.extend(delta);
         let event_count = events.len();
-        Ok((Self { state, last_update_time, event_count, description }, events))
+        let create_time = last_update_time.min(now);
+        Ok((Self { state, last_update_time, create_time, event_count, description }, events))
     }
 
     pub(super) fn decide(&self, found: &Found, target: &Target) -> Result<Decision, Error> {
@@ -90,7 +92,7 @@ impl Create {
             .map(|(index, revision)| EventChange { index, seq: revision, revision })
             .collect();
         let revision = events.last().map_or(created, |last| last.revision);
-        let (last_update_time, create_time) = (self.last_update_time, self.last_update_time);
+        let Self { last_update_time, create_time, .. } = *self;
         let head = SessionHead { created, revision, last_update_time, create_time };
         let user = SharedChange::of(found.user.as_ref(), self.state.user.clone(), found.floor);
         let app = SharedChange::of(found.app.as_ref(), self.state.app.clone(), found.floor);

@@ -41,7 +41,7 @@ use std::rc::Rc;
 use crate::core::error::{Error, StorageProblem};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, Revision, SessionKey, Timestamp};
+use crate::core::session::{Description, Revision, SessionKey};
 use crate::core::state::Delta;
 
 /// One write, from its plan to its result.
@@ -101,7 +101,6 @@ impl Write {
         position: HandlePosition,
         policy: StalePolicy,
         events: Vec<NewEvent>,
-        now: Timestamp,
     ) -> Self {
         let mut plan = Plan::of(key);
         let position = match position {
@@ -117,7 +116,7 @@ impl Write {
         if !events.is_empty() {
             plan.repetition = Repetition::Recognized;
         }
-        let append = Append::new(position, policy, &events, now);
+        let append = Append::new(position, policy, &events);
         append.plan(&events, &mut plan);
         Self::new(plan, Rule::Append(append), events)
     }

@@ -2,7 +2,7 @@
 
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Revision, SessionHead, Timestamp};
+use crate::core::session::{Revision, SessionHead};
 use crate::core::state::Delta;
 use crate::core::write::changes::EventChange;
 use crate::core::write::rows::StoredEvent;
@@ -30,7 +30,6 @@ impl WrittenEvents {
         events: &[NewEvent],
         stored: impl Iterator<Item = &'a StoredEvent>,
         floor: Revision,
-        now: Timestamp,
     ) {
         self.changes.reserve(events.len());
         // The rows of the events before, and the index of the last event with each id.
@@ -53,8 +52,8 @@ impl WrittenEvents {
                     let revision = self.head.revision.max(floor) + 1;
                     let seq = known.map_or(revision, |row| row.seq);
                     self.head.revision = revision;
-                    let time = event.timestamp.min(now);
-                    self.head.last_update_time = self.head.last_update_time.max(time);
+                    let time = self.head.last_update_time.max(event.timestamp);
+                    self.head.last_update_time = time;
                     self.changes.push(EventChange { index, seq, revision });
                     self.delta.extend(event.delta.clone());
                     StoredEvent { index, seq, revision, is_same: false }

@@ -11,7 +11,7 @@ use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
 use crate::wasm::bindings::parts::Parts;
 
 /// How many numbers an append has before those of its events.
-const HEAD: usize = 13;
+const HEAD: usize = 12;
 
 /// The place of the events' texts.
 pub(super) enum Texts<'a> {
@@ -38,14 +38,13 @@ pub(super) struct Appends<'a> {
     /// - `created` and `revision` of the handle
     /// - the policy
     /// - the expected revision, and the `seq` after which the history is removed; NaN without one
-    /// - the time
     /// - how many events follow
     ///
     /// The numbers of an event are the lengths of its four parts, and its timestamp.
     ///
     /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
     /// below 0 if there is no handle. For a creation it is the session's `lastUpdateTime`, NaN if
-    /// that is the time.
+    /// that is the time, and `revision` is the time.
     numbers: &'a [f64],
     texts: Texts<'a>,
     /// The index of the next JavaScript text.
@@ -71,7 +70,7 @@ impl<'a> Appends<'a> {
         description: Description,
     ) -> Result<Write, JsValue> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
-        let [.., last_update_time, _, _, _, _, now, _] = *head;
+        let [.., last_update_time, now, _, _, _, _] = *head;
         let (key, ..) = self.names(head)?;
         let last_update_time = Some(last_update_time).filter(|time| !time.is_nan());
         let last_update_time =
@@ -85,11 +84,10 @@ impl<'a> Appends<'a> {
     }
 
     fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Write, JsValue> {
-        let [.., created, revision, policy, expected, after, now, _] = *head;
+        let [.., created, revision, policy, expected, after, _] = *head;
         let (key, [last, title, delta]) = self.names(head)?;
-        let now = Timestamp::checked("the clock", now)?;
         let position = position_of(created, revision, last.to_owned());
-        let write = Write::append(key, position, policy_of(policy), self.events(events)?, now);
+        let write = Write::append(key, position, policy_of(policy), self.events(events)?);
         let write = if title.is_empty() { write } else { write.titled(title.to_owned()) };
         let write = if after.is_nan() {
             write

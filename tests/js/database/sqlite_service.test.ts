@@ -214,6 +214,21 @@ describe("A file in the layout of google-adk's SqliteSessionService", () => {
     await service.close();
   });
 
+  it('creates sessions now, whatever the times of the events that were deleted before', async () => {
+    const service = new DatabaseSessionService(newUrl(), { clock: () => 1000 });
+    const events = [{ ...eventOf('e'), timestamp: 9_000_000 }];
+    for (const sessionId of ['first', 'second', 'third']) {
+      const key = { ...USER, sessionId };
+      const session = await service.createSession({ ...key, events });
+      await service.appendEvent({ session, event: { ...eventOf('f'), timestamp: 9_500_000 } });
+      const { createTime = 0, lastUpdateTime } = await service.sessionInfo(key);
+      assert.equal(Math.round(createTime), 1000);
+      assert.equal(lastUpdateTime, 9_500_000);
+      await service.deleteSession(key);
+    }
+    await service.close();
+  });
+
   it('never reuses the revision of a deleted session, even for a service that opens it later', async () => {
     const url = newUrl();
     const clock = () => 1000;

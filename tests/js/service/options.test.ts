@@ -110,7 +110,8 @@ overStorages('The option `clock`', (open) => {
       now = time;
       const create = service.createSession({ ...USER, sessionId: 'new' });
       assert.match((await failure(create, 'invalid_argument')).message, /clock/);
-      await failure(service.appendEvent({ session, event: says('x') }), 'invalid_argument');
+      const event = { ...says('x'), timestamp: undefined as never };
+      await failure(service.appendEvent({ session, event }), 'invalid_argument');
       await failure(service.updateState({ ...KEY, stateDelta: { a: 1 } }), 'invalid_argument');
       now = 1000;
       await service.appendEvent({ session, event: says('after') });

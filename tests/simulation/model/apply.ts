@@ -143,7 +143,7 @@ function append(
     return { world, result: { code: 'not_found' } };
   }
   const writes: Write[] = specs.map((spec) => ({ ...spec, text: storedText(spec) }));
-  const { world: after, session: grown, unchanged } = withEvents(world, session, writes, call, rules); // prettier-ignore
+  const { world: after, session: grown, unchanged } = withEvents(world, session, writes, rules);
   const isStale = session.revision > view.revision;
   const isPerhapsCurrent = view.unacknowledged === session.revision;
   const { outcome } = call;
@@ -263,7 +263,6 @@ function withEvents(
   world: World,
   session: ModelSession,
   writes: readonly Write[],
-  { now }: Call,
   { hasExactTimes }: Rules,
 ): { world: World; session: ModelSession; unchanged: Set<number> } {
   let { revision, lastUpdateTime, state } = session;
@@ -278,7 +277,7 @@ function withEvents(
       continue;
     }
     revision += 1;
-    if (hasExactTimes) lastUpdateTime = Math.max(lastUpdateTime, Math.min(timestamp, now));
+    if (hasExactTimes) lastUpdateTime = Math.max(lastUpdateTime, timestamp);
     const row = { id, text, delta, seq: stored?.seq ?? revision, revision };
     if (stored === undefined) events.push(row);
     else events[position] = row;
@@ -309,7 +308,7 @@ function update(
   // The service gives it a new id.
   const id = `update ${call.number}`;
   const write = { id, text: updateText(delta, call), timestamp: call.now, delta };
-  return { world: withEvents(world, session, [write], call, rules).world, result: {} };
+  return { world: withEvents(world, session, [write], rules).world, result: {} };
 }
 
 function withSession(world: World, session: ModelSession): World {

@@ -56,7 +56,7 @@ impl Record {
         record.set_number("token", token);
         record.set_text("state", "{}");
         record.set_number("created", head.created as f64);
-        record.set_number("createTime", head.last_update_time.as_millis());
+        record.set_number("createTime", head.create_time.as_millis());
         record
     }
 

@@ -74,11 +74,7 @@ async fn sessions(service: &impl SessionService) -> anyhow::Result<()> {
     println!("events: {counts:?}");
     println!("{}", inject_session_state("{user:name}: {topic}, {cart}{no?}", &session).await?);
 
-    let list = ListRequest {
-        app_name: "shop".to_string(),
-        user_id: "ada".to_string(),
-        ..Default::default()
-    };
+    let list = ListRequest { app_name: "shop".to_string(), user_id: "ada".to_string() };
     println!("listed: {}", service.list(list.clone()).await?.len());
     let delete = DeleteRequest {
         app_name: "shop".to_string(),

@@ -78,7 +78,6 @@ export async function replace(
     policy: 1,
     expectedRevision,
     events: events.map(snapshotOf),
-    now: Date.now(),
     truncateAfter: after,
     delta: JSON.stringify(delta),
   };
