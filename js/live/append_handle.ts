@@ -12,13 +12,12 @@ export class AppendHandle<S extends object> {
   opening: Opening<S> | undefined;
   /** The number of appends under way. */
   #appends = 0;
+  /** The state of a session that is created. */
+  initialState: Partial<S> | undefined;
   readonly #key: CompositeSessionKey;
-  readonly #initialState: () => Partial<S> | undefined;
 
-  /** @param initialState returns the state of a session that is created */
-  constructor(key: CompositeSessionKey, initialState: () => Partial<S> | undefined) {
+  constructor(key: CompositeSessionKey) {
     this.#key = key;
-    this.#initialState = initialState;
   }
 
   /**
@@ -48,8 +47,7 @@ export class AppendHandle<S extends object> {
     if (wasThere) throw sessionNotFound(this.#key.sessionId);
     // Of several calls, the first creates the session.
     if (this.opening === undefined) {
-      const state = this.#initialState();
-      void this.#keep(service.getOrCreateSession({ ...this.#key, state }));
+      void this.#keep(service.getOrCreateSession({ ...this.#key, state: this.initialState }));
     }
     return this.require(service, wasThere);
   }

@@ -33,6 +33,9 @@ export interface ProvidedSessions<S extends object = StateShape> {
   readonly initialState?: Partial<S> | undefined;
 }
 
+/** The initial state that a component gave last to a store: it counts for the components that give none. */
+const ownStates = new WeakMap<object, object>();
+
 /**
  * Returns the store of a session that all components share.
  *
@@ -52,7 +55,8 @@ export function providedSession<S extends object>(
   }
   const { service, window } = provided;
   const store = sharedSession(service, { appName, userId, sessionId }, window);
-  store.setInitialState(options.initialState, provided.initialState);
+  if (options.initialState !== undefined) ownStates.set(store, options.initialState);
+  store.initialState = ownStates.get(store) ?? provided.initialState;
   return store;
 }
 

@@ -58,9 +58,6 @@ export class WatchedSession<S extends object>
   #revision: number | undefined;
   #stale = new Set<Stale>(['outbox']);
   readonly #handle: AppendHandle<S>;
-  /** What a session is created with: by the component that gave it last, else by what is provided for all. */
-  #initialState: Partial<S> | undefined;
-  #providedState: Partial<S> | undefined;
   /** The changes of the state and the title. Services may run calls at the same time in any order. */
   readonly #changes = callQueue();
 
@@ -71,14 +68,13 @@ export class WatchedSession<S extends object>
     this.key = takeRequest(key, KEY_MEMBERS);
     requireKey(this.key);
     this.#window = window;
-    this.#initialState = initialState;
-    this.#handle = new AppendHandle(this.key, () => this.#initialState ?? this.#providedState);
+    this.#handle = new AppendHandle(this.key);
+    this.initialState = initialState;
   }
 
-  /** @param own of a component; if it is absent, that of another component stays */
-  setInitialState(own: Partial<S> | undefined, provided: Partial<S> | undefined): void {
-    if (own !== undefined) this.#initialState = own;
-    this.#providedState = provided;
+  /** The state of a session that the store creates. */
+  set initialState(state: Partial<S> | undefined) {
+    this.#handle.initialState = state;
   }
 
   async send(given: SentEvent): Promise<Event> {
@@ -312,9 +308,8 @@ export class WatchedSession<S extends object>
    */
   #endDrafts(event: Event): void {
     if (this.#drafts.length === 0 || isNoAnswer(event)) return;
-    if (this.#unsent.sendOf(event.id) !== undefined) return;
-    const shown = this.#list.get(event.id);
-    if (shown !== undefined && keepEqual(shown.content, event.content) === shown.content) return;
+    const shown = this.#unsent.sendOf(event.id)?.event ?? this.#list.get(event.id);
+    if (shown && keepEqual(shown.content, event.content) === shown.content) return;
     this.#drafts = withoutReplaced(this.#drafts, event);
   }
 
