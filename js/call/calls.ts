@@ -46,7 +46,6 @@ export class Calls {
     try {
       const ownRequest: Request & StorageCall = this.begin(method, request);
       if (facts !== undefined) Object.assign(ownRequest, { onRetry: () => (facts.retries += 1) });
-      report?.take(ownRequest);
       const result = work(ownRequest, facts);
       if (isPromise(result)) {
         if (report !== undefined) result.then(report.succeed, report.fail);

@@ -1,17 +1,11 @@
 import { isSessionError, type SessionErrorCode } from '../errors/errors.js';
-import type {
-  CallDiagnostic,
-  Diagnostic,
-  ServiceMethod,
-  StorageDiagnostic,
-} from '../model/diagnostic.js';
-import { requireBoolean, requireFunction } from '../errors/option_values.js';
+import type { Diagnostic, ServiceMethod, StorageDiagnostic } from '../model/diagnostic.js';
+import { requireFunction } from '../errors/option_values.js';
 import { reportUncaught } from './uncaught.js';
 
 /** The options of a service that concern its diagnostics. */
 interface DiagnosticOptions {
   readonly onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
-  readonly diagnosticIds?: boolean | undefined;
 }
 
 /** What a call tells about itself while it runs. */
@@ -21,21 +15,16 @@ export interface CallFacts {
   groupSize?: number;
 }
 
-type Ids = Pick<CallDiagnostic, 'appName' | 'userId' | 'sessionId'>;
-
 /** Reports the calls and the lost connections of one service to its option `onDiagnostic`. */
 export class Diagnostics {
   readonly #listener: (diagnostic: Diagnostic) => void;
-  readonly #withIds: boolean;
   readonly #storage: { readonly kind: string };
 
   private constructor(
     listener: (diagnostic: Diagnostic) => void,
-    withIds: boolean,
     storage: { readonly kind: string },
   ) {
     this.#listener = listener;
-    this.#withIds = withIds;
     this.#storage = storage;
   }
 
@@ -44,13 +33,12 @@ export class Diagnostics {
    * @throws SessionError `invalid_argument` if an option is invalid
    */
   static of(
-    { onDiagnostic, diagnosticIds = false }: DiagnosticOptions,
+    { onDiagnostic }: DiagnosticOptions,
     storage: { readonly kind: string },
   ): Diagnostics | undefined {
-    requireBoolean('diagnosticIds', diagnosticIds);
     if (onDiagnostic === undefined) return undefined;
     requireFunction('onDiagnostic', onDiagnostic);
-    return new Diagnostics(onDiagnostic, diagnosticIds, storage);
+    return new Diagnostics(onDiagnostic, storage);
   }
 
   /**
@@ -60,25 +48,17 @@ export class Diagnostics {
    */
   begin(method: ServiceMethod, facts: CallFacts) {
     const start = performance.now();
-    let ids: Ids | undefined;
-    const report = (result: CallFacts & Ids & { readonly code?: SessionErrorCode }): void => {
+    const report = (result: CallFacts & { readonly code?: SessionErrorCode }): void => {
       const durationMs = performance.now() - start;
       const { kind: storage } = this.#storage;
       this.#report({ kind: 'call', storage, method, durationMs, ...result });
     };
     return {
-      /** Takes the ids of the request, before anyone can change it. */
-      take: (request: object): void => {
-        if (this.#withIds) ids = idsOf(request);
-      },
       succeed: (result: unknown): void => {
-        const created =
-          method === 'createSession' && this.#withIds ? idsOf({ session: result }) : {};
         const rows = facts.rows ?? rowsOf(method, result);
-        report({ ...(rows !== undefined && { rows }), ...facts, ...ids, ...created });
+        report({ ...(rows !== undefined && { rows }), ...facts });
       },
-      fail: (error: unknown): void =>
-        report({ retries: facts.retries, ...ids, code: codeOf(error) }),
+      fail: (error: unknown): void => report({ retries: facts.retries, code: codeOf(error) }),
     };
   }
 
@@ -99,17 +79,6 @@ export class Diagnostics {
 
 export function codeOf(error: unknown): SessionErrorCode {
   return isSessionError(error) ? error.code : 'internal';
-}
-
-/** The ids in a request, or in its handle. Others than strings are refused by the call itself. */
-function idsOf(request: object): Ids {
-  const { session, ...given } = request as {
-    readonly session?: unknown;
-    readonly [id: string]: unknown;
-  };
-  const { id, appName, userId } = Object(session ?? given) as Readonly<Record<string, unknown>>;
-  const ids = { appName, userId, sessionId: session === undefined ? given.sessionId : id };
-  return Object.fromEntries(Object.entries(ids).filter(([, value]) => typeof value === 'string'));
 }
 
 /** The events or sessions that a call returned. */

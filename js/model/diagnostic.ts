@@ -36,7 +36,7 @@ export type ServiceMethod =
 /**
  * A call of a service that has settled. Synchronous calls report nothing.
  *
- * It holds no content. It holds ids only if the service has the option `diagnosticIds`.
+ * It holds no content and no ids.
  *
  * @example
  * ```ts
@@ -73,12 +73,6 @@ export interface CallDiagnostic {
   readonly retries: number;
   /** The code of the error that the call rejected with. Absent: it succeeded. */
   readonly code?: SessionErrorCode;
-  /** The app of the call. Only with `diagnosticIds`, as the two below. */
-  readonly appName?: string;
-  /** The user of the call, if it has one. */
-  readonly userId?: string;
-  /** The session of the call, if it has one. */
-  readonly sessionId?: string;
 }
 
 /**

@@ -53,14 +53,10 @@ export interface IndexedDbSessionServiceOptions<
   durability?: 'relaxed' | 'strict' | undefined;
   /**
    * Milliseconds without any event of the browser after which a transaction counts as lost
-   * (`connection_lost`); default 30,000.
+   * (`connection_lost`), or opening fails because of a tab that keeps an older layout open
+   * (`storage_blocked`); default 30,000.
    */
   timeoutMs?: number | undefined;
-  /**
-   * Milliseconds to wait for a tab with an older version of this package before opening fails with
-   * `storage_blocked`; default 5,000.
-   */
-  blockedTimeoutMs?: number | undefined;
   /**
    * Fills the database again after the browser has lost it, as Chromium may after a kill.
    *
@@ -110,16 +106,16 @@ export type OnDataLoss = (loss: DataLoss, service: StoredSessionService) => void
  * ```ts
  * import { type DeleteDatabaseOptions, IndexedDbSessionService } from 'adk-session-wasm';
  *
- * const patient: DeleteDatabaseOptions = { blockedTimeoutMs: 60_000 };
+ * const patient: DeleteDatabaseOptions = { timeoutMs: 60_000 };
  * await IndexedDbSessionService.deleteDatabase('my-shop', patient);
  * ```
  */
 export interface DeleteDatabaseOptions {
   /**
    * Milliseconds to wait for tabs that keep the database open, before `storage_blocked`; default
-   * 5,000.
+   * 30,000.
    */
-  blockedTimeoutMs?: number | undefined;
+  timeoutMs?: number | undefined;
 }
 
 /** The names of the options of {@link IndexedDbSessionService}. */
@@ -128,13 +124,11 @@ export const INDEXED_DB_OPTIONS: KnownOptions<IndexedDbSessionServiceOptions> = 
   name: true,
   durability: true,
   timeoutMs: true,
-  blockedTimeoutMs: true,
   onDataLoss: true,
 };
 
 const DEFAULT_NAME = 'adk-sessions';
 const DEFAULT_TIMEOUT = 30_000;
-const DEFAULT_BLOCKED_TIMEOUT = 5_000;
 
 /**
  * Keeps sessions in IndexedDB, a database of the browser. They outlive the page, and all tabs and
@@ -164,8 +158,7 @@ export class IndexedDbSessionService<
       isStrict:
         requireOneOf('durability', taken.durability ?? 'relaxed', ['relaxed', 'strict']) ===
         'strict',
-      timeoutMs: requireMilliseconds('timeoutMs', taken.timeoutMs ?? DEFAULT_TIMEOUT),
-      blockedTimeoutMs: blockedTimeoutOf(taken),
+      timeoutMs: timeoutOf(taken),
     };
     const { onDataLoss } = taken;
     if (onDataLoss !== undefined) requireFunction('onDataLoss', onDataLoss);
@@ -239,9 +232,9 @@ export class IndexedDbSessionService<
     name: string = DEFAULT_NAME,
     options: DeleteDatabaseOptions = {},
   ): Promise<void> {
-    const blockedTimeout = blockedTimeoutOf(takeOptions(options, { blockedTimeoutMs: true }));
+    const timeout = timeoutOf(takeOptions(options, { timeoutMs: true }));
     requireId('name', name);
-    await openingOf(name).forget(() => deleteDatabase(name, blockedTimeout));
+    await openingOf(name).forget(() => deleteDatabase(name, timeout));
   }
 }
 
@@ -261,6 +254,6 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
   } satisfies ServiceParts;
 }
 
-function blockedTimeoutOf({ blockedTimeoutMs = DEFAULT_BLOCKED_TIMEOUT }: DeleteDatabaseOptions) {
-  return requireMilliseconds('blockedTimeoutMs', blockedTimeoutMs);
+function timeoutOf({ timeoutMs = DEFAULT_TIMEOUT }: DeleteDatabaseOptions): number {
+  return requireMilliseconds('timeoutMs', timeoutMs);
 }

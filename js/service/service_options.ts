@@ -64,8 +64,6 @@ export interface SessionServiceOptions<S extends object = StateShape> {
    * uncaught, and the call is not affected.
    */
   onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
-  /** Whether diagnostics hold the ids of app, user and session. Default `false`. */
-  diagnosticIds?: boolean | undefined;
 }
 
 /** The names of the options of every service. */
@@ -77,7 +75,6 @@ export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
   clock: true,
   newId: true,
   onDiagnostic: true,
-  diagnosticIds: true,
 };
 
 /** Returns the `timeoutMs` of a `close`. Fails with `invalid_argument` for anything but milliseconds. */

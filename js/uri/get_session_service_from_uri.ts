@@ -46,7 +46,6 @@ const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
   durability: true,
   timeoutMs: true,
   callTimeoutMs: true,
-  blockedTimeoutMs: true,
   onDataLoss: true,
   driverOptions: true,
   createTables: true,

@@ -253,7 +253,6 @@ export interface IndexedDbAccess {
   readonly name: string;
   readonly isStrict: boolean;
   readonly timeoutMs: number;
-  readonly blockedTimeoutMs: number;
 }
 
 /** Called for each new connection to a database. No call uses the connection before it resolves. */
@@ -267,14 +266,12 @@ export function createIndexedDbCore(
   access: IndexedDbAccess,
   onOpen: OnOpen | undefined,
 ): SessionCore {
-  const { name, isStrict, timeoutMs, blockedTimeoutMs } = access;
-  return callCore(() =>
-    SessionCore.indexed_db(name, isStrict, timeoutMs, blockedTimeoutMs, onOpen),
-  );
+  const { name, isStrict, timeoutMs } = access;
+  return callCore(() => SessionCore.indexed_db(name, isStrict, timeoutMs, timeoutMs, onOpen));
 }
 
 /** Deletes a database of the browser. */
-export async function deleteDatabase(name: string, blockedTimeoutMs: number): Promise<void> {
+export async function deleteDatabase(name: string, timeoutMs: number): Promise<void> {
   await loadWasm();
-  await callCore(() => delete_database(name, blockedTimeoutMs) as Promise<unknown>);
+  await callCore(() => delete_database(name, timeoutMs) as Promise<unknown>);
 }

@@ -158,7 +158,7 @@ describe('The types of the browser storage', () => {
       };
       const kept = new IndexedDbSessionService({ name: 'shop', onDataLoss });
       is<void>()(await kept.open());
-      is<void>()(await IndexedDbSessionService.deleteDatabase('shop', { blockedTimeoutMs: 1 }));
+      is<void>()(await IndexedDbSessionService.deleteDatabase('shop', { timeoutMs: 1 }));
       is<StorageUsage | undefined>()(await storageUsage());
       is<boolean>()(await requestPersistence());
       // @ts-expect-error no such durability

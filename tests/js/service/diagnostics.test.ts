@@ -94,22 +94,6 @@ overStorages('`onDiagnostic`', (open) => {
     ]);
   });
 
-  it('gets the ids with `diagnosticIds`, as they were at the call', async () => {
-    const { seen, options } = listening({ diagnosticIds: true, newId: () => 'new' });
-    const service = await open(options);
-    const session = await service.createSession(USER);
-    const append = service.appendEvent({ session, event: says('x') });
-    session.id = 'changed';
-    await append;
-    await service.getAppState({ appName: 'app' });
-    const ids = calls(seen).map(({ appName, userId, sessionId }) => [appName, userId, sessionId]);
-    assert.deepEqual(ids, [
-      ['app', 'user', 'new'],
-      ['app', 'user', 'new'],
-      ['app', undefined, undefined],
-    ]);
-  });
-
   it('that throws does not fail the call', async (t) => {
     const thrown: unknown[] = [];
     const hooks = globalThis as { reportError?: (error: unknown) => void };
@@ -127,7 +111,6 @@ overStorages('`onDiagnostic`', (open) => {
 
   it('is refused if it is not a function', async () => {
     await failure((async () => open({ onDiagnostic: 'console' as never }))(), 'invalid_argument');
-    await failure((async () => open({ diagnosticIds: 1 as never }))(), 'invalid_argument');
   });
 });
 

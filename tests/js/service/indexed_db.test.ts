@@ -23,7 +23,6 @@ const BAD_OPTIONS: [option: string, values: unknown[]][] = [
   ['name', ['', 5, '\ud800', 'x'.repeat(513), {}, ['a']]],
   ['durability', ['', 'Strict', 'default', true, 5, {}]],
   ['timeoutMs', [0, -1, NaN, Infinity, 2 ** 31, '5', 5n, {}]],
-  ['blockedTimeoutMs', [0, -1, NaN, Infinity, 2 ** 31, '5', 5n, {}]],
 ];
 
 function thrown(run: () => unknown): SessionError {
@@ -41,7 +40,7 @@ describe('An IndexedDbSessionService', () => {
     for (const options of [
       undefined,
       {},
-      { name: 'mine', durability: 'strict' as const, timeoutMs: 1, blockedTimeoutMs: 2 ** 31 - 1 },
+      { name: 'mine', durability: 'strict' as const, timeoutMs: 2 ** 31 - 1 },
     ]) {
       // prettier-ignore
       const service = new IndexedDbSessionService(options);
@@ -132,7 +131,7 @@ describe('An IndexedDbSessionService', () => {
       const deleting = IndexedDbSessionService.deleteDatabase(name as never);
       assert.equal((await failure(deleting, 'invalid_argument')).key, 'name');
     }
-    for (const options of [null, 5, { blockedTimeoutMs: 0 }]) {
+    for (const options of [null, 5, { timeoutMs: 0 }]) {
       await failure(IndexedDbSessionService.deleteDatabase('x', options as never), 'invalid_argument'); // prettier-ignore
     }
   });
@@ -263,7 +262,7 @@ describe('openSessionService', () => {
     const sound: OpenSessionServiceOptions[] = [
       { storage: 'memory', stale: 'append' },
       { storage: mapAdapter(), clock: () => 5 },
-      { storage: 'indexeddb', name: 'x', durability: 'strict', timeoutMs: 5, blockedTimeoutMs: 5 },
+      { storage: 'indexeddb', name: 'x', durability: 'strict', timeoutMs: 5 },
       { storage: 'auto', name: undefined, newId: () => 'x' },
     ];
     // @ts-expect-error there is no database in memory

@@ -59,7 +59,7 @@ export async function upgradeBlocked(name: string): Promise<Failure> {
   around(IDBFactory.prototype, 'open', (_factory, [name, version], proceed) =>
     typeof version === 'number' ? proceed(name, version + 1) : proceed(name),
   );
-  upgrading = new IndexedDbSessionService({ name, blockedTimeoutMs: 100 });
+  upgrading = new IndexedDbSessionService({ name, timeoutMs: 1_000 });
   return failure(() => upgrading?.getSession(keyOf('one')));
 }
 

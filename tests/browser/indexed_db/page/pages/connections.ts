@@ -240,7 +240,7 @@ export async function openInVain(name: string): Promise<Opening> {
   const other = await openBare(name, 1, (database) => database.createObjectStore('anything'));
   const deletion = indexedDB.deleteDatabase(name);
   const deleted = new Promise((resolve) => (deletion.onsuccess = resolve));
-  const service = new IndexedDbSessionService({ name, timeoutMs: 300, blockedTimeoutMs: 300 });
+  const service = new IndexedDbSessionService({ name, timeoutMs: 300 });
   const failed = await failure(() => settled(service.createSession(keyOf('one'))));
   other.close();
   await deleted;
